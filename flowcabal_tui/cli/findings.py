@@ -89,7 +89,7 @@ async def check(arguments: Namespace) -> int:
 
 def _words(arguments: Namespace) -> Iterator[Command]:
     if arguments.undo:
-        yield UndoDecision()
+        yield UndoDecision(scope="findings")
     if arguments.intended:
         yield DecideFindings(tuple(arguments.intended), "intended", arguments.reason or "")
     if arguments.not_useful:
@@ -107,7 +107,7 @@ def _words(arguments: Namespace) -> Iterator[Command]:
 async def _changed(arguments: Namespace, project: Project) -> ChangeFromHere:
     """The fact as the chapter says it, with other values in some fields."""
     identity, changes = ProposalId(arguments.changed), named_values(arguments.set)
-    row = await project.story.proposal(identity)
+    row = await project.findings.finding(identity)
     if not changes or not isinstance(row.difference.after, Finding) or row.place is None:
         return ChangeFromHere(identity)
     plain = to_plain(fact_of(row))

@@ -92,7 +92,7 @@ async def _apply(project: Project, found: Impact, arguments: Namespace) -> str |
 async def _undo(arguments: Namespace) -> int:
     project = await opened(arguments, knowledge=False)
     try:
-        await project.carry_out(UndoDecision())
+        await project.carry_out(UndoDecision(scope="impact"))
         await project.memory.settled()
     finally:
         await project.close()

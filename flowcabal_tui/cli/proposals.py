@@ -94,7 +94,7 @@ def _plain(row: Proposal, names: dict[EntityId, str], positions: dict[Any, int])
 
 async def _commands(arguments: Namespace, project: Project) -> AsyncIterator[Command]:
     if arguments.undo:
-        yield UndoDecision()
+        yield UndoDecision(scope="proposals")
     if arguments.confirm:
         yield DecideProposals(tuple(arguments.confirm), "confirm")
     if arguments.drop:

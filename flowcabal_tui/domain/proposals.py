@@ -31,6 +31,8 @@ ProposalState = Literal[
 dropped: the writer's decision; resolved: the chapter no longer contains its quotation; withdrawn: a later reading no
 longer finds it. Of findings: later: postponed; intended, useless (not useful), changed (the story changes there): the
 writer's decision."""
+DecisionScope = Literal["any", "findings", "proposals", "impact"]
+"""findings: those on findings and on notes of readers; impact: applied changes of the book; proposals: all others."""
 Verdict = Literal["confirm", "correct", "drop"]
 OPEN_STATES: Final[tuple[ProposalState, ...]] = ("waiting", "applied")
 DECIDED: Final[tuple[ProposalState, ...]] = ("confirmed", "corrected", "dropped", "intended", "useless", "changed")

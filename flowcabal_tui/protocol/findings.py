@@ -13,7 +13,7 @@ from flowcabal_tui.protocol.base import Command, Event, Order, event
 
 @dataclass(frozen=True, slots=True)
 class DecideFindings(Command):
-    """The writer's word on findings, all at once; `UndoDecision` takes it back.
+    """The writer's word on findings and notes of readers, all at once; `UndoDecision` takes it back.
 
     intended: it is meant so, with a reason; useless: not useful, which counts against its check; later: put aside;
     waiting: taken up again.
@@ -28,7 +28,8 @@ class DecideFindings(Command):
 @dataclass(frozen=True, slots=True)
 class ChangeFromHere(Command):
     """The story changes where the finding quotes its chapter: writes `fact` (None: the chapter's own statement) as
-    valid from there on, and ends the facts that the other passage states. The result is the fact's id."""
+    valid from there on, and ends the facts that the other passage states. A note of a reader is answered by the fact.
+    `UndoDecision` takes back all of it. The result is the fact's id."""
 
     type: ClassVar[str] = "finding:change"
     finding: ProposalId

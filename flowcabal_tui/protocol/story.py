@@ -9,7 +9,7 @@ from flowcabal_tui.domain.book_kinds import BookKind
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.impact import BookChange
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.domain.proposals import OutlineEdit, ProposalId, TextEdit
+from flowcabal_tui.domain.proposals import DecisionScope, OutlineEdit, ProposalId, TextEdit
 from flowcabal_tui.domain.story import RecordId, StoryRecord
 from flowcabal_tui.protocol.base import Command
 
@@ -79,10 +79,11 @@ class CorrectProposal(Command):
 
 @dataclass(frozen=True, slots=True)
 class UndoDecision(Command):
-    """Takes back the last decision about proposals, wherever it was made; or the one on a proposal."""
+    """Takes back the last decision in the scope, wherever it was made; or the one on a proposal."""
 
     type: ClassVar[str] = "proposal:undo"
     proposal: ProposalId | None = None
+    scope: DecisionScope = "any"
 
 
 @dataclass(frozen=True, slots=True)

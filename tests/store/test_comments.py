@@ -55,14 +55,16 @@ async def test_a_comment_goes_with_its_words_into_another_chapter_and_back(store
 
 async def test_a_deleted_chapter_hides_its_comments_and_a_purge_removes_them(store: Store) -> None:
     chapter = await written(store)
-    await noted(store, chapter)
+    note = await noted(store, chapter)
     await store.book.delete(chapter)
     assert await store.comments.all() == ()
     await store.book.undelete(chapter)
     assert (await only(store)).words == "颜色？"
+    await store.findings.decide([], "useless", "秘密", [note])
     await store.upkeep.purge_chapter(chapter, no_tasks)
     await written(store)
     assert await store.comments.all() == ()
+    assert await store.comments._database.rows("SELECT number FROM note_word") == []
 
 
 async def test_comments_change_all_or_none(store: Store) -> None:

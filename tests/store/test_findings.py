@@ -115,6 +115,23 @@ async def test_a_decided_finding_stays_decided_and_undo_takes_the_word_back(stor
     assert (await only(store)).state == "waiting"
 
 
+async def test_what_was_decided_follows_its_text_and_is_resolved_when_the_word_is_taken_back_after_an_edit(
+    store: Store, book
+) -> None:
+    one, two, _three = book
+    await store.findings.raise_all([found(two, "她二十岁。", one, "她十二岁。")])
+    await store.findings.decide([(await only(store)).id], "intended", "她说谎。")
+    await store.book.write(two.id, f"第二天，{TEXTS[1]}")
+    row = await only(store)
+    assert (row.state, row.place) == ("intended", ProposalPlace(two.id, 10, 15))
+    await store.book.write(one.id, "林住在扬州。")
+    assert (await only(store)).state == "intended"
+    await store.proposals.undo()
+    assert (await only(store)).state == "resolved"
+    await store.book.write(one.id, TEXTS[0])
+    assert (await only(store)).state == "waiting"
+
+
 async def test_what_has_changed_is_written_with_the_end_of_the_old_fact_and_taken_back_as_one(
     store: Store, book
 ) -> None:

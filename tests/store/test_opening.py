@@ -42,6 +42,7 @@ from flowcabal_tui.store.migrations.m013_proposed_rewrites import STATEMENTS as 
 from flowcabal_tui.store.migrations.m014_changes import STATEMENTS as FOURTEENTH
 from flowcabal_tui.store.migrations.m015_place_words import STATEMENTS as FIFTEENTH
 from flowcabal_tui.store.migrations.m016_own_kinds import STATEMENTS as SIXTEENTH
+from flowcabal_tui.store.migrations.m017_note_words import STATEMENTS as SEVENTEENTH
 from flowcabal_tui.store.store import Store
 
 HOLDER = """
@@ -91,6 +92,7 @@ async def test_released_migrations_are_never_changed():
         FOURTEENTH,
         FIFTEENTH,
         SIXTEENTH,
+        SEVENTEENTH,
     )
     assert [digest_of(list(statements)) for statements in migrations] == RELEASED
     assert len(MIGRATIONS) == len(RELEASED)
@@ -295,4 +297,5 @@ RELEASED = [
     "256bc626422613fa8ed3152549d4877e",
     "a7c586bfa4de8f7812dd99aac27654cd",
     "804b96b38813e945c259b08d345dfe94",
+    "2b67343c8d1462be60a9718238361a56",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
+from inspect import getfile
 from pathlib import Path
 
 import pytest
@@ -110,7 +111,7 @@ async def test_each_word_is_one_key_and_is_taken_back() -> None:
         await press(pilot, "2", "l")
         assert workbench.sent[-1] == DecideFindings((ProposalId("f2"),), "waiting")
         await press(pilot, "u")
-        assert isinstance(workbench.sent[-1], UndoDecision)
+        assert workbench.sent[-1] == UndoDecision(scope="findings")
         assert listed(pilot) == ["f2"]
 
 
@@ -260,7 +261,17 @@ async def test_a_fact_is_written_from_a_readers_note() -> None:
         await press(pilot, "c")
         assert isinstance(pilot.app.screen, FormScreen)
         await press(pilot, "ctrl+s")
-        assert [type(each) for each in workbench.sent[-2:]] == [PutRecord, DecideFindings]
+        sent = workbench.sent[-1]
+        assert isinstance(sent, ChangeFromHere) and (sent.finding, sent.fact.since) == (ProposalId("note-7"), TWO)
+
+
+async def test_a_note_is_put_aside_and_taken_up_again_in_any_tab() -> None:
+    workbench = noted()
+    async with opened(page(workbench)) as pilot:
+        await press(pilot, "5", "l")
+        assert workbench.sent[-1] == DecideFindings((ProposalId("note-7"),), "later")
+        await press(pilot, "l")
+        assert workbench.sent[-1] == DecideFindings((ProposalId("note-7"),), "waiting")
 
 
 async def test_the_status_line_counts_new_findings(tmp_path: Path) -> None:
@@ -270,6 +281,16 @@ async def test_the_status_line_counts_new_findings(tmp_path: Path) -> None:
         workbench.findings.rows = workbench.findings.rows[:1]
         workbench.emit(FindingsChanged())
         await until(pilot, lambda: "1 finding: L" in screen(pilot))
+
+
+async def test_the_styles_of_the_list_are_read_before_it_is_opened(tmp_path: Path) -> None:
+    async with workspace(filled(), tmp_path, size=(140, 40)) as pilot:
+        sheet = pilot.app.stylesheet
+        await until(pilot, lambda: sheet.has_source(getfile(Passages), "Passages.DEFAULT_CSS"))
+        before = set(sheet.source)
+        await press(pilot, "L")
+        await until(pilot, lambda: isinstance(pilot.app.screen, FindingsScreen) and bool(listed(pilot)))
+        assert set(sheet.source) == before
 
 
 async def test_words_of_a_text_are_no_markup() -> None:

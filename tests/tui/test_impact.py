@@ -35,7 +35,7 @@ async def test_every_place_is_shown_with_its_difference_and_applied_with_the_tic
         assert (sent.change, sent.leave, sent.take) == (RENAME, (first,), ("c2:0",))
         assert "Nothing in the book depends" in screen(pilot)
         await press(pilot, "u")
-        assert workbench.sent[-1] == UndoDecision()
+        assert workbench.sent[-1] == UndoDecision(scope="impact")
         assert "[-Mara-]{+Vera+}" in screen(pilot)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import get_args
 
-from flowcabal_tui.domain.errors import RunError, UnknownName
+from flowcabal_tui.domain.errors import UnknownName
 from flowcabal_tui.domain.findings import CheckReport, FindingPage, FindingWish
+from flowcabal_tui.domain.proposals import Proposal, ProposalId
 from flowcabal_tui.domain.run import Quote, RuleName
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
@@ -14,7 +14,6 @@ from flowcabal_tui.project.commands import handles
 from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.project.story.reader_notes import split
 from flowcabal_tui.protocol.findings import ChangeFromHere, CheckChapters, DecideFindings, StopChecking, SwitchRule
-from flowcabal_tui.protocol.revision import CommentsChanged
 from flowcabal_tui.settings.project_file import ChecksSettings, ProjectSettings
 
 
@@ -29,6 +28,14 @@ class FindingService:
         parts = self._parts
         return await parts.notes.page(wish, offset, limit, parts.findings.page)
 
+    async def finding(self, identity: ProposalId) -> Proposal:
+        """A finding, or a note of a reader. Raises KeyError."""
+        parts, (note,) = self._parts, split([identity])[1] or (None,)
+        if note is not None:
+            return await parts.notes.row(note)
+        (row,) = await parts.store.proposals.get([identity])
+        return row
+
     async def finding_report(self) -> CheckReport:
         """The checked chapters, the unchecked ones, and the usefulness of each check."""
         return await self._parts.findings.report()
@@ -41,24 +48,16 @@ class FindingService:
 
     @handles(DecideFindings)
     async def decide(self, command: DecideFindings) -> None:
-        """A note is answered by any verdict but `waiting`, which takes it up again. Raises RunError for a note that is
-        to be put aside, and then nothing was changed."""
-        found, comments = split(command.findings)
-        if comments and command.verdict == "later":
-            raise RunError(
-                _("A reader's note cannot be put aside."),
-                _("Nothing was changed."),
-                _("Mend the text, or answer the note as intended or not useful."),
-            )
-        if found or not comments:
-            await self._parts.findings.decide(replace(command, findings=found))
-        if comments:
-            await self._parts.store.comments.edit(comments, resolved=command.verdict != "waiting")
-            self._parts.base.emit(CommentsChanged())
+        await self._parts.findings.decide(command)
 
     @handles(ChangeFromHere)
     async def change(self, command: ChangeFromHere) -> str:
-        record = await self._parts.findings.change(command)
+        (note,) = split([command.finding])[1] or (None,)
+        findings = self._parts.findings
+        if note is not None:
+            record = await findings.change_by_note(note, await self.finding(command.finding), command.fact)
+        else:
+            record = await findings.change(command)
         await self._parts.memory.updates.story_changed()
         return record
 

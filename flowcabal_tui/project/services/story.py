@@ -149,7 +149,7 @@ class StoryService:
 
     @handles(UndoDecision)
     async def undo(self, command: UndoDecision) -> None:
-        await self._parts.proposals.undo(command.proposal)
+        await self._parts.proposals.undo(command.proposal, command.scope)
         await self._parts.memory.updates.story_changed()
 
     @handles(SetScene)

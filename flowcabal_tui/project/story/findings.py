@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from flowcabal_tui.agents.checking.monitor import Monitor
+from flowcabal_tui.domain.comments import CommentId
 from flowcabal_tui.domain.errors import ModelError, ModelFault, RunError
 from flowcabal_tui.domain.findings import CheckReport, FindingPage, FindingWish, report_of
 from flowcabal_tui.domain.manuscript import Chapter
@@ -19,6 +20,7 @@ from flowcabal_tui.domain.text import clean_line, digest_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.check_results import CheckResults
 from flowcabal_tui.project.book.rule_checks import RuleChecks
+from flowcabal_tui.project.story.reader_notes import split
 from flowcabal_tui.project.story.records import StoryRecords
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.findings import (
@@ -28,6 +30,7 @@ from flowcabal_tui.protocol.findings import (
     DecideFindings,
     FindingsChanged,
 )
+from flowcabal_tui.protocol.revision import CommentsChanged
 from flowcabal_tui.store import Store
 
 _FAILURES: Final = 2
@@ -67,11 +70,15 @@ class Findings:
         return report_of([chapter.id for chapter in chapters], checked, rates, self._rules.off)
 
     async def decide(self, command: DecideFindings) -> None:
-        """Raises RunError for an intention without a reason; KeyError for an unknown id. Then nothing was changed."""
-        if command.verdict == "intended" and not clean_line(command.reason).strip():
+        """Raises RunError for an intention without a reason, which notes of readers do not need; KeyError for an
+        unknown id. Then nothing was changed."""
+        found, notes = split(command.findings)
+        if command.verdict == "intended" and (found or not notes) and not clean_line(command.reason).strip():
             raise RunError(_("A reason is needed: later checks read it."), _("Nothing was changed."))
-        await self._store.findings.decide(command.findings, command.verdict, command.reason)
+        await self._store.findings.decide(found, command.verdict, command.reason, notes)
         self._emit(FindingsChanged())
+        if notes:
+            self._emit(CommentsChanged())
 
     async def change(self, command: ChangeFromHere) -> RecordId:
         """Writes the fact and ends the one that the other passage states. Raises RunError, and then nothing was
@@ -84,14 +91,24 @@ class Findings:
                 _("Nothing was changed."),
                 _("Keep the draft first."),
             )
-        fact = command.fact or fact_of(row)
-        await self._story.require_record(fact)
-        if not fact.id:
-            fact = replace(fact, id=RecordId(digest_of([fact.text, self._clock().isoformat()])[:12]))
+        fact = await self._checked(command.fact or fact_of(row))
         ended = [replace(each, until=row.place.chapter) for each in await self._stated(finding) if each.id != fact.id]
         await self._store.findings.change(row.id, [*ended, fact])
         self._emit(FindingsChanged(row.place.chapter))
         return fact.id
+
+    async def change_by_note(self, note: CommentId, row: Proposal, fact: Fact | None) -> RecordId:
+        """Writes the fact and answers the note of a reader by it. Raises RunError, and then nothing was changed."""
+        written = await self._checked(fact or fact_of(row))
+        await self._store.findings.change_by_note(note, [written])
+        self._emit(FindingsChanged(row.place.chapter if row.place else None))
+        self._emit(CommentsChanged())
+        return written.id
+
+    async def _checked(self, fact: Fact) -> Fact:
+        """The fact with an id. Raises RunError for one that cannot be written."""
+        await self._story.require_record(fact)
+        return fact if fact.id else replace(fact, id=RecordId(digest_of([fact.text, self._clock().isoformat()])[:12]))
 
     async def _stated(self, finding: Finding) -> Sequence[Fact]:
         """Facts that hold, with evidence in the second passage."""

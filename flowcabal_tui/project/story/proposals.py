@@ -9,6 +9,7 @@ from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import (
+    DecisionScope,
     Edit,
     Finding,
     NewName,
@@ -31,6 +32,7 @@ from flowcabal_tui.project.story.edits import ProposedEdits
 from flowcabal_tui.project.story.records import StoryRecords
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.book import BookChanged
+from flowcabal_tui.protocol.revision import CommentsChanged
 from flowcabal_tui.store import Store
 
 
@@ -79,24 +81,27 @@ class ProposalService:
             await self._store.proposals.decide([(identity, "correct", change)])
         self._emit(BookChanged())
 
-    async def undo(self, identity: ProposalId | None = None) -> None:
-        """Takes the last decision back, or the one on `identity`.
+    async def undo(self, identity: ProposalId | None = None, scope: DecisionScope = "any") -> None:
+        """Takes the last decision in the scope back, or the one on `identity`.
 
         Raises RunError when there is none or it was overwritten.
         """
-        rows = await self._store.proposals.decided_with(identity)
+        decided = await self._store.proposals.decided_with(identity, scope)
+        if not decided:
+            raise RunError(_("There is no decision to undo."), _("Nothing was changed."))
+        rows = [row for row in decided if isinstance(row, Proposal)]
         changes = [row.difference.after for row in rows]
         is_rename = any(isinstance(change, Review) and change.is_rename for change in changes)
         after = following(AFTER_RENAME if is_rename else AFTER_EDIT)
-        await self.edits.take_back(rows, lambda: self._store.proposals.undo(identity, after))
-        if not rows:
-            raise RunError(_("There is no decision to undo."), _("Nothing was changed."))
+        await self.edits.take_back(rows, lambda: self._store.proposals.undo(identity, after, scope))
         known = {entity.id: entity for entity in await self._store.memory.names()}
         for target in dict.fromkeys(row.target for row in rows if row.kind in ("entity", "name")):
             if (entity := known.get(EntityId(target))) is not None:
                 await self._steps.enqueue_entity(entity)
         await self._steps.enqueue_index()
         self._emit(BookChanged())
+        if len(rows) < len(decided):
+            self._emit(CommentsChanged())
 
     async def _words(
         self, rows: Sequence[Proposal], verdict: Verdict

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
 from flowcabal_tui.domain.comments import Comment, CommentId, CommentWish
+from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.findings import FindingPage, FindingRow, FindingWish
 from flowcabal_tui.domain.proposals import (
     Difference,
@@ -20,9 +22,12 @@ from flowcabal_tui.domain.proposals import (
 )
 from flowcabal_tui.domain.run import Quotation
 from flowcabal_tui.store.book.comments import Comments
+from flowcabal_tui.store.rows.note_words import NoteWord
 
 Findings = Callable[[FindingWish, int, int], Awaitable[FindingPage]]
 _PREFIX: Final = "note-"
+_DIGITS: Final = 18
+"""Of a number that the database can hold."""
 _UNDATED: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -40,37 +45,39 @@ class ReaderNotes:
 
     async def page(self, wish: FindingWish, offset: int, limit: int, found: Findings) -> FindingPage:
         """The rows from `offset` on; `found` gives those of checks."""
-        notes = await self.rows(wish)
+        every = await self._all(wish)
+        notes = [row for row in every if not wish.states or row.proposal.state in wish.states]
         shown = notes[offset : offset + limit]
         page = await found(wish, max(0, offset - len(notes)), limit - len(shown))
-        counts = {**page.counts, "waiting": page.counts.get("waiting", 0) + await self._waiting(wish)}
+        counts = dict(Counter(page.counts) + Counter(row.proposal.state for row in every))
         return replace(page, rows=(*shown, *page.rows), offset=offset, total=page.total + len(notes), counts=counts)
 
-    async def rows(self, wish: FindingWish) -> list[FindingRow]:
-        """The notes that a wish lists."""
+    async def row(self, note: CommentId) -> Proposal:
+        """The note as a finding. Raises Gone for an unknown one."""
+        for comment, word in await self._comments.of_readers():
+            if comment.id == note:
+                return _row(comment, word).proposal
+        raise Gone(note)
+
+    async def _all(self, wish: FindingWish) -> list[FindingRow]:
+        """The notes that fit a wish, of all states."""
         if not wish.notes or wish.checks:
             return []
-        asked = {state: state in wish.states or not wish.states for state in ("waiting", "resolved")}
-        rows = [_row(each) for each in await self._of(wish, None) if asked["resolved" if each.resolved else "waiting"]]
+        fits = CommentWish(wish.chapters, words=wish.words, resolved=None).fits
+        rows = [_row(comment, word) for comment, word in await self._comments.of_readers() if fits(comment)]
         return sorted(rows, key=lambda row: row.at, reverse=True) if wish.newest else rows
 
-    async def _waiting(self, wish: FindingWish) -> int:
-        return len(await self._of(wish, False)) if wish.notes and not wish.checks else 0
 
-    async def _of(self, wish: FindingWish, resolved: bool | None) -> list[Comment]:
-        fits = CommentWish(wish.chapters, words=wish.words, resolved=resolved).fits
-        return [each for each in await self._comments.all() if each.author and fits(each)]
-
-
-def _row(comment: Comment) -> FindingRow:
+def _row(comment: Comment, word: NoteWord | None) -> FindingRow:
     finding = Finding(comment.kind, comment.words, Quotation("", "", 0, 0), 1.0)
-    state: ProposalState = "resolved" if comment.resolved else "waiting"
+    state: ProposalState = word.state if word else "resolved" if comment.resolved else "waiting"
     place = ProposalPlace(comment.chapter, comment.start, comment.end)
     identity = ProposalId(f"{_PREFIX}{comment.id}")
     origin = Origin("reader", comment.author)
     note = Proposal("finding", place, comment.quotation, Difference(finding), origin=origin, state=state, id=identity)
-    return FindingRow(note, comment.at or _UNDATED)
+    return FindingRow(note, comment.at or _UNDATED, word.word if word else "")
 
 
 def _is_note(identity: str) -> bool:
-    return identity.startswith(_PREFIX) and identity.removeprefix(_PREFIX).isdecimal()
+    number = identity.removeprefix(_PREFIX)
+    return identity.startswith(_PREFIX) and number.isdecimal() and len(number) <= _DIGITS

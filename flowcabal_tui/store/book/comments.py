@@ -10,11 +10,14 @@ from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.store.file.connection import Clock, Database
 from flowcabal_tui.store.rows.comments import FIELDS, add_comments, comment_of
+from flowcabal_tui.store.rows.note_words import NoteWord, forget_note_words
 from flowcabal_tui.store.rows.texts import chapter_now
 
 _IN_BOOK = """SELECT {fields} FROM comment JOIN place USING (chapter) WHERE NOT deleted AND generation=
     (SELECT max(generation) FROM place AS other WHERE other.chapter=comment.chapter)
-    ORDER BY position, start, number"""
+    {readers} ORDER BY position, start, comment.number"""
+_NOTES = _IN_BOOK.replace("WHERE", "LEFT JOIN note_word USING (number) WHERE", 1)
+_COMMENT = ", ".join(f"comment.{name.strip()}" for name in FIELDS.split(","))
 
 
 class Comments:
@@ -25,8 +28,14 @@ class Comments:
 
     async def all(self) -> tuple[Comment, ...]:
         """Comments on chapters that are in the book, in story order."""
-        fields = ", ".join(f"comment.{name.strip()}" for name in FIELDS.split(","))
-        return tuple(comment_of(row) for row in await self._database.rows(_IN_BOOK.format(fields=fields)))
+        rows = await self._database.rows(_IN_BOOK.format(fields=_COMMENT, readers=""))
+        return tuple(map(comment_of, rows))
+
+    async def of_readers(self) -> tuple[tuple[Comment, NoteWord | None], ...]:
+        """Comments of readers on chapters that are in the book, in story order, each with the writer's word on it."""
+        fields = f"{_COMMENT}, note_word.state, note_word.word"
+        rows = await self._database.rows(_NOTES.format(fields=fields, readers="AND author<>''"))
+        return tuple((comment_of(row), NoteWord(state, word) if state else None) for *row, state, word in rows)
 
     async def add(self, comment: Comment) -> CommentId:
         """Stores a new comment. Raises Gone for an unknown chapter."""
@@ -46,7 +55,10 @@ class Comments:
         kind: CommentKind | None = None,
         resolved: bool | None = None,
     ) -> None:
-        """Changes the given fields; None keeps a field. Raises Gone for an unknown id and then changes nothing."""
+        """Changes the given fields; None keeps a field. Raises Gone for an unknown id and then changes nothing.
+
+        A note that is resolved or reopened here loses the word that it got in the list of findings.
+        """
 
         def edit(connection: sqlite3.Connection) -> None:
             for identity in ids:
@@ -56,6 +68,8 @@ class Comments:
                     " resolved=coalesce(?, resolved) WHERE number=?",
                     (None if words is None else clean(words).strip(), kind, resolved, identity),
                 )
+            if resolved is not None:
+                forget_note_words(connection, ids)
 
         await self._database.do(edit)
 
@@ -66,6 +80,7 @@ class Comments:
             for identity in ids:
                 _require(connection, identity)
                 connection.execute("DELETE FROM comment WHERE number=?", (identity,))
+            forget_note_words(connection, ids)
 
         await self._database.do(remove)
 

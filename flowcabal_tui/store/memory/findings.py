@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from flowcabal_tui.domain.comments import CommentId
 from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.findings import (
     SETTLED,
@@ -19,7 +20,7 @@ from flowcabal_tui.domain.findings import (
     FindingVerdict,
     FindingWish,
 )
-from flowcabal_tui.domain.ids import ChapterId, Digest
+from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
 from flowcabal_tui.domain.proposals import Proposal, ProposalId, ProposalState
 from flowcabal_tui.domain.run import AngleCheck, Compared
 from flowcabal_tui.domain.story import StoryRecord
@@ -27,6 +28,7 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.store.file.connection import Clock, Database, Row
 from flowcabal_tui.store.memory.records import write_record
 from flowcabal_tui.store.rows.findings import raise_findings, withdraw_findings
+from flowcabal_tui.store.rows.note_words import decide_notes
 from flowcabal_tui.store.rows.proposals import FIELDS, decide, next_decision, proposal_of
 from flowcabal_tui.store.rows.salvaged import SalvagedFinding
 
@@ -182,12 +184,15 @@ class Findings:
             ).close()
         )
 
-    async def decide(self, ids: Sequence[ProposalId], verdict: FindingVerdict, reason: str = "") -> None:
-        """Stores the writer's verdict on findings, as one decision. Raises Gone for an unknown id and then changes
-        nothing."""
+    async def decide(
+        self, ids: Sequence[ProposalId], verdict: FindingVerdict, reason: str = "", notes: Sequence[CommentId] = ()
+    ) -> None:
+        """Stores the writer's verdict on findings and on notes of readers, as one decision. Raises Gone for an unknown
+        id and then changes nothing."""
 
         def put(connection: sqlite3.Connection) -> None:
-            decide_findings(connection, ids, verdict, reason)
+            number = decide_findings(connection, ids, verdict, reason)
+            decide_notes(connection, notes, verdict, reason, number)
 
         await self._database.do(put)
 
@@ -202,6 +207,18 @@ class Findings:
                 "UPDATE proposal SET body=json_set(body, '$.written', json(?)), generation=? WHERE id=?",
                 (json.dumps(written), written[-1][1] if written else None, identity),
             )
+            connection.execute("UPDATE proposal SET decision=? WHERE decision>?", (number, number))
+
+        await self._database.do(put)
+
+    async def change_by_note(self, identity: CommentId, records: Sequence[StoryRecord]) -> None:
+        """Answers a note of a reader by these records, written by hand, as one decision. Raises Gone."""
+        at = self._clock().isoformat()
+
+        def put(connection: sqlite3.Connection) -> None:
+            number = next_decision(connection)
+            written = [(record.id, Generation(write_record(connection, record, at))) for record in records]
+            decide_notes(connection, [identity], "changed", "", number, written)
             connection.execute("UPDATE proposal SET decision=? WHERE decision>?", (number, number))
 
         await self._database.do(put)

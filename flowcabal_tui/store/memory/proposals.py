@@ -8,11 +8,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from flowcabal_tui.domain.comments import CommentId
 from flowcabal_tui.domain.errors import Gone, RunError
 from flowcabal_tui.domain.ids import Digest, Generation
 from flowcabal_tui.domain.impact import WriterWord
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import (
+    DecisionScope,
     NewName,
     OutlineEdit,
     Proposal,
@@ -32,6 +34,7 @@ from flowcabal_tui.store.memory.text_edits import begin_edit, restore_text, writ
 from flowcabal_tui.store.rows.entities import FIELDS as ENTITY_FIELDS
 from flowcabal_tui.store.rows.entities import entity_of, put_entity_row
 from flowcabal_tui.store.rows.generations import NOW, next_generation
+from flowcabal_tui.store.rows.note_words import LAST_DECISION, undo_notes
 from flowcabal_tui.store.rows.proposals import (
     FIELDS,
     decide,
@@ -47,8 +50,17 @@ _IN_BOOK: Final = """(chapter='' OR EXISTS (SELECT 1 FROM place WHERE place.chap
 _FITTING: Final = f"""{_IN_BOOK} AND (:chapter IS NULL OR chapter=:chapter)
     AND (:kinds='[]' AND kind<>'finding' OR kind IN (SELECT value FROM json_each(:kinds)))
     AND (:words='' OR instr(lower(quotation || ' ' || body), :words))"""
-_DECISION: Final = """(CASE WHEN :id IS NULL THEN (SELECT max(decision) FROM proposal)
-    ELSE (SELECT decision FROM proposal WHERE id=:id) END)"""
+_REVIEWS: Final = "SELECT decision FROM proposal WHERE kind='review' AND decision NOTNULL"
+_DECISIONS: Final[Mapping[DecisionScope, str]] = {
+    "any": LAST_DECISION,
+    "findings": f"""max(coalesce((SELECT max(decision) FROM proposal WHERE kind='finding'
+        AND decision NOT IN ({_REVIEWS})), 0), coalesce((SELECT max(decision) FROM note_word), 0))""",
+    "proposals": f"""(SELECT max(decision) FROM proposal WHERE kind<>'finding' AND decision NOT IN ({_REVIEWS})
+        AND decision NOT IN (SELECT decision FROM proposal WHERE kind='finding' AND decision NOTNULL)
+        AND decision NOT IN (SELECT decision FROM note_word WHERE decision NOTNULL))""",
+    "impact": f"(SELECT max(decision) FROM ({_REVIEWS}))",
+}
+"""What may be undone -> the number of the last such decision."""
 STATES: Final[Mapping[Verdict, ProposalState]] = {"confirm": "confirmed", "correct": "corrected", "drop": "dropped"}
 
 
@@ -135,7 +147,7 @@ class Proposals:
 
     async def last_decision(self) -> int:
         """The number of the writer's last decision; 0 before any."""
-        row = await self._database.row("SELECT coalesce(max(decision), 0) FROM proposal")
+        row = await self._database.row(f"SELECT {LAST_DECISION}")
         return int(row[0]) if row else 0
 
     async def decide(
@@ -165,33 +177,43 @@ class Proposals:
 
         await self._database.do(decide_all)
 
-    async def decided_with(self, identity: ProposalId | None = None) -> tuple[Proposal, ...]:
-        """The rows of the decision on this proposal (None: of the last decision)."""
-        rows = await self._database.rows(f"SELECT {FIELDS} FROM proposal WHERE decision={_DECISION}", {"id": identity})
-        return tuple(map(proposal_of, rows))
+    async def decided_with(
+        self, identity: ProposalId | None = None, scope: DecisionScope = "any"
+    ) -> tuple[Proposal | CommentId, ...]:
+        """The rows and the notes of readers of the decision on this proposal (None: of the last one in the scope)."""
+        number = f"decision=({_decision(identity, scope)})"
+        rows = await self._database.rows(f"SELECT {FIELDS} FROM proposal WHERE {number}", {"id": identity})
+        notes = await self._database.rows(f"SELECT number FROM note_word WHERE {number}", {"id": identity})
+        return (*map(proposal_of, rows), *(CommentId(note) for (note,) in notes))
 
-    async def undo(self, identity: ProposalId | None = None, tasks: TaskMaker = no_tasks) -> tuple[Proposal, ...]:
-        """Undoes the last decision, or the one on `identity`, for all its rows. Returns the rows in their new state.
+    async def undo(
+        self, identity: ProposalId | None = None, tasks: TaskMaker = no_tasks, scope: DecisionScope = "any"
+    ) -> tuple[Proposal, ...]:
+        """Undoes the last decision in the scope, or the one on `identity`, for all its rows and notes of readers.
+        Returns the rows in their new state.
 
         Raises RunError when something that it wrote has changed since, and then changes nothing.
         """
         at = self._clock().isoformat()
 
         def undo(connection: sqlite3.Connection) -> tuple[Proposal, ...]:
+            (number,) = connection.execute(f"SELECT {_decision(identity, scope)}", {"id": identity}).fetchone()
             rows = connection.execute(
-                f"SELECT {FIELDS}, body ->> '$.written', was, generation FROM proposal WHERE decision={_DECISION}"
+                f"SELECT {FIELDS}, body ->> '$.written', was, generation FROM proposal WHERE decision=?"
                 " ORDER BY generation DESC",
-                {"id": identity},
+                (number,),
             ).fetchall()
             written: defaultdict[tuple[str, str], list[Generation]] = defaultdict(list)
+            for record, made in undo_notes(connection, number):
+                written["record", record].append(made)
             applied = {row[-1] for row in rows if row[1] == "review"}
             for generation in applied:
                 restore_review(connection, generation, tasks, self._language, at)
             for *row, by_finding, _was, generation in rows:
                 if generation in applied:  # also rows that followed what it wrote
                     continue
-                for record, number in json.loads(by_finding or "[]"):
-                    written["record", record].append(number)
+                for record, made in json.loads(by_finding or "[]"):
+                    written["record", record].append(made)
                 edit = proposal_of(row).difference.after
                 if generation is not None and isinstance(edit, TextEdit | OutlineEdit):
                     restore_text(connection, edit, generation, tasks, self._language, at)
@@ -209,6 +231,10 @@ class Proposals:
             return tuple(proposal_of(each.fetchone()) for each in found)
 
         return await self._database.do(undo)
+
+
+def _decision(identity: ProposalId | None, scope: DecisionScope) -> str:
+    return _DECISIONS[scope] if identity is None else "(SELECT decision FROM proposal WHERE id=:id)"
 
 
 def _written(proposal: Proposal) -> tuple[str, str]:

@@ -24,6 +24,7 @@ from flowcabal_tui.store.migrations.m013_proposed_rewrites import m013_proposed_
 from flowcabal_tui.store.migrations.m014_changes import m014_changes
 from flowcabal_tui.store.migrations.m015_place_words import m015_place_words
 from flowcabal_tui.store.migrations.m016_own_kinds import m016_own_kinds
+from flowcabal_tui.store.migrations.m017_note_words import m017_note_words
 
 MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
     m001_initial,
@@ -42,6 +43,7 @@ MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
     m014_changes,
     m015_place_words,
     m016_own_kinds,
+    m017_note_words,
 )
 
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from flowcabal_tui.domain.comments import Comment, CommentId
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.moved_text import MovedText
 from flowcabal_tui.domain.text import clean, clean_line, nearest
-from flowcabal_tui.store.file.connection import Row
 
 FIELDS: Final = "chapter, words, kind, quotation, start, end, author, resolved, lost, at, number"
 _PLACE: Final = "UPDATE comment SET start=?, end=?, quotation=?, lost=? WHERE number=?"
 
 
-def comment_of(row: Row) -> Comment:
+def comment_of(row: Sequence[Any]) -> Comment:
     """A comment from a row of FIELDS."""
     chapter, words, kind, quotation, start, end, author, resolved, lost, at, number = row
     when = datetime.fromisoformat(at) if at else None

@@ -19,7 +19,7 @@ from flowcabal_tui.store.rows.proposals import FIELDS, insert_proposal, new_id, 
 _FIRST: Final = 1
 _SECOND: Final = 2
 _LAPSED: Final = ("resolved", "withdrawn")
-_LIVE: Final = "state IN ('waiting', 'later')"
+_OPEN: Final = ("waiting", "later")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +72,13 @@ def withdraw_findings(connection: sqlite3.Connection, chapter: str, replaced: Ca
 def settle_findings(connection: sqlite3.Connection, chapter: str, text: str, *, output: bool) -> None:
     """Updates findings after a new text of a chapter: places move, and a finding with a missing quotation is resolved.
 
-    It waits again when its words return. `output`: a run's output was kept, so findings on drafts that are not in it
+    It waits again when its words return. What the writer has decided stays so; an undo of it resolves a finding whose
+    words are gone. `output`: a run's output was kept, so findings on drafts that are not in it
     are withdrawn.
     """
     rows = connection.execute(
         f"SELECT {FIELDS}, lost, was FROM proposal WHERE kind='finding' AND (chapter=:chapter OR against=:chapter)"
-        f" AND ({_LIVE} OR state='resolved')",
+        " AND state<>'withdrawn'",
         {"chapter": chapter},
     ).fetchall()
     for row in rows:
@@ -100,7 +101,7 @@ def _settle(connection: sqlite3.Connection, row: _Known, chapter: str, text: str
         if start >= 0:
             finding = replace(finding, source=_moved(finding.source, start))
     state, was = proposal.state, row.was
-    if lost and state != "resolved":
+    if lost and state in _OPEN:
         state, was = "resolved", state
     elif not lost and state == "resolved":
         state = "later" if was == "later" else "waiting"

@@ -29,6 +29,7 @@ from flowcabal_tui.domain.proposals import (
 from flowcabal_tui.domain.story import StoryRecord
 from flowcabal_tui.domain.text import clean, digest_of
 from flowcabal_tui.store.file.connection import Row
+from flowcabal_tui.store.rows.note_words import LAST_DECISION
 from flowcabal_tui.store.rows.plain import cleaned, compact_json
 
 FIELDS: Final = "id, kind, state, chapter, start, end, quotation, body, reason, origin"
@@ -210,7 +211,7 @@ def decide(
 
 def next_decision(connection: sqlite3.Connection) -> int:
     """The number after that of the last decision."""
-    return int(connection.execute("SELECT coalesce(max(decision), 0) + 1 FROM proposal").fetchone()[0])
+    return int(connection.execute(f"SELECT {LAST_DECISION} + 1").fetchone()[0])
 
 
 def forget_chapter(connection: sqlite3.Connection, chapter: str) -> None:

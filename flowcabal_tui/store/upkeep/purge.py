@@ -109,6 +109,7 @@ def purge_chapter(
     forget_turns_of_chapter(connection, chapter)
     for table in ("comparison_result", "comparison_part", "comparison_check"):
         gone.delete(table, "comparison IN (SELECT id FROM comparison WHERE chapter=?)", chapter)
+    gone.delete("note_word", "number IN (SELECT number FROM comment WHERE chapter=?)", chapter)
     for table in (
         "standing",
         "edit",

@@ -29,11 +29,12 @@ HELP: Final = HelpData(
     mark("Findings of checks in drafts, kept chapters and imported ones. Enter goes to the passage that was "
          "checked, `b` to the other one; `m` and `M` open the editor there. `c`: the story changes here, which "
          "writes a fact from this chapter on. `i`: intended, with a reason that later checks read. `x`: not "
-         "useful, which counts against the check. `l` puts aside or takes up again, `u` undoes the last decision. "
-         "Space marks rows for `i`, `x` and `l`. Five new ones of a chapter are listed, the sure ones first; `f` "
-         "unfolds the rest. Notes that readers left in an imported document stand first: `m` mends there, `c` writes a "
-         "fact, `i` and `x` answer the note, and `l` under `4` takes it up again. `r` lists the checked chapters, "
-         "`C` checks chapters, `T` switches the rule off."),
+         "useful, which counts against the check. `l` puts aside or takes up again. `u` undoes the last decision of "
+         "this list; a mend is an edit of the text, and `V` in the manuscript has the version before. Space marks rows "
+         "for `i`, `x` and `l`. Five new ones of a chapter are listed, the sure ones first; `f` unfolds the rest. "
+         "Notes that readers left in an imported document stand first: `m` mends there, `c` writes a fact, `i` and `x` "
+         "answer the note, `l` puts it aside. `r` lists the checked chapters, `C` checks chapters, `T` switches the "
+         "rule off."),
 )  # fmt: skip
 KEYS: Final[list[BindingType]] = [
     Binding("b", "leave_for(True)", mark("Other passage"), show=False, tooltip=mark("Go to the other passage."),
@@ -49,7 +50,8 @@ KEYS: Final[list[BindingType]] = [
     Binding("x", "decide('useless')", mark("Not useful"), tooltip=mark("Counts against the check that raised it."),
             id="findings.useless"),
     Binding("l", "later", mark("Later"), tooltip=mark("Put aside, or take up again."), id="findings.later"),
-    Binding("u", "undo", mark("Undo"), tooltip=mark("Undo the last decision."), id="findings.undo"),
+    Binding("u", "undo", mark("Undo"), tooltip=mark("Undo the last decision of this list."),
+            id="findings.undo"),
     Binding("f", "fold", mark("Unfold"), show=False, tooltip=mark("All of a chapter, or the first five."),
             id="findings.fold"),
     Binding("s", "sort", mark("Order"), show=False, tooltip=mark("The newest first, or in story order."),

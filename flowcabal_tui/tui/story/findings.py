@@ -202,8 +202,8 @@ class FindingsScreen(FilteredPage):
             self.work(self._decide(DecideFindings(ids, verdict), ids))
 
     def action_later(self) -> None:
-        """Puts the finding aside, or takes up one that was put aside or decided."""
-        self.action_decide("later" if self._states_shown == "waiting" else "waiting")
+        """Puts findings aside, or takes up those that were put aside or decided."""
+        self.action_decide("later" if any(each.state == "waiting" for each in self.rows.chosen) else "waiting")
 
     def action_intend(self) -> None:
         """Ask for the reason first; a note of a reader needs none."""
@@ -234,8 +234,8 @@ class FindingsScreen(FilteredPage):
             await self._decide(command, (row.proposal.id,))
 
     def action_undo(self) -> None:
-        """Undo the last decision."""
-        self.work(self._decide(UndoDecision(), ()))
+        """Undo the last decision on findings and notes."""
+        self.work(self._decide(UndoDecision(scope="findings"), ()))
 
     def action_switch(self) -> None:
         """Switch the rule of the finding off, or on again."""
@@ -361,16 +361,12 @@ async def offer_to_write(page: StoryPage, row: FindingRow, reason: str) -> None:
 
 
 async def fact_from(page: StoryPage, row: FindingRow) -> Command | None:
-    """Asks for the fact that holds from here on. A reader's note is answered when it is written."""
+    """Asks for the fact that holds from here on."""
     if not is_of_a_chapter(row):
         page.notify(_("Only the text of a chapter can change the story."), markup=False)
         return None
     proposal = row.proposal
-    form = fact_form(fact_of(proposal), await page.access.cast())
-    if is_note(row):
-        written = await page.put(form)
-        return None if written is None else DecideFindings((proposal.id,), "intended")
-    fact = await page.ask(form)
+    fact = await page.ask(fact_form(fact_of(proposal), await page.access.cast()))
     return None if fact is None else ChangeFromHere(proposal.id, fact)
 
 

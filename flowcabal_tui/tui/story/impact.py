@@ -287,7 +287,7 @@ class ImpactScreen(StoryPage):
         self.work(self._undo())
 
     async def _undo(self) -> None:
-        await self.access.workbench.carry_out(UndoDecision())
+        await self.access.workbench.carry_out(UndoDecision(scope="impact"))
         await self.reload()
 
 

@@ -213,7 +213,7 @@ class ProposalsScreen(FilteredPage):
 
     def action_undo(self) -> None:
         """Undo the last decision."""
-        self.work(self._carry_out(UndoDecision()))
+        self.work(self._carry_out(UndoDecision(scope="proposals")))
 
     async def _carry_out(self, command: DecideProposals | UndoDecision) -> None:
         """The cursor goes on to the row behind those that leave the list."""
