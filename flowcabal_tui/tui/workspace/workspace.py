@@ -206,10 +206,17 @@ class WorkspaceScreen(Screen[None]):
         self.comment_marks.follow_text()
         self._drain_timer = self.set_interval(drain_seconds(), self.drain)
 
+    async def _painted(self) -> None:
+        """Waits until the chapters are painted: what is imported after them would hold them up."""
+        painted = asyncio.Event()
+        self.call_after_refresh(painted.set)
+        await painted.wait()
+
     async def _load(self) -> None:
         try:
             try:
                 await self.book.load_chapters()
+                await self._painted()
             finally:
                 await self._add_rest()
             await self.book.load_progress()
