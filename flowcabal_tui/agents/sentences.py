@@ -15,7 +15,10 @@ from flowcabal_tui.domain.model_ports import TokenCounter
 
 _SHORT: Final = r"(?<!\b[A-HJ-Z])(?<!\b[DMS][rt])(?<!\b(?:Mrs|Mme|Col|Gen|Rev|Hon))(?<!\bCapt|\bProf)"
 """No sentence ends with the full stop of a title or an initial. Looked at where there is one, which saves time."""
-_END: Final = re.compile(rf"[。！？!?…]+[”’」』》）)\"']*|(?=\.){_SHORT}\.[”’\"')]*(?=\s|$)|\n+")
+_CLOSING: Final = r"[”’」』》）)\"']"
+_GOES_ON: Final = r"(?=[^\S\n]++(?:[—–-]++[^\S\n]*+)?[a-zà-öø-ÿ])"
+"""A small letter follows on the same line: what was said, asked or cried out is a part of the sentence."""
+_END: Final = re.compile(rf"[。！？!?…]++(?!{_CLOSING}++{_GOES_ON}){_CLOSING}*+|(?=\.){_SHORT}\.[”’\"')]*(?=\s|$)|\n+")
 _LEAST: Final = 8
 _MOST: Final = 200
 

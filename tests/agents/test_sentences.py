@@ -18,3 +18,20 @@ from flowcabal_tui.agents.sentences import sentences
 )
 def test_titles_and_initials_end_no_sentence(text: str, wanted: list[str]) -> None:
     assert [text[span.start : span.end] for span in sentences(text)] == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("“Are you ill?” demanded Mr. Vane. He sat.", ["“Are you ill?” demanded Mr. Vane.", "He sat."]),
+        ('"Away!" cried she, and left. "Why?"', ['"Away!" cried she, and left.', '"Why?"']),
+        ("‘Is it ‘so?’’ said Ann. Yes.", ["‘Is it ‘so?’’ said Ann.", "Yes."]),
+        ("“Gone…” he said.", ["“Gone…” he said."]),
+        ("“Fire!” — shouted Nan. All ran.", ["“Fire!” — shouted Nan.", "All ran."]),
+        ("“Who is it?” He rose.", ["“Who is it?”", "He rose."]),
+        ("“Who is it?”\nwho knows", ["“Who is it?”", "who knows"]),
+        ("“走不走？”她问。“走！”", ["“走不走？”", "她问。", "“走！”"]),
+    ],
+)
+def test_a_sentence_goes_on_behind_what_was_said_in_it(text: str, wanted: list[str]) -> None:
+    assert [text[span.start : span.end] for span in sentences(text)] == wanted

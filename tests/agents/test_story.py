@@ -145,7 +145,7 @@ async def test_records_rest_on_a_quotation_of_the_chapter_and_on_known_names() -
         ],
         "promises": [{"text": "去北城。", "about": ["林远"], "quote": "决定明日坐船去北城"}],
         "moments": [
-            {"text": "下雨。", "when": "午后", "quote": "午后下起了雨"},
+            {"text": "下雨。", "when": "午后", "quote": "午后下起了雨。沈青从山上下来"},
             {"text": "无据。", "quote": "没有这句"},
             {"text": "天黑了。", "about": ["林远"], "quote": "三人商量到天黑，决定明日坐船去北城"},
         ],
@@ -177,10 +177,10 @@ async def test_sequels_belong_to_what_was_open_before() -> None:
         {
             "sequels": [
                 {"open": "p1", "quote": "林远把铜铃藏进怀里"},
-                {"open": "f1", "learned_by": "沈青", "quote": "说桥已经断了"},
-                {"open": "r1", "learned_by": "沈青", "quote": "说桥已经断了"},
-                {"open": "f1", "learned_by": "无名", "quote": "说桥已经断了"},
-                {"open": "p2", "quote": "说桥已经断了"},
+                {"open": "f1", "learned_by": "沈青", "quote": "从山上下来，说桥已经断了"},
+                {"open": "r1", "learned_by": "沈青", "quote": "从山上下来，说桥已经断了"},
+                {"open": "f1", "learned_by": "无名", "quote": "从山上下来，说桥已经断了"},
+                {"open": "p2", "quote": "从山上下来，说桥已经断了"},
                 {"open": "r1", "quote": "没有这句"},
             ]
         }
@@ -212,6 +212,24 @@ async def test_a_fact_without_grounds_is_a_proposal_that_says_why_it_waits(
     assert bool(found.reading.records) is (row.state == "applied")
     assert row.quotation == ("" if reason.grounds == "unquoted" else fact["quote"])
     assert TEXT[row.place.start : row.place.end] == row.quotation
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ({"promises": [{"text": "桥要修好。", "quote": "桥已经断了"}]}, "promise"),
+        ({"moments": [{"text": "下雨。", "when": "午后", "quote": "午后下起了雨"}]}, "moment"),
+        ({"sequels": [{"open": "p1", "quote": "桥已经断了"}]}, "sequel"),
+    ],
+)
+async def test_what_is_planted_happens_or_goes_on_waits_with_a_short_quotation_as_a_fact_does(
+    said: dict[str, Any], kind: str
+) -> None:
+    bridge = Promise(RecordId("bridge"), "桥", ChapterId("c1"), by="agent")
+    found = await read(said, goal(LIN, SHEN, story=Story(promises=(bridge,))))
+    (row,) = found.records
+    assert (row.kind, row.reason, row.state) == (kind, Reason("short"), "waiting")
+    assert (found.reading.records, found.reading.sequels) == ((), ())
 
 
 async def test_a_relation_to_an_unknown_name_waits_without_that_end() -> None:

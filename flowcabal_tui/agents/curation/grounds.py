@@ -44,7 +44,7 @@ class Grounds:
         common.
         """
         quote = self._text[span.start : span.end]
-        if len(_WORD.findall(quote)) < LEAST_WORDS and han_count(quote) < LEAST_HAN:
+        if is_short(quote):
             return "short"
         present = self._named_near(span)
         if about and not (present.issuperset(about) if all_named else present & {*about}):
@@ -70,6 +70,11 @@ class Grounds:
         single = set(_HAN.findall(words)) - EMPTY_HAN
         shared = single & set(quote)
         return not single or any(term in quote for term in terms) or len(shared) >= min(_LEAST_CHARACTERS, len(single))
+
+
+def is_short(quote: str) -> bool:
+    """True for a quotation that is too short to support any record: under four words or eight Chinese characters."""
+    return len(_WORD.findall(quote)) < LEAST_WORDS and han_count(quote) < LEAST_HAN
 
 
 def sums_up(line: str, text: str, names: Collection[str], language: str) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from flowcabal_tui.agents.checking.quotes import VerbatimText
-from flowcabal_tui.agents.curation.grounds import Grounds
+from flowcabal_tui.agents.curation.grounds import Grounds, is_short
 from flowcabal_tui.agents.curation.story_goal import MAKER, StoryGoal
 from flowcabal_tui.agents.shapes.story import (
     MOST_OF_A_KIND,
@@ -119,14 +119,14 @@ class StatedRecords:
             if text := _line(stated.text):
                 identity, about = self._id("promise", text), self._who(stated.about)
                 promise = Promise(identity, text, self._chapter.id, about=about, evidence=evidence, by="agent")
-                yield self._proposal(promise, evidence, Reason())
+                yield self._proposal(promise, evidence, _length_reason(evidence))
 
     def _moments(self, answer: StoryAnswer) -> Iterator[Proposal]:
         for stated, evidence in self._quoted(answer.moments):
             if text := _line(stated.text):
                 place, about = (self._chapter.id, _line(stated.when), None), self._who(stated.about)
                 moment = Moment(self._id("moment", text), text, *place, about, evidence, "agent")
-                yield self._proposal(moment, evidence, Reason())
+                yield self._proposal(moment, evidence, _length_reason(evidence))
 
     def _sequels(self, answer: StoryAnswer, open_records: Mapping[str, StoryRecord]) -> Iterator[Proposal]:
         """What the chapter does to open records; only facts are learned, and only by a known name."""
@@ -137,7 +137,7 @@ class StatedRecords:
             identity = self._id("sequel", record.id, learner or "")
             sequel = Sequel(identity, record.id, self._chapter.id, learner, evidence)
             says = record.kind if isinstance(record, Relation) else record.text
-            reason = Reason("overrules", says) if record.by == "hand" else Reason()
+            reason = Reason("overrules", says) if record.by == "hand" else _length_reason(evidence)
             yield self._proposal(sequel, evidence, reason, record)
 
     def _proposal(
@@ -185,6 +185,11 @@ class StatedRecords:
     def _id(self, kind: str, *parts: str) -> RecordId:
         """The same for the same chapter and words, so that reading it again doubles nothing."""
         return RecordId(digest_of([kind, self._chapter.id, *parts])[:16])
+
+
+def _length_reason(evidence: Sequence[Evidence]) -> Reason:
+    """What is planted, happens or goes on needs a quotation as long as a fact does; a shorter one waits for a hand."""
+    return Reason("short") if any(is_short(each.sentence) for each in evidence) else Reason()
 
 
 def _line(text: str) -> str:
