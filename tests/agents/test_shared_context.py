@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
+from flowcabal_tui.agents.context.agent import ContextAgent
 from flowcabal_tui.agents.context.own_words import before_the_text, chapter_words
 from flowcabal_tui.domain.context import About, Injection
+from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.prompt_parts import fenced, read_parts
 from flowcabal_tui.domain.workflow import PromptParams
+from tests.agents.fakes import FakeTokens
 from tests.agents.test_context import assemble, make_book
 
 CHAPTER = fenced("chapter", "《白鹭》\n第11章 渡口", "zh") + fenced("wish", "林远回到白鹭渡。", "zh")
@@ -54,3 +59,14 @@ def test_the_words_of_the_chapter_are_those_of_its_parts_alone() -> None:
     drafted = fenced("draft", "沈青来了。", "zh")
     assert before_the_text(f"{PLAN}{drafted}") == PLAN
     assert before_the_text(drafted) == drafted, "without a plan the draft says what it tells"
+
+
+@pytest.mark.parametrize(("chapters", "is_shortened"), [(1, False), (12, True)])
+async def test_a_small_window_is_told_of_only_where_it_leaves_something_out(chapters: int, is_shortened: bool) -> None:
+    small = Endpoint(provider="openai", model="small", context_window=2_000)
+    book = make_book(chapters)
+    agent = ContextAgent(book, FakeTokens(), 25_000, endpoint=lambda _role: small)
+    told = await assemble(book, "林远回到白鹭渡。", agent=agent, at=chapters + 1)
+    notes = [note for note in told.receipt.notes if "2,000" in note]
+    assert (bool(notes), "窗口较小" in told.user_suffix) == (is_shortened, is_shortened)
+    assert told.receipt.budget < 2_000 and "林远" in told.user_suffix

@@ -253,7 +253,7 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
         notice = f"{_SAID_SHORT[0 if language.startswith('zh') else 1]}\n\n" if shortened else ""
         space = max(0, self._space(goal) - (self._counter.count(notice) if notice else 0))
         ledger = Ledger(space, self._counter, language, self._shares, 0.0 if besides is None else BESIDES)
-        notes = [*thought.notes, *([shortened] if shortened else [])]
+        notes = [*thought.notes]
         for candidate in thought.hidden:
             ledger.drop(candidate, _("known only to people other than the point of view"))
         answers = await self._answers(goal, seen.book, notes)
@@ -267,6 +267,10 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
         for found in (besides or {}).values():
             ledger.add(found)
         prefix, suffix = ledger.render()
+        if shortened and ledger.leaves_out:
+            notes.append(shortened)
+        else:
+            notice = ""
         suffix = f"{notice}{suffix}" if suffix else suffix
         dropped, more = ledger.dropped()
         if more:
@@ -320,7 +324,7 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
         return min(context_room(window, answer), prompt_room(window, answer) - own)
 
     def _shortened(self, goal: Assignment) -> str:
-        """What the receipt says where the window leaves less than was wanted; else ""."""
+        """What the receipt says where the window leaves less than was wanted, and something is left out; else ""."""
         wanted, space = self._wanted(goal), self._space(goal)
         endpoint = self._endpoint(goal.params.role)
         if space >= wanted or endpoint is None:

@@ -39,6 +39,15 @@ class Chosen:
     tokens: int
 
 
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A candidate that does not go in, and the rule; `for_space` is True where a larger budget would have taken it."""
+
+    candidate: Candidate
+    rule: str
+    for_space: bool = False
+
+
 class Ledger:
     """Takes candidates, class by class, within the budget.
 
@@ -64,7 +73,7 @@ class Ledger:
         self._taken = Counter[PartKey]()
         self._headed: set[tuple[str, str, str]] = set()
         self._chosen: list[Chosen] = []
-        self._dropped: list[tuple[Candidate, str]] = []
+        self._dropped: list[Refused] = []
         self._spans: dict[str, list[tuple[int, int]]] = {}
         self._levels: dict[str, str] = {}
         self._waiting: list[Candidate] = []
@@ -73,9 +82,9 @@ class Ledger:
         self._charged: set[BudgetClass] = set()
         self._frame = counter.count(f"{preamble(language)}\n\n\n")
 
-    def drop(self, candidate: Candidate, rule: str) -> None:
+    def drop(self, candidate: Candidate, rule: str, *, for_space: bool = False) -> None:
         """Writes down that a candidate does not go in, and why."""
-        self._dropped.append((candidate, rule))
+        self._dropped.append(Refused(candidate, rule, for_space))
 
     def charge(self, name: BudgetClass, tokens: int) -> None:
         """Books tokens that are spent already."""
@@ -130,7 +139,7 @@ class Ledger:
         for at in sorted(excerpts, key=lambda at: self._chosen[at].candidate.rank):
             self._grow(at)
         for candidate in self._waiting:
-            self.drop(candidate, _("over the share of its class"))
+            self.drop(candidate, _("over the share of its class"), for_space=True)
         self._waiting = []
 
     def close(self) -> int:
@@ -144,7 +153,7 @@ class Ledger:
         """Adds candidates behind the stable texts, as far as they fit."""
         for candidate in candidates:
             if not self._take(candidate, self.left):
-                self.drop(candidate, _("over the whole budget"))
+                self.drop(candidate, _("over the whole budget"), for_space=True)
 
     @property
     def left(self) -> int:
@@ -160,13 +169,13 @@ class Ledger:
             spent = self._used.get("inquiry", 0)
             if self.measure(prefix, suffix) + spent <= self._budget or not self._chosen:
                 return prefix, suffix
-            self._give_up(self._chosen[-1], _("over the whole budget"))
+            self._give_up(self._chosen[-1], _("over the whole budget"), for_space=True)
 
-    def _give_up(self, last: Chosen, rule: str) -> None:
+    def _give_up(self, last: Chosen, rule: str, *, for_space: bool = False) -> None:
         self._chosen.remove(last)
         self._taken[last.candidate.part] -= 1
         self._used[last.candidate.budget_class] -= last.tokens
-        self.drop(last.candidate, rule)
+        self.drop(last.candidate, rule, for_space=for_space)
 
     def _drop_introductions(self) -> None:
         """Takes out what says something of texts that did not go in."""
@@ -207,11 +216,29 @@ class Ledger:
 
     def dropped(self) -> tuple[tuple[DroppedSource, ...], int]:
         """The rejected candidates, and the number of further ones that are not listed."""
+        shown = ((one.candidate, one.rule) for one in self._dropped[:_MOST_DROPPED])
         listed = tuple(
             DroppedSource(each.uri, rule, self._counter.count(each.text), each.budget_class, each.title or each.label)
-            for each, rule in self._dropped[:_MOST_DROPPED]
+            for each, rule in shown
         )
         return listed, len(self._dropped) - len(listed)
+
+    @property
+    def leaves_out(self) -> bool:
+        """True when there was no space for a candidate, or only for a part of it."""
+        refused = any(each.for_space for each in self._dropped)
+        return refused or any(self._lacks(one.candidate) for one in self._chosen)
+
+    def _lacks(self, candidate: Candidate) -> bool:
+        """True for a shortened text; of the end of a chapter only where what is before it does not stand elsewhere."""
+        if candidate.cut != "end":
+            return bool(candidate.cut)
+        told = 0
+        for start, end in sorted(self._spans.get(candidate.uri, ())):
+            if start - told >= _LEAST_REST:
+                return True
+            told = max(told, end)
+        return False
 
     def classes(self) -> tuple[ClassUse, ...]:
         return tuple(ClassUse(name, share, self._used[name]) for name, share in self._shares.items())
@@ -275,7 +302,7 @@ class Ledger:
                 self._reduced.append((candidate, rest))
             return True
         if candidate.smaller is not None and self._take(candidate.smaller, space):
-            self.drop(candidate, _("a lower level was chosen: over the share of its class"))
+            self.drop(candidate, _("a lower level was chosen: over the share of its class"), for_space=True)
             if self._chosen[-1].candidate is candidate.smaller:
                 self._reduced.append((candidate, candidate.smaller))
             return True
@@ -291,7 +318,7 @@ class Ledger:
         if taken.start >= 0:
             self._spans[taken.uri].remove((taken.start, taken.end))
             self._headed.discard(_heading(taken))
-        dropped, self._dropped = self._dropped, [each for each in self._dropped if each[0] is not whole]
+        dropped, self._dropped = self._dropped, [each for each in self._dropped if each.candidate is not whole]
         if not self._take(whole, self.left):
             self._dropped = dropped
             self._book(taken, chosen.tokens)
