@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from flowcabal_tui.agents.arcs import WORK
+from flowcabal_tui.agents.curation.arc_teller import ArcGoal, ArcTeller
 from flowcabal_tui.agents.curation.chapter_profiles import TASK, states_together
 from flowcabal_tui.agents.curation.curator import Curator
 from flowcabal_tui.agents.curation.profile_sources import ProfileGoal
@@ -15,6 +17,8 @@ from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.profile_kinds import ProfileKinds
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault
+from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
+from flowcabal_tui.domain.memory import Derived, Evidence
 from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, person
 
 LIN, SHEN = person("林远"), person("沈青")
@@ -34,9 +38,9 @@ def model_of(reply: Any, endpoint: Endpoint | None = None) -> FakeModel:
 
 
 async def told(
-    model: FakeModel, answers: FakeAnswers | None = None, *, spend: bool = True, book: FakeBook = BOOK
+    model: FakeModel, answers: FakeAnswers | None = None, *, spend: bool = True, book: FakeBook = BOOK, arcs: int = 0
 ) -> Any:
-    """What is told of both in the last chapter."""
+    """What is told of both in the last chapter, and of so many arcs that end there."""
     paid = PaidOnce(model, answers or FakeAnswers())
     curator = Curator(lambda: paid, FakeTokens())
     goals = [
@@ -44,7 +48,11 @@ async def told(
         for each in (LIN, SHEN)
     ]
     due = [(goal, await Profiler(curator).observe(goal)) for goal in goals]
-    return await states_together(curator, due, TEXT, spend=spend)
+    below = tuple(f"manuscript/{each.id}" for each in book.chapters())
+    view = book.before(len(below) + 1)
+    found = [ArcGoal(uri, "", below, view, len(below)) for uri in ("summaries/arcs/part-1", WORK)[:arcs]]
+    ending = [(goal, await ArcTeller(curator).observe(goal)) for goal in found]
+    return await states_together(curator, due, TEXT, ending, spend=spend)
 
 
 async def test_each_profile_has_its_own_lines_with_their_places_in_the_chapter_and_before_it() -> None:
@@ -91,6 +99,42 @@ async def test_passages_of_one_chapter_are_pieces_of_one_source() -> None:
     assert source.startswith('<source id="s1" title="第1章 渡口">沈青在渡口等船。') and "\n…\n" in source
     (rests,) = found["profiles/characters/e-林远"].evidence
     assert earlier[rests.start : rests.end] == "林远一个人走山路"
+
+
+def overview(number: int, text: str, quote: str) -> Derived:
+    start = text.index(quote)
+    rests = (Evidence(quote, ChapterId(f"c{number}"), start, start + len(quote)),)
+    return Derived(
+        f"manuscript/c{number}", "L1", quote, Digest(f"{number}"), number, Generation(1), "model", evidence=rests
+    )
+
+
+async def test_an_arc_that_ends_with_the_chapter_has_state_in_the_same_question_from_the_earlier_chapters() -> None:
+    far = "春天，有人在南坡种下了一棵梨树。"
+    texts = [("第1章", far), ("第2章", EARLIER), ("第3章", TEXT)]
+    quotes = ("种下了一棵梨树", "离开了北城", "午后下起了雨")
+    levels = [
+        overview(n, text, quote) for n, ((_title, text), quote) in enumerate(zip(texts, quotes, strict=True), start=1)
+    ]
+    lines = [
+        {"profile": profile, "sentence": "有人种梨树。", "source_id": "s1", "quote": "种下了一棵梨树"}
+        for profile in ("p3", "p4")
+    ]
+    model = model_of({"lines": [LINES[0], *lines], "summaries": []})
+    found = await told(model, book=FakeBook(texts, (LIN, SHEN), derived=levels), arcs=2)
+    assert found["summaries/arcs/part-1"].text == found[WORK].text == "有人种梨树。"
+    assert found[WORK].evidence[0].chapter == "c1"
+    (request,) = model.requests
+    asked = request.messages[1].content
+    assert [asked.count(each) for each in (far, EARLIER, "午后下起了雨")] == [1, 1, 1], "each once"
+    assert "- `p3`, `p4`: No profile but an arc" in asked
+    assert '<profile id="p3" kind="arc" name="">' in asked and '<profile id="p4" kind="work" name="">' in asked
+
+
+async def test_no_space_around_a_passage_is_sent() -> None:
+    model = model_of(ANSWER)
+    await told(model, book=FakeBook([("渡口", f"\n\n{EARLIER}\n\n\n"), ("桥断", TEXT)], (LIN, SHEN)))
+    assert f">{EARLIER}</source>" in model.requests[0].messages[1].content
 
 
 async def test_a_profile_without_a_line_that_the_texts_bear_is_left_out() -> None:

@@ -18,7 +18,7 @@ TASKS = {
     "conversation",
     "impact.patch",
 }  # fmt: skip
-PARTS = {"monitor.timeline", "monitor.character_state", "monitor.world_rules", "monitor.echoes"}
+PARTS = {"monitor.timeline", "monitor.character_state", "monitor.world_rules", "monitor.echoes", "curator.arcs"}
 
 
 def test_every_task_has_a_prompt_that_names_its_task_and_the_language() -> None:

@@ -7,7 +7,7 @@ import pytest
 from flowcabal_tui.agents.context.agent import ContextAgent
 from flowcabal_tui.agents.context.own_words import before_the_text, chapter_words
 from flowcabal_tui.domain.context import About, Injection
-from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.prompt_parts import fenced, read_parts
 from flowcabal_tui.domain.workflow import PromptParams
 from tests.agents.fakes import FakeTokens

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from flowcabal_tui.agents.arcs import ARCS, WORK
 from flowcabal_tui.agents.shapes.curation import DIMENSIONS
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
@@ -195,18 +196,54 @@ async def test_an_arc_that_is_told_anew_takes_the_place_of_a_profile(
     folder: Path, tmp_path: Path, server: FaultServer, number: int, profiles: int, arcs: int
 ) -> None:
     await make(folder, ModelsSettings(user=OFFLINE, agent=endpoint(server, "anthropic")))
+    async with opened(folder) as case:
+        after = await write_as(case, server, tmp_path, number)
+    assert (after["curator.profile"], after["curator.arc"]) == (profiles, arcs)
+
+
+async def write_as(case: Case, server: FaultServer, tmp_path: Path, number: int) -> Counter[str]:
+    """A chapter with this number is written behind imported ones; what was asked after that."""
     (tmp_path / "texts").mkdir()
     for earlier in range(1, number):
         text = f"Chapter {earlier}\n\nInes Marlow rowed home. Tobias Crane sat on the quay for {earlier} hours.\n"
         (tmp_path / "texts" / f"{earlier:02}.txt").write_text(text, encoding="utf-8")
+    await case.project.carry_out(ImportManuscript(str(tmp_path / "texts")))
+    for name in PEOPLE:
+        await case.project.carry_out(PutEntity(Entity(EntityId(name.replace(" ", "-")), "character", name)))
+    await case.project.carry_out(AddChapter(f"Chapter {number}"))
+    await case.settled()
+    before = len(server.log)
+    await case.project.carry_out(WriteChapter(await case.chapter(number), DRAFT))
+    await case.settled()
+    return asked(server, before)
+
+
+@pytest.mark.parametrize(
+    ("number", "answered", "alone", "told"),
+    [
+        (10, ("p1", "p2", "p3"), 0, ("part-1",)),
+        (10, ("p1", "p2"), 1, ()),
+        (30, ("p1", "p2", "p3"), 0, ("part-1", WORK)),
+    ],
+)
+async def test_an_arc_that_ends_with_a_chapter_is_asked_for_with_its_profiles_and_alone_where_it_is_left_out(
+    folder: Path,
+    tmp_path: Path,
+    server: FaultServer,
+    number: int,
+    answered: tuple[str, ...],
+    alone: int,
+    told: tuple[str, ...],
+) -> None:
+    await make(folder, ModelsSettings(user=OFFLINE, agent=endpoint(server)))
+    quote = "came down the steps with the ledger"
+    server.push({"content": json.dumps(NOTHING | TOLD | profiled((quote,), answered)), "times": -1})
     async with opened(folder) as case:
-        await case.project.carry_out(ImportManuscript(str(tmp_path / "texts")))
-        for name in PEOPLE:
-            await case.project.carry_out(PutEntity(Entity(EntityId(name.replace(" ", "-")), "character", name)))
-        await case.project.carry_out(AddChapter(f"Chapter {number}"))
-        await case.settled()
+        after = await write_as(case, server, tmp_path, number)
+        found = [await case.levels(uri if uri == WORK else f"{ARCS}{uri}") for uri in told]
         before = len(server.log)
-        await case.project.carry_out(WriteChapter(await case.chapter(number), DRAFT))
+        await case.project.carry_out(Rebuild("profiles"))
         await case.settled()
-        after = asked(server, before)
-    assert (after["curator.profile"], after["curator.arc"]) == (profiles, arcs)
+    assert (after["curator.profiles"], after["curator.profile"], after["curator.arc"]) == (1, 0, alone)
+    assert [levels["L1"].text for levels in found] == [f"They {quote}."] * len(told)
+    assert asked(server, before)["curator.profiles"] == 0, "what was paid for is not asked again"

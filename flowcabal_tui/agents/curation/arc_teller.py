@@ -113,7 +113,11 @@ class ArcTeller(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, ...]]
         self, goal: ArcGoal, seen: ArcMaterial, thought: ProfileThought, last: bool
     ) -> tuple[Derived, ...] | Again:
         """L1 with evidence, and L0 within 50 tokens."""
-        source = with_sample(seen.source, goal.sample)
+        return self.states(goal, seen.source, thought)
+
+    def states(self, goal: ArcGoal, source: Digest, thought: ProfileThought) -> tuple[Derived, ...]:
+        """The states of a thought: L1 with evidence, and L0 within 50 tokens; () without evidence."""
+        source = with_sample(source, goal.sample)
         line = shortened(thought.summary or thought.text, L0_TOKENS, self._curator.counter)
         return states_of(thought, line, goal.uri, source, goal.position, goal.view.generation)
 

@@ -1,14 +1,16 @@
-"""The profiles that one chapter makes due, asked for in one question behind the text of the chapter.
+"""The profiles that one chapter makes due, and the arcs that end with it, asked for in one question behind its text.
 
 The check and the reading of the chapter begin alike, so a provider's cache holds the chapter already.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
+from flowcabal_tui.agents.arcs import WORK
+from flowcabal_tui.agents.curation.arc_teller import ArcGoal, ArcMaterial
 from flowcabal_tui.agents.curation.curator import L0_TOKENS, Curator
 from flowcabal_tui.agents.curation.profile_sources import ProfileGoal
 from flowcabal_tui.agents.curation.profiler import ProfileMaterial, ProfileThought
@@ -22,20 +24,36 @@ from flowcabal_tui.domain.prompt_parts import chapter_label, escaped, in_attribu
 TASK: Final = "curator.profiles"
 MOST: Final = 4
 """Profiles in one question; more would make an answer that is cut."""
+ARCS: Final = "curator.arcs"
+"""The words for an arc in this question."""
 Due = tuple[ProfileGoal, ProfileMaterial]
+DueArc = tuple[ArcGoal, ArcMaterial]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """One that the question asks for: a profile, an arc, or the work."""
+
+    uri: str
+    kind: str
+    name: str
+    wanted: str
+    before: str
+    sources: tuple[SourceText, ...]
 
 
 async def states_together(
-    curator: Curator, due: Sequence[Due], chapter: str, *, spend: bool
+    curator: Curator, due: Sequence[Due], chapter: str, arcs: Sequence[DueArc] = (), *, spend: bool
 ) -> Mapping[str, ProfileThought]:
-    """A model's answers for the profiles that are due as of one chapter with this text, by uri.
+    """A model's answers for the profiles that are due as of one chapter with this text, and for arcs, by uri.
 
-    A profile without any supported sentence is left out; all are when the question does not fit the model's window, or
-    its answer cannot be read. Without `spend` only a stored answer is read. Raises ModelError.
+    What has no supported sentence is left out; all are when the question does not fit the model's window, or its
+    answer cannot be read. Without `spend` only a stored answer is read. Raises ModelError.
     """
     positions = {f"manuscript/{each.id}": each.position for each in await due[0][0].view.chapters()}
-    sources = _sources(due, chapter, positions)
-    values = _question(due, chapter, sources)
+    asked = [*map(_of_profile, due), *(_of_arc(curator, *each) for each in arcs)]
+    sources = _sources(asked, due[0][0], chapter, positions)
+    values = _question(asked, due, chapter, sources)
     try:
         if not curator.fits(TASK, values, ProfilesAnswer):
             return {}
@@ -46,27 +64,56 @@ async def states_together(
         raise
     if answer is None:
         return {}
-    found = {goal.uri: ProfileThought.of(answer.of(f"p{at}"), sources) for at, (goal, _seen) in enumerate(due, start=1)}
+    found = {each.uri: ProfileThought.of(answer.of(f"p{at}"), sources) for at, each in enumerate(asked, start=1)}
     return {uri: thought for uri, thought in found.items() if thought is not None}
 
 
-def _sources(due: Sequence[Due], chapter: str, positions: Mapping[str, int]) -> tuple[SourceText, ...]:
-    """The chapter, and of all profiles the passages of earlier chapters, each once, in story order; those of one
-    chapter are pieces of one source."""
-    here = due[0][0].chapter
-    uri = f"manuscript/{here.id}"
-    earlier = {(each.uri, each.start): each for _goal, seen in due for each in seen.sources if each.uri != uri}
-    ordered = sorted(earlier.values(), key=lambda each: (positions[each.uri], each.start))
+def _of_profile(due: Due) -> _Wanted:
+    goal, seen = due
+    kind, name = (goal.entity.kind, goal.entity.name) if goal.entity else (BOOK, "")
+    before = seen.previous.text if seen.previous else ""
+    return _Wanted(goal.uri, kind, name, goal.kind.prompt(goal.view.language), before, seen.sources)
+
+
+def _of_arc(curator: Curator, goal: ArcGoal, seen: ArcMaterial) -> _Wanted:
+    kind = "work" if goal.uri == WORK else "arc"
+    return _Wanted(goal.uri, kind, goal.title, curator.prompts.part(ARCS), "", seen.sources)
+
+
+def _sources(
+    asked: Iterable[_Wanted], goal: ProfileGoal, chapter: str, positions: Mapping[str, int]
+) -> tuple[SourceText, ...]:
+    """The chapter, and of all that is asked for the passages of earlier chapters, each once, in story order; those of
+    one chapter are pieces of one source."""
+    uri = f"manuscript/{goal.chapter.id}"
+    earlier = [_stripped(each) for one in asked for each in one.sources if each.uri != uri]
+    ordered: list[SourceText] = []
+    for each in sorted(earlier, key=lambda each: (positions[each.uri], each.start, -len(each.text))):
+        if not (ordered and ordered[-1].uri == each.uri and _end(each) <= _end(ordered[-1])):
+            ordered.append(each)
     ids = {uri: f"s{at}" for at, uri in enumerate(dict.fromkeys(each.uri for each in ordered), start=1)}
-    return SourceText("chapter", uri, here.title, chapter), *(replace(each, id=ids[each.uri]) for each in ordered)
+    here = SourceText("chapter", uri, goal.chapter.title, chapter)
+    return here, *(replace(each, id=ids[each.uri]) for each in ordered)
 
 
-def _question(due: Sequence[Due], chapter: str, sources: Sequence[SourceText]) -> dict[str, str | Fenced]:
+def _stripped(source: SourceText) -> SourceText:
+    """The source without the space around it."""
+    left = len(source.text) - len(source.text.lstrip())
+    return replace(source, text=source.text.strip(), start=source.start + left)
+
+
+def _end(source: SourceText) -> int:
+    return source.start + len(source.text)
+
+
+def _question(
+    asked: Sequence[_Wanted], due: Sequence[Due], chapter: str, sources: Sequence[SourceText]
+) -> dict[str, str | Fenced]:
     first = due[0][0]
     language = first.view.language
     wanted: dict[str, list[str]] = {}
-    for at, (goal, _seen) in enumerate(due, start=1):
-        wanted.setdefault(" ".join(goal.kind.prompt(language).split()), []).append(f"`p{at}`")
+    for at, each in enumerate(asked, start=1):
+        wanted.setdefault(" ".join(each.wanted.split()), []).append(f"`p{at}`")
     return {
         "language": language,
         "limit": str(L0_TOKENS),
@@ -74,12 +121,11 @@ def _question(due: Sequence[Due], chapter: str, sources: Sequence[SourceText]) -
         "chapter": chapter,
         "wanted": Fenced("\n".join(f"- {', '.join(ids)}: {words}" for words, ids in wanted.items())),
         "names": name_lines({goal.entity.id: goal.entity for goal, _seen in due if goal.entity}.values()),
-        "profiles": Fenced("\n".join(_profile(f"p{at}", *each) for at, each in enumerate(due, start=1))),
+        "profiles": Fenced("\n".join(_profile(f"p{at}", each) for at, each in enumerate(asked, start=1))),
         "sources": fenced_sources(sources[1:]),
     }
 
 
-def _profile(id_: str, goal: ProfileGoal, seen: ProfileMaterial) -> str:
-    kind, name = (goal.entity.kind, goal.entity.name) if goal.entity else (BOOK, "")
-    before = escaped(seen.previous.text) if seen.previous else ""
-    return f'<profile id="{id_}" kind="{in_attribute(kind)}" name="{in_attribute(name)}">\n{before}\n</profile>'
+def _profile(id_: str, each: _Wanted) -> str:
+    head = f'<profile id="{id_}" kind="{in_attribute(each.kind)}" name="{in_attribute(each.name)}">'
+    return f"{head}\n{escaped(each.before)}\n</profile>"

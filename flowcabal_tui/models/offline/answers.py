@@ -14,6 +14,7 @@ from flowcabal_tui.models.tokens import TokenEstimator
 
 COUNTER: Final = TokenEstimator()
 _OVERVIEW, _PROFILE, _ARC, _STATED, _ADDED = 6, 8, 10, 3, 12
+_ARCS: Final = ("arc", "work")
 """Sentences, at most."""
 _LEAST: Final = 8
 """Characters; 魏长河说。 says nothing about him."""
@@ -127,9 +128,12 @@ def profile(asked: Asked) -> Values:
 
 
 def profiles(asked: Asked) -> Values:
-    """`curator.profiles`: the same of each, from the sources and the chapter."""
+    """`curator.profiles`: the same of each, and of an arc what `curator.arc` has, from the sources and the chapter."""
     sourced = _sourced(asked) | dict.fromkeys(asked.sentences(asked.chapter), "chapter")
-    found = {each["id"]: _states_of(each["name"], asked, sourced) for each in asked.all("profile")}
+    found = {
+        each["id"]: _arc_of(asked, sourced) if each["kind"] in _ARCS else _states_of(each["name"], asked, sourced)
+        for each in asked.all("profile")
+    }
     return {
         "lines": [{"profile": id_, **line} for id_, row in found.items() for line in row["sentences"]],
         "summaries": [{"profile": id_, "summary": row["summary"]} for id_, row in found.items()],
@@ -138,7 +142,10 @@ def profiles(asked: Asked) -> Values:
 
 def arc(asked: Asked) -> Values:
     """`curator.arc`: the weightiest sentence of each tenth of the sources, and of all of them as the summary."""
-    sourced = _sourced(asked)
+    return _arc_of(asked, _sourced(asked))
+
+
+def _arc_of(asked: Asked, sourced: dict[Line, str]) -> Values:
     best, chosen = (weightiest([*sourced], parts) for parts in (1, _ARC))
     return {"summary": _short(best, asked), "sentences": _rows(chosen, sourced)}
 

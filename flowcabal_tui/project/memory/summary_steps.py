@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.agents.arcs import WORK, StoryArc, arcs_of
 from flowcabal_tui.agents.context.scene import named_in
 from flowcabal_tui.agents.curation.arc_teller import ArcGoal, ArcTeller
 from flowcabal_tui.agents.curation.chapter_profiles import MOST as MOST_TOGETHER
-from flowcabal_tui.agents.curation.chapter_profiles import states_together
+from flowcabal_tui.agents.curation.chapter_profiles import DueArc, states_together
 from flowcabal_tui.agents.curation.curator import Curator
 from flowcabal_tui.agents.curation.profile_plan import Changes, cast_of, due_profiles
 from flowcabal_tui.agents.curation.profile_sources import ProfileGoal
@@ -178,7 +179,9 @@ class SummarySteps:
                 await self._store.outbox.add([profile_task(known.uri, places[known.position], source)])
 
     async def profile(self, task: BackgroundTask) -> None:
-        """One profile as of one chapter, with the others that are due then: a model is asked for all in one question.
+        """One profile as of one chapter, with the others that are due then, and the arcs that end there.
+
+        A model is asked for all in one question.
 
         Raises Gone, and SettingsError for a kind that cannot be read.
         """
@@ -194,15 +197,18 @@ class SummarySteps:
             return
         due = [(each, await profiler.observe(each)) for each in await self._due_together(task, goal, curator)]
         missing = [each for each in due if each[0] is goal or not await self._is_made(*each)]
+        arcs = [] if self._is_alone(task, goal, curator) else await self._arcs_together(curator, chapter, len(due))
+        missing_arcs = [each for each in arcs if not await self._has_state(curator, each[0], chapter)]
         thoughts: Mapping[str, ProfileThought] = {}
-        if len(due) > 1:  # the first asks; what its answer leaves out is asked alone, by a step of its own
-            spend = due[0][0] is goal and len(missing) > 1
-            thoughts = await states_together(curator, due, text, spend=spend)
+        if len(due) + len(arcs) > 1:  # the first asks; what its answer leaves out is asked alone, by a step of its own
+            spend = due[0][0] is goal and len(missing) + len(missing_arcs) > 1
+            thoughts = await states_together(curator, due, text, arcs, spend=spend)
         for each, seen in missing:
             if thought := thoughts.get(each.uri):
                 await self._put_profile(each, profiler.states(each, seen, thought))
             elif each is goal:
                 await self._put_profile(each, await profiler.pursue(each))
+        await self._put_arcs(curator, chapter, missing_arcs, thoughts)
 
     async def _put_profile(self, goal: ProfileGoal, states: Sequence[Derived]) -> None:
         await self._put(states, goal.kind.name, goal.entity.name if goal.entity else goal.kind.title)
@@ -218,6 +224,10 @@ class SummarySteps:
         made = await (await self._as_of(goal.chapter, now=True)).made(goal.uri, "L1")
         return await self._stands(made, seen.source)
 
+    def _is_alone(self, task: BackgroundTask, goal: ProfileGoal, curator: Curator) -> bool:
+        alone = task.job or goal.sample or not curator.asks or self._tools.by_rule(goal.chapter)
+        return bool(alone or curator.prompts.source("curator.profile"))
+
     async def _due_together(self, task: BackgroundTask, goal: ProfileGoal, curator: Curator) -> list[ProfileGoal]:
         """The profile and those that were planned with it when the chapter was kept, done or not, in the order of their
         steps: the question for them is the same whenever it is asked.
@@ -225,8 +235,7 @@ class SummarySteps:
         It alone where it is a step of a job, a further answer, a rule's, or the writer has a question of their own.
         """
         chapter = goal.chapter
-        alone = task.job or goal.sample or not curator.asks or self._tools.by_rule(chapter)
-        if alone or curator.prompts.source("curator.profile"):
+        if self._is_alone(task, goal, curator):
             return [goal]
         end = f"@{chapter.id}"
         rows = [(each.subject.removesuffix(end), each) for each in await self._store.outbox.ending("profile", end)]
@@ -281,6 +290,49 @@ class SummarySteps:
         closed = [each for each in arcs if each.closed]
         if closed:
             await self._work(closed, sample if task.subject == WORK else 0)
+
+    async def _arcs_together(self, curator: Curator, chapter: Chapter, profiles: int) -> list[DueArc]:
+        """The arc that ends with the chapter, and the work where it is summarised again then, whether they are made or not.
+
+        Nothing if there is no space beside so many profiles, or the writer has a question of their own. The work's own
+        sentences are those of the arcs before: those of the last one are in the question.
+        """
+        arcs, view = await self._arcs(), await self._as_of(chapter)
+        last = next((arc for arc in arcs if chapter.id in {part[-1].id for part in arc.parts()}), None)
+        if last is None or curator.prompts.source("curator.arc"):
+            return []
+        below = tuple(f"manuscript/{each.id}" for each in last.chapters if each.position <= chapter.position)
+        goals = [ArcGoal(last.uri, last.volume, below, view, chapter.position)]
+        closed = [each for each in arcs if each.closed]
+        if closed and closed[-1] is last and last.chapters[-1].id == chapter.id:
+            goals.append(ArcGoal(WORK, "", tuple(each.uri for each in closed[:-1]), view, chapter.position))
+        found = [(goal, await ArcTeller(curator).observe(goal)) for goal in goals]
+        has_all = all(seen.source for _goal, seen in found)
+        return found if has_all and profiles + len(found) <= MOST_TOGETHER else []
+
+    async def _as_its_step(self, goal: ArcGoal, view: View) -> ArcGoal:
+        """The goal as its own step has it: of the book as it is now, and all closed arcs are below the work."""
+        if goal.uri != WORK:
+            return replace(goal, view=view)
+        return replace(goal, view=view, below=tuple(arc.uri for arc in await self._arcs() if arc.closed))
+
+    async def _has_state(self, curator: Curator, goal: ArcGoal, chapter: Chapter) -> bool:
+        view = await self._as_of(chapter, now=True)
+        source = await ArcTeller(curator).source(await self._as_its_step(goal, view))
+        return await self._stands(await view.made(goal.uri, "L1"), source)
+
+    async def _put_arcs(
+        self, curator: Curator, chapter: Chapter, arcs: Iterable[DueArc], thoughts: Mapping[str, ProfileThought]
+    ) -> None:
+        """Up to the first that the answer leaves out, whose own step asks for it and what rests on it."""
+        teller = ArcTeller(curator)
+        for goal, _seen in arcs:
+            if (thought := thoughts.get(goal.uri)) is None:
+                return
+            whole = await self._as_its_step(goal, await self._as_of(chapter, now=True))
+            states = teller.states(whole, await teller.source(whole), thought)
+            await self._put(states, "arcs", await self._tools.queries.title(goal.uri))
+            await self.tell_knowledge(goal.uri, goal.position)
 
     async def _parts_of(self, arc: StoryArc) -> Sequence[tuple[Chapter, ...]]:
         """The parts to describe, the longest last; that of the newest state too, whose chapter may have moved."""
