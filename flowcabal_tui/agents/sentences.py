@@ -18,15 +18,22 @@ _SHORT: Final = r"(?<!\b[A-HJ-Z])(?<!\b[DMS][rt])(?<!\b(?:Mrs|Mme|Col|Gen|Rev|Ho
 _CLOSING: Final = r"[”’」』》）)\"']"
 _GOES_ON: Final = r"(?=[^\S\n]++(?:[—–-]++[^\S\n]*+)?[a-zà-öø-ÿ])"
 """A small letter follows on the same line: what was said, asked or cried out is a part of the sentence."""
-_END: Final = re.compile(rf"[。！？!?…]++(?!{_CLOSING}++{_GOES_ON}){_CLOSING}*+|(?=\.){_SHORT}\.[”’\"')]*(?=\s|$)|\n+")
+_STOP: Final = rf"(?=\.){_SHORT}\.[”’\"')]*(?=\s|$)|\n+"
+_END: Final = re.compile(rf"[。！？!?…]++(?!{_CLOSING}++{_GOES_ON}){_CLOSING}*+|{_STOP}")
+_PIECE_END: Final = re.compile(rf"[。！？!?…]++{_CLOSING}*+|{_STOP}")
+"""Where an extract may end, also behind a question or a cry within a sentence: short pieces leave space for others."""
 _LEAST: Final = 8
 _MOST: Final = 200
 
 
 def sentences(text: str) -> tuple[Span, ...]:
     """The sentences of `text`, with their closing quotation marks, without the spaces around them."""
+    return _between(text, _END)
+
+
+def _between(text: str, ends: re.Pattern[str]) -> tuple[Span, ...]:
     found = []
-    for start, end in pairwise((0, *(match.end() for match in _END.finditer(text)), len(text))):
+    for start, end in pairwise((0, *(match.end() for match in ends.finditer(text)), len(text))):
         piece = text[start:end]
         if words := piece.strip():
             left = 0 if words == piece else len(piece) - len(piece.lstrip())
@@ -42,9 +49,12 @@ def sentence_at(text: str, place: int) -> Span:
 
 
 def telling_sentences(text: str, entities: Iterable[Entity], most: int) -> tuple[Span, ...]:
-    """Up to `most` sentences in order: from each part of the text the one that names most, and the last one."""
-    index = NameIndex(entities)
-    usable = [span for span in sentences(text) if _LEAST <= span.end - span.start <= _MOST] or list(sentences(text))
+    """Up to `most` sentences in order: from each part of the text the one that names most, and the last one.
+
+    Of a sentence with something asked or cried out in it the part up to there.
+    """
+    index, pieces = NameIndex(entities), _between(text, _PIECE_END)
+    usable = [span for span in pieces if _LEAST <= span.end - span.start <= _MOST] or list(pieces)
     if len(usable) <= most:
         return tuple(usable)
     chosen = {usable[-1]: None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flowcabal_tui.agents.sentences import sentences
+from flowcabal_tui.agents.sentences import sentences, telling_sentences
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,9 @@ def test_titles_and_initials_end_no_sentence(text: str, wanted: list[str]) -> No
 )
 def test_a_sentence_goes_on_behind_what_was_said_in_it(text: str, wanted: list[str]) -> None:
     assert [text[span.start : span.end] for span in sentences(text)] == wanted
+
+
+def test_an_extract_may_end_behind_a_question_within_a_sentence() -> None:
+    text = "“Are you ill, Ann?” demanded Mr. Vane of the woman. He sat down."
+    extract = telling_sentences(text, (), 3)
+    assert next(text[span.start : span.end] for span in extract) == "“Are you ill, Ann?”"

@@ -292,7 +292,7 @@ class SummarySteps:
             await self._work(closed, sample if task.subject == WORK else 0)
 
     async def _arcs_together(self, curator: Curator, chapter: Chapter, profiles: int) -> list[DueArc]:
-        """The arc that ends with the chapter, and the work where it is summarised again then, whether they are made or not.
+        """The arc that ends with the chapter, and the work where it is made again then, whether they are made or not.
 
         Nothing if there is no space beside so many profiles, or the writer has a question of their own. The work's own
         sentences are those of the arcs before: those of the last one are in the question.
