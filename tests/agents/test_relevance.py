@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from flowcabal_tui.agents.context.intent import Reading, read_intent
-from flowcabal_tui.agents.context.relevance import Relevance, _Hits, _most_telling, _of_things, weigh
+from flowcabal_tui.agents.context.relevance import Relevance, Weighed, _Hits, _most_telling, _of_things, weigh
+from flowcabal_tui.agents.context.things import cohesion
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import PassagePlace
 from tests.agents.fakes import FakeBook, person
@@ -126,6 +127,35 @@ async def test_what_is_listed_among_names_is_looked_up_like_a_name() -> None:
 def test_a_list_of_other_things_names_nobody() -> None:
     for prompt in ("桌上有笔、墨盒、砚台。", "林远带着干粮、灯笼、雨伞。", "林远、干粮、灯笼、雨伞。", "林远、阎王。"):
         assert [name.name for name in read_intent(prompt, "", CAST, "zh").names] in ([], ["林远"])
+
+
+async def test_what_stands_beside_a_known_name_is_looked_up_like_one() -> None:
+    book = novel(f"金星捧着诏书，{FILLER}", FILLER, FILLER)
+    for prompt in ("写林远与金星的一场戏。", "里金星与林远的一场戏。金星是信使。"):
+        assert [name.name for name in read_intent(prompt, "", CAST, "zh").names] == ["林远", "金星"]
+    assert [each.found_by for each in (await ranked(book, "写林远与金星的一场戏。")).passages] == [("金星",)]
+
+
+def test_a_full_name_beside_a_known_one_is_looked_up_by_its_given_name_too() -> None:
+    names = read_intent("写赵元春与林远的一场戏。赵元春是他的妹妹。", "", CAST, "zh").names
+    assert [name.forms for name in names] == [("林远",), ("赵元春", "元春")]
+
+
+def test_what_is_no_name_is_not_looked_up_beside_one() -> None:
+    for prompt in ("林远与众人说话。", "林远与他说话。", "话说林远和沈青。", "灯下与林远说话。", "林远与那边的船。"):
+        assert {name.name for name in read_intent(prompt, "", CAST, "zh").names} <= {"林远", "沈青"}
+
+
+async def test_a_word_whose_characters_seldom_stand_apart_has_more_passages_than_a_chance_pair() -> None:
+    sample = "玉兔捣药。" + "他来了，她去了，看他来去，看她去来。" * 20
+    assert cohesion("玉兔", 0.01, sample) > 2 * cohesion("来去", 0.01, sample)
+    assert cohesion("bell", 0.01, sample) == cohesion("灯", 0.01, sample) == 1.0
+    places = [PassagePlace(ChapterId(f"c{n}"), n, 0, 0, 10) for n in range(30)]
+    pair, word = _Hits("来去", tuple(range(15)), 2.0, 2.0), _Hits("玉兔", tuple(range(15, 30)), 2.0, 2.0)
+    chapters = tuple(place.chapter for place in places[:10])
+    weighed = Weighed(chapters, places, dict.fromkeys(range(30), 1.0), [], [pair, word], [], [], 1.0)
+    found = weighed.relevance({place.chapter: sample for place in places}, 19)
+    assert sum("玉兔" in each.found_by for each in found.passages[10:]) >= 6
 
 
 async def test_a_prompt_without_names_borrows_none_for_the_search() -> None:

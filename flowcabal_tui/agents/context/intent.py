@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from flowcabal_tui.agents.context.scene import SceneTexts, kind_of, merged, named_in, place_of, present, time_of
-from flowcabal_tui.agents.words import word_list, words_of
+from flowcabal_tui.agents.context.unknown_names import EMPTY_HAN, EMPTY_WORDS, beside, capitalised, listed
 from flowcabal_tui.domain.context import NO_SCENE, Intent, Scene
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
 
 _HAN_RUN: Final = re.compile(r"[\u3007\u4e00-\u9fff]{2,}")
-EMPTY_HAN: Final = frozenset("".join(words_of("empty.zh")))
-_LISTED: Final = re.compile(r"(?<![\u3007\u4e00-\u9fff、])[\u3007\u4e00-\u9fff]+(?:、[\u3007\u4e00-\u9fff]+){2,}")
-_LONGEST_LISTED: Final = 6
 _WORD: Final = re.compile(r"[A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f'’-]{3,}")
-_CAPITAL: Final = re.compile(r"(?<=[a-z,;’\n] )[A-Z\u00c0-\u00de][\w\u00df-\u00ff-]{2,}")
-_EMPTY_WORDS: Final = word_list("empty.en")
-_NOT_NAMES: Final = word_list("not_names.en")
 _MOST_TERMS: Final = 48
 _MOST_NAMES: Final = 32
 _MOST_WORDS: Final = 240
@@ -79,8 +73,9 @@ def read_intent(
     forms = [name for entity in {*looked_up, *scene.cast} for name in entity.names]
     names = [Name(entity.name, entity.names, entity.kind == "location") for entity in looked_up]
     names += [Name(name, (name,)) for name in scene.others if who_by == "writer"]
-    names += [Name(word, (word,)) for word in _unlisted(_without(texts.told, forms), language)]
-    names += [Name(item, (item,)) for item in _listed(texts.told, forms)]
+    names += [Name(word, (word,)) for word in capitalised(_without(texts.told, forms), language)]
+    names += [Name(item, (item,)) for item in listed(texts.told, forms)]
+    names += [Name(item[0], item) for item in beside(texts.told, forms)]
     runs, words = _words(_without(texts.told, [form for name in names for form in name.forms]), language)
     intent = Intent(
         scene.names,
@@ -110,31 +105,11 @@ def _without(text: str, names: Iterable[str]) -> str:
     return text
 
 
-def _unlisted(text: str, language: str) -> tuple[str, ...]:
-    """What is written like a name and is nobody's that is known: capitals inside a sentence."""
-    if language.startswith("zh"):
-        return ()
-    words = (word for match in _CAPITAL.finditer(text) for word in match[0].split("-"))
-    named = (word for word in words if len(word) > 2 and word.lower() not in _EMPTY_WORDS)
-    return tuple(dict.fromkeys(word for word in named if word not in _NOT_NAMES))
-
-
-def _listed(text: str, known: Collection[str]) -> tuple[str, ...]:
-    """What a Chinese list of names has besides the `known` ones, which are at least half of it: "行者、八戒、阎王"."""
-    found: dict[str, None] = {}
-    for match in _LISTED.finditer(text):
-        items = match[0].split("、")
-        others = [item for item in items if item not in known]
-        if 2 * len(others) <= len(items):
-            found |= dict.fromkeys(item for item in others if 2 <= len(item) <= _LONGEST_LISTED)
-    return tuple(found)
-
-
 def _words(text: str, language: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The runs of Chinese, and all words in their order: pairs of characters of those runs, or words of letters."""
     if not language.startswith("zh"):
         found = (word.lower() for word in _WORD.findall(text))
-        return (), tuple(dict.fromkeys(word for word in found if word not in _EMPTY_WORDS))
+        return (), tuple(dict.fromkeys(word for word in found if word not in EMPTY_WORDS))
     runs = tuple(_HAN_RUN.findall(text))
     pairs = (run[at : at + 2] for run in runs for at in range(len(run) - 1))
     return runs, tuple(dict.fromkeys(pair for pair in pairs if EMPTY_HAN.isdisjoint(pair)))
@@ -147,5 +122,5 @@ def search_terms(text: str, names: Sequence[str], language: str) -> tuple[str, .
         pairs = (run[at : at + 2] for run in _HAN_RUN.findall(text) for at in range(len(run) - 1))
         found = Counter(pair for pair in pairs if pair[0] not in EMPTY_HAN and pair[1] not in EMPTY_HAN)
     else:
-        found = Counter(word for word in _WORD.findall(text) if word.lower() not in _EMPTY_WORDS)
+        found = Counter(word for word in _WORD.findall(text) if word.lower() not in EMPTY_WORDS)
     return tuple(term for term, _ in found.most_common(_MOST_TERMS))

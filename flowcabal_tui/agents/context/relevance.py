@@ -17,7 +17,7 @@ from flowcabal_tui.agents.context.borders import excerpt
 from flowcabal_tui.agents.context.circle import Expected
 from flowcabal_tui.agents.context.drill import Opened
 from flowcabal_tui.agents.context.intent import Name, Reading
-from flowcabal_tui.agents.context.things import ABSENCE, RARITY, across_words, rarity, strings, things
+from flowcabal_tui.agents.context.things import ABSENCE, RARITY, across_words, cohesion, rarity, strings, things
 from flowcabal_tui.agents.context.turns import NameParts, by_turns
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import PassagePlace, Postings, Span
@@ -164,7 +164,7 @@ class Weighed:
         best = ((self._best_of(each, scores, texts), each) for each in opened)
         by_summary = {at: each for at, each in best if at is not None}
         first = [*_leading(scores, self._places, self.leading), *by_summary]
-        first += _of_things(self._things, scores, self._places, self._counts(scores, texts))
+        first += _of_things(self._things_by_cohesion(texts), scores, self._places, self._counts(scores, texts))
         for at, name in [*_most_telling(self._names, scores, parts, self._places)]:
             more = _TELLING * parts[at][name]
             parts[at][name] += more
@@ -185,6 +185,15 @@ class Weighed:
                     often = max(1, *(passage.count(form) for form in name.forms))
                     parts[at][number] = self._unit * name.weight * (1 + _EMPHASIS * (often / (often + 1) - 0.5))
         return parts
+
+    def _things_by_cohesion(self, texts: Mapping[ChapterId, str]) -> list[_Hits]:
+        """The things, where those whose characters the book seldom puts together by chance weigh more."""
+        sample = "".join(texts[each] for each in self.leading if each in texts)
+        found = []
+        for thing in self._things:
+            factor = cohesion(thing.text, len(thing.places) / len(self._places), sample) ** 0.5
+            found.append(replace(thing, weight=round(thing.weight * factor, 9)))
+        return found
 
     def _counts(self, shown: Collection[int], texts: Mapping[ChapterId, str]) -> dict[tuple[str, int], int]:
         """The number of times that each thing occurs in each of the passages that have it."""

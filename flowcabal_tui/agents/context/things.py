@@ -7,6 +7,7 @@ characters, hardly ever apart. Such a word is looked up on its own, or a long pl
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -26,6 +27,10 @@ _CLUSTERED: Final = 2.0
 """So many passages a chapter are as good as any more."""
 _THINGS: Final = 8
 _FAR_RARER: Final = 5
+_HAN: Final = re.compile(r"[\u3007\u4e00-\u9fff]+")
+_PASSAGE: Final = 200
+"""About so many characters are in a passage."""
+_LEAST_COHESION: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,18 @@ def across_words(runs: Sequence[str], pairs: Mapping[str, frozenset[int]]) -> fr
             is_across = len(beside) == 2 and counts[at] * _FAR_RARER <= min(beside)
             (across if is_across else within).add(pair)
     return frozenset(across - within)
+
+
+def cohesion(text: str, having: float, sample: str) -> float:
+    """How much more often the characters of a Chinese word stand together than chance brings: mutual information.
+
+    `having` is the part of the book's passages that hold it, `sample` some of the book, which tells how frequent its
+    characters are. 1 for other words.
+    """
+    if len(text) < 2 or not _HAN.fullmatch(text):
+        return 1.0
+    apart = sum(math.log((sample.count(each) + 0.5) / (len(sample) + 1)) for each in text)
+    return max(_LEAST_COHESION, (math.log(having / _PASSAGE) - apart) / (len(text) - 1))
 
 
 def things(

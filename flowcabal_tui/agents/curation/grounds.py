@@ -6,7 +6,8 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final, Literal
 
-from flowcabal_tui.agents.context.intent import EMPTY_HAN, search_terms
+from flowcabal_tui.agents.context.intent import search_terms
+from flowcabal_tui.agents.context.unknown_names import EMPTY_HAN
 from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.manuscript import Span

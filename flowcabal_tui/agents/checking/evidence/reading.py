@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 import ahocorasick
 
-from flowcabal_tui.agents.context.intent import EMPTY_HAN
+from flowcabal_tui.agents.context.unknown_names import EMPTY_HAN
 from flowcabal_tui.agents.sentences import sentences
 from flowcabal_tui.agents.words import word_groups, word_list
 from flowcabal_tui.domain.manuscript import Span
