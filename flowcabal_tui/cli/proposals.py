@@ -30,7 +30,7 @@ from flowcabal_tui.domain.proposals import (
 from flowcabal_tui.domain.story import Sequel, StoryRecord
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.proposal_words import KINDS, STATES, changed, origin, proposal_line, reason
+from flowcabal_tui.project.proposal_words import KINDS, changed, origin, proposal_line, reason, state_words
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.story import CorrectProposal, DecideProposals, UndoDecision
 
@@ -67,7 +67,7 @@ def _print(page: ProposalPage, wish: ProposalWish, names: dict[EntityId, str], p
     for row in page.rows:
         place = str(positions.get(row.place.chapter, "")) if row.place else ""
         words = proposal_line(row, lambda entity: names.get(entity, entity))
-        cells = (row.id, _(STATES[row.state]), place, _(KINDS[row.kind]), words, reason(row), f"“{row.quotation}”")
+        cells = (row.id, state_words(row), place, _(KINDS[row.kind]), words, reason(row), f"“{row.quotation}”")
         say_row(cells)
     left = page.total(wish.states) - page.offset - len(page.rows)
     if left > 0:
@@ -83,7 +83,7 @@ def _plain(row: Proposal, names: dict[EntityId, str], positions: dict[Any, int])
         "position": positions.get(row.place.chapter) if row.place else None,
         "words": {
             "kind": _(KINDS[row.kind]),
-            "state": _(STATES[row.state]),
+            "state": state_words(row),
             "says": proposal_line(row, name_of),
             "changes": changed(row, name_of),
             "reason": reason(row),

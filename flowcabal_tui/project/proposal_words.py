@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import (
     Finding,
@@ -42,7 +43,7 @@ KINDS: Final[Mapping[ProposalKind, str]] = {
     "title": mark("title"),
     "review": mark("change of the book"),
 }
-STATES: Final[Mapping[ProposalState, str]] = {
+_STATES: Final[Mapping[ProposalState, str]] = {
     "waiting": mark("waits for you"),
     "applied": mark("in use"),
     "confirmed": mark("confirmed"),
@@ -55,6 +56,12 @@ STATES: Final[Mapping[ProposalState, str]] = {
     "useless": mark("not useful"),
     "changed": mark("changed from here on"),
 }
+_EDIT_STATES: Final[Mapping[ProposalState, str]] = {
+    "confirmed": mark("accepted"),
+    "corrected": mark("accepted with your words"),
+    "dropped": mark("refused"),
+}
+"""Of changes to a text, an outline or a workflow."""
 _REASONS: Final[Mapping[ReasonCode, str]] = {
     "quoted": mark("The quotation supports it."),
     "short": mark("The quotation is too short to support it."),
@@ -70,8 +77,18 @@ _REASONS: Final[Mapping[ReasonCode, str]] = {
     "own": mark("An alias for an entry of yours."),
     "worded": "{detail}",
 }
+_ENDED: Final = late(r"""(?:([。！？]|……)|[.!?])[”’」』"')）]*$""")
 NameOf = Callable[[EntityId], str]
 ChapterOf = Callable[[ChapterId], str]
+
+
+def joined(*parts: str) -> str:
+    """The parts on one line, with a semicolon where a part does not end its sentence itself."""
+    line = ""
+    for part in filter(None, parts):
+        ends = _ENDED.search(line)
+        line += part if not line else f"{'' if ends and ends[1] else ' '}{part}" if ends else _("; ") + part
+    return line
 
 
 def proposal_line(proposal: Proposal, name_of: NameOf) -> str:
@@ -88,10 +105,10 @@ def proposal_line(proposal: Proposal, name_of: NameOf) -> str:
         case Review(words=words, places=places, chapters=number):
             counted = ngettext("{n} place", "{n} places", places).format(n=places)
             chapters = ngettext("{n} chapter", "{n} chapters", number).format(n=number)
-            return _("; ").join((clean_line(words), counted, chapters))
+            return joined(clean_line(words), counted, chapters)
         case WorkflowEdit(workflow=workflow, words=words, changes=number):
             title = clean_line(f"{workflow}: {words}" if workflow else words)
-            return _("; ").join((title, ngettext("{n} change", "{n} changes", number).format(n=number)))
+            return joined(title, ngettext("{n} change", "{n} changes", number).format(n=number))
         case Finding():
             return finding_title(proposal)
         case record:
@@ -128,7 +145,7 @@ def about(proposal: Proposal, name_of: NameOf) -> str:
     """Whom it is about, and a fact's state or a moment's time."""
     match proposal.difference.after:
         case Fact(about=people, attribute=detail) | Moment(about=people, when=detail):
-            return _("; ").join(filter(None, (_(", ").join(map(name_of, people)), clean_line(detail))))
+            return joined(_(", ").join(map(name_of, people)), clean_line(detail))
         case Promise(about=people):
             return _(", ").join(map(name_of, people))
     return ""
@@ -155,7 +172,9 @@ def origin(who: Origin) -> str:
 
 
 def state_words(proposal: Proposal) -> str:
-    """The state; a note of a reader is answered, whatever was done with the text."""
+    """The state; an edit is accepted or refused; a note of a reader is answered, whatever was done with the text."""
     if proposal.origin.by == "reader" and proposal.state == "resolved":
         return _("answered")
-    return _(STATES[proposal.state])
+    if isinstance(proposal.difference.after, TextEdit | OutlineEdit | TitleEdit | WorkflowEdit):
+        return _(_EDIT_STATES.get(proposal.state, _STATES[proposal.state]))
+    return _(_STATES[proposal.state])

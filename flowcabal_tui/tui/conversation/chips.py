@@ -16,29 +16,55 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.conversation import Chip
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.headings.numerals import chinese_number
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.words import one_line
 
 _MOST: Final = 200
+_LONGEST: Final = 60
+"""Characters of a name."""
+_WITHIN: Final = late(r"[A-Za-z][A-Za-z]|\d\d")
+_COUNTED: Final = late("(?<=第)[一二三四五六七八九十百千两]+(?:[零〇][一二三四五六七八九十百]*)?")
 SIGN: Final = "@"
 
 
 @dataclass(frozen=True, slots=True)
 class NamedChip:
-    """A chip and its name in the question, such as `@12 The Ferry`."""
+    """A chip and its name in the question, such as `@12 The Ferry`; it can be typed in `other` words too."""
 
     name: str
     chip: Chip
+    other: tuple[str, ...] = ()
+
+    @property
+    def typed(self) -> tuple[str, ...]:
+        """All that can be typed for it, behind the sign."""
+        return (self.name.removeprefix(SIGN), *self.other)
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """What was chosen, None for nothing, and the letters that were typed and are no part of its name."""
+
+    chosen: NamedChip | None
+    rest: str = ""
 
 
 def offered(chapters: Sequence[Chapter], entities: Sequence[Entity], selection: Chip | None) -> tuple[NamedChip, ...]:
     """All that can be sent: the selection first, then chapters, then names."""
     found = [NamedChip(SIGN + _("selection"), selection)] if selection else []
     found += [
-        NamedChip(f"{SIGN}{each.position} {one_line(each.title, 40)}".rstrip(), Chip("chapter", each.id))
+        NamedChip(
+            f"{SIGN}{each.position} {one_line(each.title, 40)}".rstrip(),
+            Chip("chapter", each.id),
+            tuple(
+                filter(None, (str(each.position), _("chapter {n}").format(n=each.position), one_line(each.title, 40)))
+            ),
+        )
         for each in chapters
         if each.version
     ]
@@ -51,8 +77,30 @@ def still_named(chips: Sequence[NamedChip], text: str) -> tuple[NamedChip, ...]:
     return tuple(each for each in chips if each.name in text)
 
 
-class ChipPicker(ModalScreen[NamedChip | None]):
-    """Letters narrow the list; Enter takes the row, F2 takes a chapter in full."""
+def named_first(choices: Sequence[NamedChip], text: str) -> Picked:
+    """The choice whose name the text begins with, the longest one, and the rest of the text.
+
+    Chinese has no blanks, so any character ends a name, but for a Latin letter or a digit behind another one. A name
+    that several choices have is nobody's.
+    """
+    named: dict[str, list[NamedChip]] = {}
+    for each in choices:
+        for words in filter(None, dict.fromkeys(map(_plain, each.typed))):
+            named.setdefault(words, []).append(each)
+    for end in range(min(len(text), _LONGEST), 0, -1):
+        found = named.get(_plain(text[:end]), ())
+        if len(found) == 1 and not text[end - 1].isspace() and not _WITHIN.match(text, end - 1):
+            return Picked(found[0], text[end:])
+    return Picked(None, text)
+
+
+def _plain(words: str) -> str:
+    """Words without blanks, with the Chinese numbers of chapters in digits."""
+    return _COUNTED.sub(lambda found: str(chinese_number(found[0]) or found[0]), "".join(words.casefold().split()))
+
+
+class ChipPicker(ModalScreen[Picked]):
+    """Letters narrow the list; Enter takes the row, F2 takes a chapter in full. Words that name no row end it."""
 
     DEFAULT_CSS = """
     ChipPicker { align: right bottom; background: transparent; }
@@ -61,7 +109,7 @@ class ChipPicker(ModalScreen[NamedChip | None]):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", mark("Cancel"), priority=True, id="chips.cancel"),
+        Binding("escape", "leave", mark("Cancel"), priority=True, id="chips.cancel"),
         Binding("down", "move(1)", mark("Down"), show=False, priority=True, id="chips.down"),
         Binding("up", "move(-1)", mark("Up"), show=False, priority=True, id="chips.up"),
         Binding("f2", "take(True)", mark("In full"), priority=True, tooltip=mark("Send the whole chapter."),
@@ -88,17 +136,33 @@ class ChipPicker(ModalScreen[NamedChip | None]):
 
     @on(Input.Changed)
     def narrow(self, event: Input.Changed) -> None:
-        """Shows the matching items, the best first."""
+        """Shows the matching items, the best first; where none is left, the letters are words of the question."""
         event.stop()
-        self._fill(event.value.strip())
+        typed = self.query_one(Input).value  # several keys may have come since
+        if not self.is_current or not typed:
+            return
+        if not typed.strip():
+            self.dismiss(Picked(None, typed))
+        elif not self._fill(typed.strip()) or self._is_ended(typed):
+            self.dismiss(named_first(self._choices, typed))
 
-    def _fill(self, letters: str) -> None:
-        matcher = Matcher(letters)
-        scores = [(matcher.match(each.name) if letters else 1.0, at) for at, each in enumerate(self._choices)]
+    def _is_ended(self, typed: str) -> bool:
+        """True for a name with a blank behind it that no longer name begins with."""
+        words = _plain(typed)
+        longer = any(
+            _plain(each).startswith(words) and _plain(each) != words for one in self._choices for each in one.typed
+        )
+        return typed[-1].isspace() and not longer and named_first(self._choices, typed).chosen is not None
+
+    def _fill(self, letters: str) -> int:
+        """Returns the number of rows."""
+        matcher, words = Matcher(letters), _plain(letters)
+        scores = [(_score(each, matcher, words) if letters else 1.0, at) for at, each in enumerate(self._choices)]
         best = sorted((each for each in scores if each[0] > 0), key=lambda each: (-each[0], each[1]))[:_MOST]
         rows = self.query_one(PickList)
         rows.set_options([Option(self._choices[at].name, id=str(at)) for _score, at in best])
         rows.action_first()
+        return len(best)
 
     @on(Input.Submitted)
     def take_typed(self, event: Input.Submitted) -> None:
@@ -124,4 +188,16 @@ class ChipPicker(ModalScreen[NamedChip | None]):
             chosen = self._choices[int(picked)]
             is_whole = whole and chosen.chip.kind == "chapter"
             name = f"{chosen.name}!" if is_whole else chosen.name
-            self.dismiss(NamedChip(name, replace(chosen.chip, whole=is_whole)))
+            self.dismiss(Picked(NamedChip(name, replace(chosen.chip, whole=is_whole))))
+
+    def action_leave(self) -> None:
+        """Choose nothing; the letters stay in the question."""
+        self.dismiss(Picked(None, self.query_one(Input).value))
+
+
+def _score(choice: NamedChip, matcher: Matcher, words: str) -> float:
+    """A choice that is typed in full comes first, then those that begin so."""
+    typed = [_plain(each) for each in choice.typed]
+    if words in typed:
+        return 3.0
+    return 2.0 if any(each.startswith(words) for each in typed) else matcher.match(choice.name)

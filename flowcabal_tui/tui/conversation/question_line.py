@@ -14,12 +14,14 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from flowcabal_tui.domain.conversation import AskQuote, Chip
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
-from flowcabal_tui.tui.conversation.chips import SIGN, ChipPicker, NamedChip, still_named
+from flowcabal_tui.tui.conversation.chips import SIGN, ChipPicker, NamedChip, Picked, still_named
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
 
+_CLOSING: Final = late("[,.;:!?，。；：！？、”’」』）)]")
 _PAUSE: Final = 0.4
 """Seconds without a key after which the price is asked for."""
 QuoteOf = Callable[[str, Sequence[Chip]], Awaitable[AskQuote]]
@@ -82,14 +84,19 @@ class QuestionLine(Vertical):
         if text != before:
             self.quote_soon()
 
-    def _add(self, chosen: NamedChip | None) -> None:
-        if chosen is None:
+    def _add(self, picked: Picked | None) -> None:
+        """Puts the name of what was chosen, and all other letters, in the place of the sign."""
+        if picked is None:
             return
         line, at = self.line, self.line.cursor_position
-        before = line.value[:at].removesuffix(SIGN)
-        self.typed.chips = (*self.typed.chips, chosen)
-        line.value = f"{before}{chosen.name} {line.value[at:]}"
-        line.cursor_position = len(before) + len(chosen.name) + 1
+        words = f"{SIGN}{picked.rest}"
+        if picked.chosen is not None:
+            self.typed.chips = (*self.typed.chips, picked.chosen)
+            gap = "" if picked.rest[:1].isspace() or _CLOSING.match(picked.rest) else " "
+            words = f"{picked.chosen.name}{gap}{picked.rest}"
+        before = line.value[:at].removesuffix(SIGN) + words
+        line.value = before + line.value[at:]
+        line.cursor_position = len(before)
 
     def quote_soon(self) -> None:
         """Asks for the price when no key has come for a moment."""

@@ -25,7 +25,7 @@ from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.proposals import OPEN_STATES, Finding, Proposal, ProposalId
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark, ngettext
-from flowcabal_tui.project.proposal_words import KINDS, STATES, changed, proposal_line, reason
+from flowcabal_tui.project.proposal_words import KINDS, changed, joined, proposal_line, reason, state_words
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.list_rows import HangingRow
 
@@ -184,7 +184,9 @@ def _card(identity: str, turn: Turn, used: UsedTool, card: Proposal, names: Name
     words = _joined(title, changed(card, names.name), reason(card))
     is_open = card.state in OPEN_STATES
     sign = "± " if is_open else "= "
-    state = f"  [{_joined(_('applied') if used.applied and not is_open else '', _(STATES[card.state]))}]"
+    is_applied = used.applied and not is_open
+    agreed = "" if is_applied and card.state == "confirmed" else state_words(card)
+    state = f"  [{_joined(_('applied') if is_applied else '', agreed)}]"
     return TalkRow(identity, HangingRow(sign, words, state), turn, places=_places(card), card=card, call=used)
 
 
@@ -204,7 +206,7 @@ def _finding(identity: str, turn: Turn, card: Proposal, names: NameWords) -> Tal
     head = _(", ").join(filter(None, (_(KINDS[card.kind]), at)))
     title = _("{kind}: {name}").format(kind=head, name=proposal_line(card, names.name))
     words = _joined(title, f"“{one_line(card.quotation, _SHOWN)}”", why)
-    return TalkRow(identity, HangingRow("! ", words, f"  [{_(STATES[card.state])}]"), turn, places=_places(card))
+    return TalkRow(identity, HangingRow("! ", words, f"  [{state_words(card)}]"), turn, places=_places(card))
 
 
 def _asked(identity: str, turn: Turn, used: UsedTool, asked: Permission, names: NameWords) -> TalkRow:
@@ -232,4 +234,4 @@ def _end(turn: Turn) -> str:
 
 
 def _joined(*parts: str) -> str:
-    return _("; ").join(filter(None, (one_line(part, _SHOWN) for part in parts)))
+    return joined(*(one_line(part, _SHOWN) for part in parts))

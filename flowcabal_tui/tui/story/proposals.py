@@ -31,7 +31,7 @@ from flowcabal_tui.domain.proposals import (
 )
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, Sequel, StoryRecord
 from flowcabal_tui.locale import _, mark, ngettext
-from flowcabal_tui.project.proposal_words import KINDS, STATES, about, changed, origin, proposal_line, reason
+from flowcabal_tui.project.proposal_words import KINDS, about, changed, origin, proposal_line, reason, state_words
 from flowcabal_tui.protocol.story import CorrectProposal, DecideProposals, UndoDecision
 from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
@@ -250,7 +250,7 @@ def _lines(proposal: Proposal, cast: Cast, marked: int) -> Iterator[str]:
         yield ngettext("{n} row marked", "{n} rows marked", marked).format(n=marked)
     yield one_line(proposal_line(proposal, cast.name), 2_000)
     place = cast.chapter(proposal.place.chapter) if proposal.place else ""
-    parts = (_(KINDS[proposal.kind]), _(STATES[proposal.state]), place, origin(proposal.origin))
+    parts = (_(KINDS[proposal.kind]), state_words(proposal), place, origin(proposal.origin))
     yield " · ".join(part for part in parts if part)
     concerned = about(proposal, cast.name)
     if concerned:
