@@ -121,7 +121,7 @@ async def _asked(arguments: Namespace, command: RequestBuild) -> int:
         record = await _built(project, command)
     finally:
         await project.close()
-    if arguments.out:
+    if arguments.out and record.status != "asks":
         _write(arguments.out, record)
     return _print_build(record, as_json=arguments.json)
 

@@ -25,6 +25,7 @@ RUN_VALUES: Final = (
     "chapter.volume",
     "chapter.length",
     "chapter.style",
+    "chapter.text",
     "project.name",
     "project.language",
     "project.author",
@@ -34,11 +35,11 @@ RUN_VALUES: Final = (
 def chapter_values(chapter: Chapter, language: str) -> dict[str, str]:
     """The values of `{{chapter.title}}` and similar paths; `label` is `Chapter 4: title`.
 
-    `length` and `style` are empty: runs read them from the book (`agents/context/expects.py`).
+    `length`, `style` and `text` are empty: runs read them from the book (`agents/context/expects.py`).
     """
     label = chapter_label(chapter.position, chapter.title, language)
     known = {"title": chapter.title, "label": label, "number": str(chapter.position), "volume": chapter.volume}
-    return known | {"length": "", "style": ""}
+    return known | {"length": "", "style": "", "text": ""}
 
 
 def bindings(text: str) -> tuple[str, ...]:

@@ -46,8 +46,9 @@ new one of the declared kind, as the model's word. Without kind and name it cann
 _BINDINGS: Final = """\
 A path names a value: `result_of.plan.text`, `result_of.plan.scenes[0].title`, `input.wish`, `state.hero`,
 `chapter.title`, `project.name`; inside a loop also `item`, `index`, `size`, the loop's own name for the item, and the
-same below `loop`. A field after a list is the list of that field. In prompts and texts a path is written between double
-braces. In parameters there are three forms:
+same below `loop`. A field after a list is the list of that field. `chapter.text` is the text that
+the chapter has when the run starts. In prompts and texts a path is written between double braces. In parameters there
+are three forms:
 
 - `"result_of.plan.scenes"`: a text that is nothing but a path. The value keeps its type.
 - `"About {{result_of.plan.title}}"`: inside a text. `{{plan.title}}` does too, when no other name is `plan`.

@@ -106,3 +106,79 @@ def test_somebody_who_should_go_through_a_text_removes_nothing():
 def test_openings_that_are_only_counted_are_candidates():
     (step,) = form("替我想四种收场。", "zh").steps
     assert (step.does, step.number) == ("candidates", 4)
+
+
+@pytest.mark.parametrize(
+    ("language", "wish", "named"),
+    [
+        ("zh", "写初稿，毒舌的读者提意见，改三轮，最后校对错别字。", ("最后校对错别字",)),
+        ("zh", "写初稿，我琢磨琢磨再润色。", ("我琢磨琢磨再润色",)),
+        ("en", "Draft it, then polish it while I listen.", ("polish it while I listen",)),
+        ("en", "Draft it twice, blind, and revise it.", ("blind",)),
+        ("en", "I want a plan, then a draft, and show me the draft.", ()),
+    ],
+)
+def test_a_step_a_mark_and_a_part_of_the_writer_that_end_in_nothing_are_named(
+    language: str, wish: str, named: tuple[str, ...]
+) -> None:
+    made = form(wish, language)
+    assert made.steps and made.unread == named
+
+
+def test_a_change_that_ends_in_nothing_is_named() -> None:
+    made = form("润色不要了，换成找一个人专挑语病", "zh", ("draft", "润色"))
+    assert [each.change for each in made.alterations] == ["remove"]
+    assert made.unread == ("换成找一个人专挑语病",)
+
+
+@pytest.mark.parametrize(
+    ("language", "wish", "steps", "text"),
+    [
+        (
+            "en",
+            "Translate this chapter into French, then check the dates.",
+            ["translate", "check", "revise"],
+            "French",
+        ),
+        ("zh", "把这一章译成英文，再润色。", ["translate", "polish"], "英文"),
+        ("zh", "把这一章改写成剧本，再查称呼。", ["do", "check", "revise"], "剧本"),
+        ("en", "Polish this chapter.", ["polish"], ""),
+    ],
+)
+def test_steps_on_the_text_that_is_there_read_it_and_write_no_draft_first(
+    language: str, wish: str, steps: list[str], text: str
+) -> None:
+    made = form(wish, language)
+    assert made.existing and [step.does for step in made.steps] == steps
+    assert made.keep == ("note" if text else "chapter"), "another text does not take the place of the chapter"
+    nodes = build_by_form(made, WorkingCopy.of(None, Known()), language).copied.document["nodes"]
+    first = str(nodes[0]["params"]["prompt"])
+    assert "{{chapter.text}}" in first and text in first
+    assert "{{chapter.text}}" in str(nodes[-1]["params"]["prompt"]), "a check of a translation sees the original too"
+
+
+def test_a_wish_for_a_new_text_does_not_read_the_one_that_is_there() -> None:
+    for wish in ("Plan it, draft it, polish it.", "Polish it until it shines.", "Plan this chapter, then polish it."):
+        assert not form(wish).existing and form(wish).steps[-2].does == "write"
+
+
+def test_titles_are_candidates_that_are_kept_as_a_note() -> None:
+    made = form("先给我五个书名挑。", "zh")
+    assert [(step.does, step.id, step.number) for step in made.steps] == [("candidates", "titles", 5)]
+    assert made.keep == "note" and form("《雪线》：先列提纲，再写初稿。", "zh").keep == "chapter"
+
+
+def test_a_pause_before_the_next_one_is_within_the_loop() -> None:
+    (plan, loop) = form("七首诗一首一首来，先列提纲，写完我点头了再写下一首。", "zh").steps
+    assert not plan.pause and not loop.pause and loop.steps[0].pause
+
+
+def test_a_word_beside_another_step_is_no_subject_of_a_check() -> None:
+    (plan, _write, check, _revise) = form("先列出线索清单，再写，再查时间。", "zh").steps
+    assert (plan.does, check.about) == ("plan", "时间顺序")
+
+
+@pytest.mark.parametrize(("wish", "language"), [("Plan it, then draft it.", "zh"), ("先列提纲，再写初稿。", "en")])
+def test_a_wish_in_another_language_than_the_book_is_read(wish: str, language: str) -> None:
+    made = form(wish, language)
+    assert [step.does for step in made.steps] == ["plan", "write"] and not made.unread

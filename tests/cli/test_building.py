@@ -56,9 +56,9 @@ def test_a_wish_waits_as_a_suggestion_until_it_is_accepted(book: Path, call: Cal
     assert workflows(call, book) == before, "what was new is gone again"
 
 
-def test_a_question_is_answered_and_the_build_goes_on(book: Path, call: Call) -> None:
-    ended = call("build", book, "Do it properly this time.", "--offline")
-    assert ended.code == 3
+def test_a_question_is_answered_and_the_build_goes_on(book: Path, call: Call, tmp_path: Path) -> None:
+    ended = call("build", book, "Do it properly this time.", "--offline", "-o", tmp_path / "out.json")
+    assert ended.code == 3 and not (tmp_path / "out.json").exists(), "a question is no document"
     assert "?" in ended.out
     ended = call("decide", book, "build-1", "answer:Draft the chapter, then polish it.")
     assert ended.code == 3

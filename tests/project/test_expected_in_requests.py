@@ -11,7 +11,9 @@ import pytest
 
 from flowcabal_tui.domain.prompt_parts import Part, read_parts
 from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.protocol.book import AddChapter, WriteChapter
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from tests.faultserver import FaultServer
 from tests.project.case import Case, both, change, endpoint, make, opened
 
@@ -108,3 +110,18 @@ async def test_a_quote_counts_with_the_length_that_the_run_is_asked_for(
     assert long.likely.output_tokens > usual.likely.output_tokens + 6_000 - 1_500
     assert long.most is not None and long.most.output_tokens > 2 * 6_000
     assert short.likely.output_tokens < usual.likely.output_tokens
+
+
+async def test_a_workflow_that_names_it_reads_the_text_of_the_chapter(folder: Path, server: FaultServer) -> None:
+    prompt = [{"kind": "text", "part": "draft", "text": "{{chapter.text}}"}, {"kind": "text", "text": "Translate it."}]
+    document = {"id": "turned", "nodes": [{"id": "turn", "kind": "prompt", "params": {"prompt": prompt}}]}
+    await make(folder, both(endpoint(server)))
+    async with opened(folder) as case:
+        await written(case, "en", 1)
+        await case.project.carry_out(SaveWorkflow(Workflow.model_validate(document)))
+        before = len(server.log)
+        await case.run("turned", 1)
+        last = server.log[before:][-1]["body"]["messages"][-1]
+        assert parts_of(last)["draft"].text.count(PAGES["en"]) == 12
+        await case.run("turned", 2)
+        assert "draft" not in parts_of(server.log[-1]["body"]["messages"][-1]), "an empty chapter has no text"

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final
 
 from flowcabal_tui.agents.builder.document import Json
 from flowcabal_tui.agents.builder.wish import Wish
 from flowcabal_tui.agents.builder.working_copy import Known
 from flowcabal_tui.nodes.validation.scope import ActionShape
 
-_NOT_IN_MAIL: Final = re.compile(r"[^A-Za-z0-9.+_@-]+")
-
 
 def action_steps(found: Wish, known: Known) -> list[Json]:
     """Steps in the order of the wish; the steps behind an approval run only after it."""
     actions = known.actions or {}
     placed = [(at, _step(found, name, actions)) for at, name in _placed(found, actions)]
-    if not placed:
-        return []
-    for hit, number in found.bounds()[:1]:
+    for hit, number in found.bounds()[:1] if placed else []:
         placed.append((hit.start, {"does": "filter", "above" if hit.key == "longer" else "below": number.value}))
     placed.sort(key=lambda each: each[0])
     gate = next((hit.start for hit in found.marks("approve", "pause", denied=False)), len(found.text))
@@ -54,7 +49,7 @@ def _fits(word: str, part: str) -> bool:
 def _step(found: Wish, name: str, actions: Mapping[str, ActionShape]) -> Json:
     """Parameters that the wish gives: a quoted query, an address, how many there are."""
     params: Json = {}
-    mail = next((word.strip(".") for word in _NOT_IN_MAIL.split(found.text) if "@" in word[1:-1]), "")
+    mail = next((each[0].strip(".") for each in found.found("mail")), "")
     for field, schema in actions[name].arg_schema.get("properties", {}).items():
         low = field.casefold()
         if "query" in low and found.quoted:

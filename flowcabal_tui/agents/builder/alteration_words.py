@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from flowcabal_tui.agents.builder.document import Json, PlacedNode, all_found, names_in, own_params
 from flowcabal_tui.agents.builder.forms import Alteration
 from flowcabal_tui.agents.builder.wish import Wish
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
-
-_SETTINGS: Final = {"evolution": "candidates", "recursive": "depth", "loop": "side_by_side"}
-"""What a number in a wish sets, by the kind of the node."""
 
 
 class _Mention(NamedTuple):
@@ -23,14 +20,11 @@ class _Mention(NamedTuple):
     node: Json
 
 
-_Reading = Callable[[Wish, WorkingCopy, Sequence[_Mention]], Iterable[Json]]
-
-
 def alterations_of(found: Wish, copied: WorkingCopy) -> tuple[Alteration, ...]:
     """The requested alterations; () when the wish names none that can be made out."""
     mentions = sorted(_mentions(found, copied), key=lambda each: each.at)
 
-    def read(*readings: _Reading) -> list[Json]:
+    def read(*readings: Callable[[Wish, WorkingCopy, Sequence[_Mention]], Iterable[Json]]) -> list[Json]:
         return [each for reading in readings for each in reading(found, copied, mentions)]
 
     made = read(_replaced)
@@ -122,7 +116,7 @@ def _settings(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) ->
     numbers = sorted(found.numbers, key=lambda each: not any(0 <= each.start - end <= 3 for end in ends))
     made: list[Json] = []
     for place in all_found(copied.document):
-        field = _SETTINGS.get(place.node.get("kind", "prompt"))
+        field = found.tables["settings"].get(place.node.get("kind", "prompt"))
         if field and (not mentions or any(each.path == place.path for each in mentions)):
             now = own_params(place.node).get(field)
             new = [_set(place, field, int(each.value)) for each in numbers if each.value >= 1 and each.value != now]

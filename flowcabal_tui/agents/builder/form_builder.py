@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flowcabal_tui.agents.builder.changes_by_form import alter
 from flowcabal_tui.agents.builder.checks import ChecklistItem
 from flowcabal_tui.agents.builder.document import all_found
 from flowcabal_tui.agents.builder.edits import AddNode, Connect, SetMeta
-from flowcabal_tui.agents.builder.flow import Flow, There
+from flowcabal_tui.agents.builder.flow import Flow, Read, There
 from flowcabal_tui.agents.builder.form_steps import compile_step, finish
 from flowcabal_tui.agents.builder.forms import PROMPTS, Form, Step
 from flowcabal_tui.agents.builder.refused import EditRefused
@@ -55,6 +55,8 @@ def _made(form: Form, copied: WorkingCopy, language: str) -> Built:
     steps, items = _paused(form), []
     names = words(language)["names"]
     _states(flow, steps)
+    if form.existing:
+        _begin_with_the_chapter(flow, steps)
     for number, step in enumerate(steps, 1):
         flow.step = f"s{number}"
         following = steps[number] if number < len(steps) else None
@@ -75,6 +77,15 @@ def _made(form: Form, copied: WorkingCopy, language: str) -> Built:
     for edge in flow.edges:
         copied = copied.with_edit(Connect(**edge, because=flow.because[edge["target"]]))
     return Built(copied, tuple(items))
+
+
+def _begin_with_the_chapter(flow: Flow, steps: Sequence[Step]) -> None:
+    """The text of the chapter, to which steps are applied; where another text is made of it, all later steps see it
+    too."""
+    if steps and steps[0].does in ("translate", "do", "summarise"):
+        flow.there = replace(flow.there, answers=(Read("chapter.text", "selection"),))
+    else:
+        flow.there = replace(flow.there, texts=(Read("chapter.text"),))
 
 
 def _altered(form: Form, copied: WorkingCopy, language: str) -> Built:

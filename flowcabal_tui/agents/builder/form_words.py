@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import Final
 
 from flowcabal_tui.agents.builder.action_words import action_steps
 from flowcabal_tui.agents.builder.alteration_words import alterations_of
@@ -12,16 +11,6 @@ from flowcabal_tui.agents.builder.document import Json, all_found
 from flowcabal_tui.agents.builder.forms import Form
 from flowcabal_tui.agents.builder.wish import Wish
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
-
-_MOST_UNREAD: Final = 2 / 3
-"""Share of the characters of a wish."""
-_TITLE: Final = re.compile(r"《([^《》]{1,40})》")
-_FIRST: Final = {"plan": 0, "write": 1}
-_ALONE: Final = frozenset(("summarise", "translate"))
-"""Steps that make sense without a text that was written before."""
-_ON_TEXTS: Final = frozenset(("polish", "revise", "cut", "expand", "translate", "summarise"))
-_BETWEEN: Final = 12
-"""Characters between two quotations of one row."""
 
 Steps = list[Json]
 """Steps of the form; "at" is the place of their word in the wish."""
@@ -38,7 +27,8 @@ def form_of(wish: str, copied: WorkingCopy, language: str) -> Form:
     names = [form.name, *nodes, *(known.models or ()), *(known.callable_flows or ())]
     filled = form.model_dump_json(exclude={"wish"}, exclude_unset=True)
     unread = found.unread(names, f"{filled} {copied.base or ''}")
-    lost: Json = {"steps": (), "alterations": ()} if sum(map(len, unread)) > _MOST_UNREAD * len(found.text) else {}
+    is_lost = sum(map(len, unread)) > found.tables["most_unread"] * len(found.text)
+    lost: Json = {"steps": (), "alterations": ()} if is_lost else {}
     return form.model_copy(update={"unread": tuple(unread), **lost})
 
 
@@ -52,9 +42,12 @@ def _filled(found: Wish, copied: WorkingCopy, language: str) -> Json:
         return {"alterations": alterations_of(found, copied)}
     acts = action_steps(found, copied.known)
     kept = [hit.key for hit in found.hits["keep"] if not found.is_denied(hit)]
-    keep = "note" if acts else next((key for key in kept if key != "append"), "chapter")
-    names = [*_TITLE.findall(found.text), *(each.key for each in found.quoted if language == "en"), ""]
-    filled = {"steps": acts or _writing(found, copied), "name": names[0], "pause": ["each"] if each else []}
+    steps = acts or _writing(found, copied)
+    alone = {step.get(key) for step in steps[:1] for key in ("does", "id")} & {*found.tables["alone"]}
+    keep = next((key for key in kept if key != "append" and not acts), "note" if acts or alone else "chapter")
+    names = [*(each[1] for each in found.found("title")), *(each.key for each in found.quoted if language == "en"), ""]
+    existing = bool(steps) and not acts and not any(step["does"] == "plan" or _writes(step) for step in steps)
+    filled = {"steps": steps, "existing": existing, "name": names[0], "pause": ["each"] if each else []}
     return {**filled, "keep": keep, "mode": "append" if "append" in kept else "replace"}
 
 
@@ -80,7 +73,7 @@ def _writing(found: Wish, copied: WorkingCopy) -> Steps:
     if ways:
         steps = [*_of(steps, "plan"), {"at": 0, "does": "choose", "choices": ways}, *_without(steps, "plan", "write")]
     if called:
-        later = [step for step in steps if step["at"] > called[-1]["at"] and step["does"] in _ON_TEXTS]
+        later = [step for step in steps if step["at"] > called[-1]["at"] and step["does"] in found.tables["on_texts"]]
         steps = [*_of(steps, "plan", "write", "candidates"), *called, *later]
     for mark in found.marks("count", "remember")[:1]:
         keys = [each for each in found.quoted if each.key.isidentifier()]
@@ -88,7 +81,8 @@ def _writing(found: Wish, copied: WorkingCopy) -> Steps:
         steps.append({"at": len(found.text), "does": mark.key, "key": key})
     plans = _of(steps, "plan")
     is_outline = len(plans) == len(steps) and any(hit.key == "outline" for hit in found.hits["keep"])
-    if not is_outline and not any(map(_writes, steps)) and any(step["does"] not in _ALONE for step in steps):
+    is_given = (found.has("existing") and not plans) or all(step["does"] in found.tables["alone"] for step in steps)
+    if not (is_outline or is_given or any(map(_writes, steps))):
         steps.insert(len(plans), {"at": -1, "does": "write"})
     _pause(found, steps)
     for model in found.named(copied.known.models or ()) if steps else ():
@@ -111,8 +105,10 @@ def _without(steps: Steps, *verbs: str) -> Steps:
 def _verbs(found: Wish) -> Steps:
     """One step for each verb, where its word stands first; a text comes before what is done to it."""
     first = {hit.key: hit for hit in reversed(found.verbs())}
-    placed = sorted(first.values(), key=lambda hit: (_FIRST.get(hit.key, 2), hit.start))
-    return [{"at": hit.start, "does": hit.key} for hit in placed]
+    placed = sorted(first.values(), key=lambda hit: (hit.key != "plan", hit.key != "write", hit.start))
+    own = [found.clause(hit.start) if hit.key in found.tables["own"] else range(0) for hit in placed]
+    texts = [found.text[each.start : each.stop].strip() for each in own]
+    return [{"at": hit.start, "does": hit.key, "text": text} for hit, text in zip(placed, texts, strict=True)]
 
 
 def _writes(step: Json) -> bool:
@@ -122,10 +118,11 @@ def _writes(step: Json) -> bool:
 def _candidates(found: Wish, steps: Steps) -> Steps:
     """Several texts of which the writer takes one: whole ones, or openings that are written on from."""
     numbers = found.numbers_by("number", 2, 12)
-    counted = [hit for hit in found.marks("opening", "ending") if any(hit.gap(n) <= found.reach for n in numbers)]
+    kinds = ("opening", "ending", "title")
+    counted = [hit for hit in found.marks(*kinds) if any(hit.gap(n) <= found.reach for n in numbers)]
     if not (marks := found.marks("candidates") or counted):
         return steps
-    kind = next((key for key in ("opening", "ending") if found.has(key)), "write")
+    kind = next(filter(found.has, kinds), "write")
     at, blind = marks[0].start, found.has("blind")
     number = int(min(numbers, key=lambda each: abs(each.start - at)).value) if numbers else 5
     candidates = {"at": at, "does": "candidates", "blind": blind, "number": number, **found.said["several"][kind]}
@@ -177,20 +174,20 @@ def _each(found: Wish, steps: Steps) -> Steps:
     chapter = tuple(found.tables["units"]["chapter"])
     marks = found.marks("each", denied=False) or found.numbers_by("at_once", 2, 64)
     loops = [each for each in marks if not found.folded[each.end :].lstrip().startswith(chapter)]
-    if not loops or _of(steps, "together", "candidates"):
+    if not loops or _of(steps, "together", "candidates") or (found.has("existing") and not _of(steps, "plan", "write")):
         return steps
     limits, sides = [each for each in found.numbers if 1 < each.value <= 64], found.marks("side")
     beside = min(limits, key=lambda each: abs(each.start - sides[-1].end)) if sides and limits else None
     most = next((int(each.value) for each in reversed(limits) if each is not beside), None)
     at_once = int(beside.value) if beside else 4 if sides else 1
-    scene = [{"does": "write", "id": "scene"}]
+    scene = [{"does": "write", "id": "scene", "pause": found.has("pause", "approve") and found.has("next")}]
     loop = {"at": loops[0].start, "does": "each", "most": most, "at_once": at_once, "steps": scene}
     return [*(_of(steps, "plan") or [{"at": -1, "does": "plan"}]), loop, *_without(steps, "plan", "write")]
 
 
 def _measured(found: Wish, steps: Steps) -> Steps:
     """A length in the wish parts the way: the verb behind it, and the one behind "otherwise"."""
-    verbs = [hit for hit in found.verbs() if hit.key in _ON_TEXTS]
+    verbs = [hit for hit in found.verbs() if hit.key in found.tables["on_texts"]]
     for hit, number in found.bounds(200):
         behind = max(number.end, hit.end)
         others = [each.start for each in found.marks("otherwise", "longer", "shorter") if each.start > behind]
@@ -207,7 +204,7 @@ def _measured(found: Wish, steps: Steps) -> Steps:
 def _ways(found: Wish) -> list[Json]:
     """The longest row of quotations, where the writer is to choose: ways, each with a text of its own."""
     quoted = found.quoted if found.has("choose", "pause", "candidates") else []
-    begins = [n for n, (one, other) in enumerate(pairwise(quoted), 1) if one.gap(other) > _BETWEEN]
+    begins = [n for n, (one, other) in enumerate(pairwise(quoted), 1) if one.gap(other) > found.tables["between"]]
     rows = [quoted[begin:end] for begin, end in pairwise((0, *begins, None))]
     longest = list(dict.fromkeys(each.key for each in max(rows, key=len, default=[])))
     ways = [{"label": each, "steps": [{"does": "write", "name": each, "text": each}]} for each in longest[:8]]
@@ -218,15 +215,15 @@ def _called(found: Wish, copied: WorkingCopy) -> Steps:
     """Workflows that the wish names. One that is called "chapter" is meant only where the wish speaks of workflows."""
     flows = {flow.partition("@")[0]: flow for flow in sorted(copied.known.callable_flows or ())}
     named = found.named(name for name in flows if found.has("flow") or not name.isalpha())
-    steps = {hit.key: {"at": hit.start, "does": "workflow", "workflow": flows[hit.key]} for hit in named}
-    return list(steps.values())
+    return list({hit.key: {"at": hit.start, "does": "workflow", "workflow": flows[hit.key]} for hit in named}.values())
 
 
 def _pause(found: Wish, steps: Steps) -> None:
     """A pause belongs to its object, else to the step whose word stands last before it; after "at the end" to the last
     step."""
     articles = found.tables["articles"]["words"]
-    for mark in [] if _of(steps, "choose") or not steps else found.marks("pause", "approve", denied=False):
+    is_inside = _of(steps, "choose") or (_of(steps, "each") and found.has("next"))
+    for mark in [] if is_inside or not steps else found.marks("pause", "approve", denied=False):
         placed = sorted(steps, key=lambda step: step["at"])
         seen = [hit.key for hit in found.hits["steps"] if found.folded[mark.end : hit.start].strip() in articles]
         before = [step for step in placed if step["at"] <= mark.start]

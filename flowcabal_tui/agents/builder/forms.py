@@ -115,6 +115,7 @@ class Form(_Part):
     pause: tuple[Pause, ...] = Field(
         (), description="When the writer must approve. none: never; each: after each step; end: at the end."
     )
+    existing: bool = Field(False, description="The steps work on the text that the chapter has.")
     steps: tuple[Step, ...] = ()
     alterations: tuple[Alteration, ...] = ()
     missing: tuple[str, ...] = Field(

@@ -6,21 +6,10 @@ import re
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from math import prod
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from flowcabal_tui.agents.builder.words import words
-
-LONGEST: Final = 4000
-"""Characters of a wish that are looked at."""
-_LINKS: Final = frozenset(("not", "to", "before", "after", "last"))
-"""Marks that only say how other words belong together."""
-_FAR: Final = 30
-"""Characters between "temperature" and its number."""
-_DIGITS: Final = r"\d{1,3}(?:,\d{3}){1,2}|\d{1,7}(?:\.\d{1,4})?"
-_BREAK: Final = re.compile(r"\A|\Z|[,.;:!?](?![0-9A-Za-z])|[，。；：！？、\n]|\b(?:and|or|then|but)\b")
-_QUOTED: Final = re.compile(
-    r"[“「『\"]([^“”「」『』\"]{1,80})[”」』\"]|(?<![A-Za-z])['‘]([^'’\n]{1,60})['’](?![A-Za-z])"
-)
+from flowcabal_tui.domain.text import han_count
 
 
 class WordHit(NamedTuple):
@@ -37,20 +26,23 @@ class WordHit(NamedTuple):
 
 
 class Wish:
-    """A wish with all that the vocabulary of its language finds in it."""
+    """A wish with all that the vocabulary of its language finds in it; `language` is that of the workflow."""
 
     def __init__(self, text: str, language: str) -> None:
-        self.text = text[:LONGEST]
+        self.said, self.tables = words(language), words("zh" if han_count(text) * 8 > len(text) else "en", "vocabulary")
+        self.text = text[: self.tables["longest"]]
         self.folded = self.text.casefold()
-        self.said, self.tables = words(language), words(language, "vocabulary")
         self.reach: int = self.tables["reach"]
         """Characters between two words that belong together."""
-        listed = ("steps", "marks", "things", "keep", "about", "outside", "actions")
+        listed = ("steps", "marks", "things", "keep", "about", "outside", "actions", "writer")
         self.hits = {name: _hits(self.folded, self.tables[name]) for name in listed}
         self.numbers = _numbers(self.folded, self.tables)
-        breaks = pairwise(_BREAK.finditer(self.text))
-        self.clauses = [range(one.end(), other.start()) for one, other in breaks]
-        self.quoted = [WordHit(each[1] or each[2], *each.span()) for each in _QUOTED.finditer(self.text)]
+        self.clauses = [range(one.end(), other.start()) for one, other in pairwise(self.found("break"))]
+        self.quoted = [WordHit(each[1] or each[2], *each.span()) for each in self.found("quoted")]
+
+    def found(self, pattern: str) -> Iterable[re.Match[str]]:
+        """The places of a pattern of the data."""
+        return re.finditer(self.tables["patterns"][pattern], self.text)
 
     def marks(self, *keys: str, denied: bool = True) -> list[WordHit]:
         """The places of these marks or things; without `denied` only those with no "not" before them."""
@@ -63,8 +55,7 @@ class Wish:
 
     def is_denied(self, hit: WordHit) -> bool:
         """True when a "not" comes directly before the hit."""
-        nots = [each for each in self.hits["marks"] if each.key in ("not", "never")]
-        return any(0 <= hit.start - each.end <= self.reach // 3 for each in nots)
+        return any(0 <= hit.start - n.end <= self.reach // 3 for n in self.hits["marks"] if n.key in ("not", "never"))
 
     def verbs(self) -> list[WordHit]:
         """The steps that the wish names."""
@@ -91,15 +82,22 @@ class Wish:
         """The characters of the clause around a place."""
         return next((each for each in self.clauses if at <= each.stop), range(0))
 
+    def is_subject(self, about: WordHit) -> bool:
+        """True for a word in a clause with a check, or without any step."""
+        verbs = {each.key for each in self.verbs() if each.start in self.clause(about.start)}
+        return not verbs or "check" in verbs
+
     def abouts(self) -> list[str]:
         """The subjects of checks: words of the vocabulary, and where a check has none, the words after it.
 
-        A word directly behind another one belongs to it: 时间对不上.
+        A word directly behind another one belongs to it: 时间对不上. One in a clause with other steps and no check is
+        the subject of these.
         """
         ends = [hit.end for hit in self.hits["about"]]
-        subjects = {hit.start: hit.key for hit in self.hits["about"] if hit.start not in ends}
-        stops = [hit.start for hit in (*self.hits["marks"], *self.numbers)]
-        for hit in [each for each in self.hits["steps"] if each.key == "check"]:
+        subjects = {hit.start: hit.key for hit in filter(self.is_subject, self.hits["about"]) if hit.start not in ends}
+        checks = [each for each in self.hits["steps"] if each.key == "check"]
+        stops = [hit.start for hit in (*self.hits["marks"], *self.numbers, *checks)]
+        for hit in checks:
             clause = self.clause(hit.start)
             rest = range(hit.end, clause.stop)
             is_plain = len(rest) <= self.reach * 3 and not any(at in rest for at in stops)
@@ -108,21 +106,28 @@ class Wish:
         return list(dict.fromkeys(subjects[at] for at in sorted(subjects) if len(subjects[at]) > 1))
 
     def unread(self, names: Iterable[str], filled: str) -> list[str]:
-        """The clauses without a known word, a quotation or one of the names, and those with a number that is not in the
-        text of what was `filled`."""
-        known = [hit for hits in self.hits.values() for hit in hits if hit.key not in _LINKS]
+        """The clauses without a known word, a quotation or one of the names; those with a number, a step or a mark that
+        the text of what was `filled` does not show; and those in which the writer has a part that no mark says."""
+        known = [hit for hits in self.hits.values() for hit in hits if hit.key not in self.tables["links"]]
         values = {each.value for each in _numbers(filled, self.tables)}
         used = [each for each in self.numbers if each.value in values]
         read = (*known, *used, *self.quoted, *self.named(names))
         places = {at for hit in read for at in range(hit.start, hit.end)}
-        lost = {each.start for each in self.numbers if each.value > 1 and each.start not in places}
+        made = next((name for name in ("shown", "changed") if re.search(self.tables["patterns"][name], filled)), "none")
+        shown: dict[str, list[str]] = self.tables.get(made, {})
+        wanted = shown | {hit.key: [hit.key] for hit in filter(self.is_subject, self.hits["about"] if shown else ())}
+        missed = [hit for hit in known if not any(each in filled for each in wanted.get(hit.key, [""]))]
+        marked = {hit.start for hit in self.hits["marks"] if hit.key not in self.tables["links"]}
+        unsaid = [hit for hit in self.hits["writer"] if marked.isdisjoint(self.clause(hit.start))]
+        lost = {hit.start for hit in (*self.numbers, *unsaid) if hit.value > 1 or hit.key} - places
+        lost |= {hit.start for hit in missed if not self.is_denied(hit)}
         unread = [each for each in self.clauses if places.isdisjoint(each) or not lost.isdisjoint(each)]
         return [text for each in unread if len(text := self.text[each.start : each.stop].strip()) > 1]
 
     @property
     def temperature(self) -> float | None:
         """The temperature that is named; of "from 0.7 to 0.4" the second."""
-        places = [range(mark.end, mark.end + _FAR) for mark in self.marks("temperature")]
+        places = [range(mark.end, mark.end + self.tables["far"]) for mark in self.marks("temperature")]
         near = [each for each in self.numbers if each.value <= 2 and any(each.start in place for place in places)]
         ends = [each for each in near[1:2] if any(near[0].end <= to.start < each.start for to in self.marks("to"))]
         return (ends or near)[0].value if near else None
@@ -133,8 +138,9 @@ def _numbers(text: str, tables: Mapping[str, Any]) -> list[WordHit]:
 
     The words of `no_number` only begin like a number, such as 一点.
     """
-    values, times, other = tables["numbers"], tables["times"], _any_of(tables["no_number"]["none"])
-    number = re.compile(rf"{other}|({_DIGITS}|{_any_of(values)})((?: ?(?:{'|'.join(times)})(?![a-z]))*)")
+    values, times, none = tables["numbers"], tables["times"], _any_of(tables["no_number"]["none"])
+    one = f"{tables['patterns']['digits']}|{_any_of(values)}"
+    number = re.compile(rf"{none}|({one})((?: ?(?:{'|'.join(times)})(?![a-z]))*)")
     made: list[WordHit] = []
     for at in [each for each in number.finditer(text) if each[1]]:
         value = values[at[1]] if at[1] in values else float(at[1].replace(",", ""))
@@ -148,9 +154,8 @@ def _numbers(text: str, tables: Mapping[str, Any]) -> list[WordHit]:
 
 def _hits(text: str, entries: Mapping[str, Any]) -> list[WordHit]:
     """All words of a table; where two overlap, the longer one."""
-    folded = [(key, word.casefold()) for key, listed in entries.items() for word in listed]
-    there = [(key, _any_of([word])) for key, word in folded if word and word in text]
-    found = [WordHit(key, *at.span()) for key, pattern in there for at in re.finditer(pattern, text)]
+    folded = [(key, word.casefold()) for key, listed in entries.items() for word in listed if word]
+    found = [WordHit(key, *at.span()) for key, one in folded if one in text for at in re.finditer(_any_of([one]), text)]
     taken: list[WordHit] = []
     for hit in sorted(found, key=lambda hit: (hit.start - hit.end, hit.start)):
         if all(hit.end <= other.start or hit.start >= other.end for other in taken):

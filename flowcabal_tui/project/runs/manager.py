@@ -219,14 +219,16 @@ class RunManager:
     async def _expected(
         self, workflow: Workflow, chapter: ChapterId, generation: Generation, inputs: Mapping[str, object]
     ) -> dict[str, str]:
-        """What is expected of the chapter, for documents that name it: for others nothing in it can change a key."""
+        """The text of the chapter and what is expected of it, for documents that name them: for others nothing in it
+        can change a key."""
         document = workflow.model_dump_json()
+        text = {"text": await self._store.book.text(chapter)} if "chapter.text" in document else {}
         if not any(f"chapter.{name}" in document for name in ("length", "style")):
-            return {}
+            return text
         view = await self._store.memory.view(chapter, generation)
         wish, asked = (str(inputs.get(name, "")) for name in ("instruction", LENGTH))
         found = await expected(view, wish, self._settings().goals.chapter, asked)
-        return {"length": found.length, "style": found.style}
+        return {"length": found.length, "style": found.style} | text
 
     def _execute(self, scope: RunScope, past: RunFold) -> None:
         workflow, durations = scope.workflow, scope.durations

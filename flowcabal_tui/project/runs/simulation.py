@@ -144,7 +144,7 @@ class Simulation:
         values = {
             "input": {"instruction": ""} | dict(inputs),
             "project": {"name": workflow.name or workflow.id, "language": workflow.language or "en", "author": ""},
-            "chapter": {"title": "", "label": "", "number": "1", "volume": "", "length": "", "style": ""},
+            "chapter": {"title": "", "label": "", "number": "1", "volume": "", "length": "", "style": "", "text": ""},
         }
         request = RunRequest(workflow.reference, inputs=tuple(inputs.items()))
         scope = RunScope(RUN, workflow, request, Generation(0), values, services, state=DualState())

@@ -10,7 +10,11 @@ from typing import Any
 
 @cache
 def words(language: str, table: str = "") -> dict[str, Any]:
-    """The table `<table>.<language>.toml`, or `<language>.toml`, of a language: Chinese, else English."""
+    """The table `<table>.<language>.toml`, or `<language>.toml`, of a language: Chinese, else English.
+
+    A vocabulary has what all languages share, `common.toml`, too.
+    """
     code = "zh" if language.lower().startswith("zh") else "en"
     name = f"{table}.{code}.toml" if table else f"{code}.toml"
-    return tomllib.loads((files(__name__) / name).read_text(encoding="utf-8"))
+    shared = (files(__name__) / "common.toml").read_text(encoding="utf-8") if table else ""
+    return tomllib.loads(shared) | tomllib.loads((files(__name__) / name).read_text(encoding="utf-8"))
