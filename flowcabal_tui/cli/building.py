@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from argparse import Namespace
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.build_words import build_price_lines, round_lines
+from flowcabal_tui.project.build_words import build_price_lines, round_lines, sides
 from flowcabal_tui.protocol.builds import (
     AcceptBuild,
     AnswerBuild,
@@ -31,6 +32,7 @@ from flowcabal_tui.protocol.builds import (
 )
 
 if TYPE_CHECKING:
+    from flowcabal_tui.agents.builder.changes import Change
     from flowcabal_tui.project.builder.records import BuildRecord
 
 DONE, FAILED, WAITS = 0, 1, 3
@@ -160,10 +162,12 @@ def _lines(record: BuildRecord) -> Iterator[str]:
     for change in record.changes if record.status != "asks" else ():
         sign = _MARKS.get(change.kind, "~")
         place = ".".join(filter(None, (change.node, change.field))) or _("the workflow")
-        shown = "" if change.kind.startswith("node") else json.dumps(change.after, ensure_ascii=False)
+        lines = list(_differing(change))
         tick = "x" if change.ticked else " "
         gate = "  " + _("You would no longer be asked there.") if change.loses_gate else ""
-        yield clean_line(f"[{tick}] {change.id} {sign} {place} {shown}"[:_LONGEST].rstrip()) + gate
+        words = "" if lines else _value(change)
+        yield clean_line(f"[{tick}] {change.id} {sign} {place} {words}"[:_LONGEST].rstrip()) + gate
+        yield from lines
     for each in (*record.problems, *record.notes):
         yield _("note: {text}").format(text=clean_line(each))
     if record.stopped:
@@ -180,6 +184,24 @@ def _lines(record: BuildRecord) -> Iterator[str]:
         yield _("Decide: flowcabal-tui decide PROJECT {id} approve (what is ticked), approve:c1,c2 or reject").format(
             id=record.id
         )
+
+
+def _value(change: Change) -> str:
+    """The name of a node, the new value of anything else."""
+    if change.kind.startswith("node"):
+        whole = change.after or change.before
+        return str(whole.get("name", "")) if isinstance(whole, dict) else ""
+    return json.dumps(change.after, ensure_ascii=False)
+
+
+def _differing(change: Change) -> Iterator[str]:
+    """The lines of a prompt that go and that come; nothing for other values."""
+    if not (isinstance(change.before, list) and isinstance(change.after, list)):
+        return
+    old, new = (side.splitlines() for side in sides(change))
+    for line in difflib.ndiff(old, new):
+        if line[0] in "+-" and line[2:].strip():
+            yield f"      {line[0]} {clean_line(line[2:])[:_LONGEST]}"
 
 
 def _ids(text: str) -> tuple[str, ...]:

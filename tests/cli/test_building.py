@@ -67,7 +67,10 @@ def test_a_question_is_answered_and_the_build_goes_on(book: Path, call: Call, tm
 
 def test_an_update_is_one_version_and_is_taken_back(book: Path, call: Call) -> None:
     before = document(call, book, "chapter")
-    assert call("update", book, "chapter", NAMES_WISH).code == 3
+    ended = call("update", book, "chapter", NAMES_WISH)
+    assert ended.code == 3
+    assert "      + {{result_of.check.text}}" in ended.out, "what comes into a prompt of the writer"
+    assert "      - " not in ended.out, "nothing goes from it"
     assert call("decide", book, "build-1", "approve").code == 0
     after = document(call, book, "chapter")
     assert (before["version"], after["version"]) == (1, 2)

@@ -338,10 +338,11 @@ async def test_without_a_model_the_form_is_filled_from_the_wish(tmp_path):
         assert isinstance(pilot.app.screen, BuildReviewScreen)
 
 
-def test_the_first_frame_and_the_workspace_do_not_import_the_builder():
+def test_the_first_frame_and_the_workspace_import_neither_the_builder_nor_the_conversation():
     code = (
-        "import sys, flowcabal_tui.tui.app.app, flowcabal_tui.tui.workspace.workspace, flowcabal_tui.project;"
-        "print([name for name in sys.modules if '.builder' in name or name.endswith(('build_review', 'build_form'))])"
+        "import re, sys, flowcabal_tui.tui.app.app, flowcabal_tui.tui.workspace.workspace, flowcabal_tui.project;"
+        "late = r'[.]builder|build_review|build_form|(agents|project|tui)[.](conversation|comparing|decisions[.]comp)';"
+        "print([name for name in sys.modules if re.search(late, name)])"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout.strip() == "[]"
