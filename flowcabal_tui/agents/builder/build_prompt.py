@@ -39,8 +39,9 @@ Rules
 The language
 - A node reads another by {"kind": "virtual", "node": "plan"} in a list of blocks, or by {{result_of.plan.text}} in a
   text. References say the order; connect only for branches, or where nothing is read.
-- Names in texts: input.instruction (the wish of a run), chapter.number, chapter.title, chapter.label, project.name,
-  state.KEY (fails while the key is not written: read it by state_read), in a loop item, index.
+- Names in texts: input.instruction (the wish of a run), chapter.number, chapter.title, chapter.label, chapter.text
+  (the text that it has: for a wish that changes or translates it), project.name, state.KEY (fails while the key is not
+  written: read it by state_read), in a loop item, index.
 - Waiting for the writer: review "always" on a prompt or recursive (they read, change, approve); human with `proposal`
   (they change a text) or `choices` (they pick). evolution waits by itself.
 - Branches: condition, then connect with condition "true", "false" or a band's label. A node behind a branch is skipped

@@ -44,10 +44,10 @@ def build_by_form(form: Form, copied: WorkingCopy, language: str) -> Built:
 
 
 def unread_note(form: Form) -> tuple[str, ...]:
-    """The parts of the wish that were not understood, in one line; () where there are none."""
+    """The parts of the wish that were not fully understood, in one line; () where there are none."""
     if not form.unread:
         return ()
-    return (_("left out, not understood: {names}").format(names=", ".join(form.unread)),)
+    return (_("not or not fully understood: {names}").format(names=", ".join(form.unread)),)
 
 
 def _made(form: Form, copied: WorkingCopy, language: str) -> Built:

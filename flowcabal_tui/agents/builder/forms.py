@@ -122,7 +122,7 @@ class Form(_Part):
         (), description="Parts of the wish that no field can hold; the writer is asked about them."
     )
     unread: tuple[str, ...] = Field(
-        (), description="Parts of the wish that were not understood; nothing is made of them."
+        (), description="Parts of the wish that were not or not fully understood."
     )
 
 
