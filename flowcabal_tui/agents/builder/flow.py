@@ -117,6 +117,12 @@ class Flow:
         self.because |= other.because
 
 
+def sentence(words: str, language: str) -> str:
+    """The words with a full stop, where nothing else ends them."""
+    is_open = words and words[-1].isalnum()
+    return f"{words}{'。' if language == 'zh' else '.'}" if is_open else words
+
+
 def begins(nodes: Sequence[Json], edges: Sequence[Json], reads: Mapping[str, frozenset[str]]) -> list[str]:
     """The nodes that wait for no other of these."""
     ids = {node["id"] for node in nodes}

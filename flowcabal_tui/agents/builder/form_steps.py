@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from flowcabal_tui.agents.builder.document import Json, names_in
-from flowcabal_tui.agents.builder.flow import Entries, Flow, Read, There, begins, filled, of_node
+from flowcabal_tui.agents.builder.flow import Entries, Flow, Read, There, begins, filled, of_node, sentence
 from flowcabal_tui.agents.builder.forms import PROMPTS, Step
 from flowcabal_tui.agents.builder.words import words
 
@@ -133,7 +133,7 @@ def _texts(flow: Flow) -> list[Json]:
 def _task(flow: Flow, step: Step) -> str:
     said = _said(flow)
     key = "check_about" if step.does == "check" and step.about else step.does
-    parts = [str(said["tasks"][key]).format(about=step.about), step.text]
+    parts = [str(said["tasks"][key]).format(about=step.about), sentence(step.text, flow.language)]
     if step.does == "write" and flow.there.is_opening:
         parts.append(said["opening"])
     if step.does in _WRITES and flow.there.is_ending:

@@ -121,9 +121,7 @@ class Form(_Part):
     missing: tuple[str, ...] = Field(
         (), description="Parts of the wish that no field can hold; the writer is asked about them."
     )
-    unread: tuple[str, ...] = Field(
-        (), description="Parts of the wish that were not or not fully understood."
-    )
+    unread: tuple[str, ...] = Field((), description="Parts of the wish that were not or not fully understood.")
 
 
 Choice.model_rebuild()
