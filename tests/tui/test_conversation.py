@@ -25,7 +25,7 @@ from flowcabal_tui.tui.app.app import FlowCabalApp
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.conversation import rows
 from flowcabal_tui.tui.conversation.chips import ChipPicker
-from flowcabal_tui.tui.conversation.question_line import Typed
+from flowcabal_tui.tui.conversation.question_line import QuestionLine, Typed
 from flowcabal_tui.tui.conversation.screen import ConversationScreen, InView
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.diff import DiffScreen
@@ -367,6 +367,7 @@ async def test_a_question_beside_the_workspace_is_answered_and_its_place_opens_t
             await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen) and not app.screen.is_opening)
             await settled(pilot)
             await pilot.press("ctrl+backslash")
+            await until(pilot, lambda: isinstance(app.screen, ConversationScreen) and app.screen.query(QuestionLine))
             await until(pilot, lambda: isinstance(app.screen, ConversationScreen) and app.screen.question.offers)
             await until(pilot, lambda: "Chapters" in "\n".join(shown(app)))  # beside, not instead
             for key in "ledger":
