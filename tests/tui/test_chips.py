@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 from textual import events
+from textual.pilot import Pilot
 
 from flowcabal_tui.domain.conversation import Chip
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.tui.conversation.chips import ChipPicker, named_first, offered
+from flowcabal_tui.tui.conversation.screen import ConversationScreen
 from tests.tui import fake_books as books
 from tests.tui.fake_conversation import FakeAccess
 from tests.tui.test_conversation import opened, panel, press
@@ -77,6 +79,24 @@ async def test_a_line_that_an_input_method_commits_at_once_loses_no_character() 
         await until(pilot, lambda: not isinstance(pilot.app.screen, ChipPicker))
         await settled(pilot)
         assert panel(pilot).line.value == "@2 渡口 里谁在数灯？"
+
+
+@pytest.mark.parametrize("before", ["", "林黛玉和"])
+async def test_a_question_that_comes_at_once_has_its_chip_and_all_its_characters(before: str) -> None:
+    use_language("zh")
+    async with opened(FakeAccess("zh")) as pilot:
+        for character in f"{before}@第2章里谁在数灯？":
+            pilot.app.post_message(events.Key(character, character))
+        await until(pilot, lambda: panel_line(pilot).endswith("？"))
+        await settled(pilot)
+        assert panel(pilot).line.value == f"{before}@2 渡口 里谁在数灯？"
+        assert [each.chip.kind for each in panel(pilot).question.typed.chips] == ["chapter"]
+
+
+def panel_line(pilot: Pilot[None]) -> str:
+    page = pilot.app.screen_stack[1]
+    assert isinstance(page, ConversationScreen)
+    return "" if isinstance(pilot.app.screen, ChipPicker) else page.line.value
 
 
 async def test_a_blank_ends_a_name_where_no_longer_one_begins_so_and_escape_keeps_the_letters() -> None:

@@ -10,6 +10,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.events import Key
 from textual.fuzzy import Matcher
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
@@ -116,30 +117,46 @@ class ChipPicker(ModalScreen[Picked]):
                 id="chips.full"),
     ]  # fmt: skip
 
-    def __init__(self, choices: Sequence[NamedChip]) -> None:
+    def __init__(self, choices: Sequence[NamedChip], letters: str = "") -> None:
         super().__init__()
-        self._choices = tuple(choices)
+        self._choices, self._letters = tuple(choices), letters
 
     def compose(self) -> ComposeResult:
         """A line to type in, and the list."""
         with Vertical(classes="dialog"):
-            yield Input(placeholder=_("a chapter, a name"), compact=True)
+            yield Input(self._letters, placeholder=_("a chapter, a name"), compact=True)
             yield PickList()
             yield Static(
                 _("Enter: a summary   F2: the whole chapter   Esc: cancel"), markup=False, classes="dialog-keys"
             )
 
     def on_mount(self) -> None:
-        """Everything at first."""
+        """Everything at first, or what fits the letters."""
         self._fill("")
-        self.query_one(Input).focus()
+        line = self.query_one(Input)
+        line.focus()
+        line.cursor_position = len(line.value)
+        self._narrow()
 
     @on(Input.Changed)
     def narrow(self, event: Input.Changed) -> None:
         """Shows the matching items, the best first; where none is left, the letters are words of the question."""
         event.stop()
+        self._narrow()
+
+    def on_key(self, event: Key) -> None:
+        """A character that comes before the line has the focus."""
+        line = self.query_one(Input)
+        if event.is_printable and event.character and not line.has_focus:
+            event.stop()
+            line.insert_text_at_cursor(event.character)
+
+    def _narrow(self) -> None:
         typed = self.query_one(Input).value  # several keys may have come since
-        if not self.is_current or not typed:
+        if not self.is_current:
+            return
+        if not typed:
+            self._fill("")
             return
         if not typed.strip():
             self.dismiss(Picked(None, typed))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from textual import on
@@ -78,14 +79,21 @@ class QuestionLine(Vertical):
         """The price follows the words."""
         event.stop()
         text, before = event.value, self.typed.text
-        if len(text) > len(before) and text[: self.line.cursor_position].endswith(SIGN) and self.offers:
-            self.app.push_screen(ChipPicker(self.offers), self._add)
+        at = next((n for n, (old, new) in enumerate(zip(before, text, strict=False)) if old != new), len(before))
+        if len(text) == len(before) + 1 and text[at] == SIGN and self.offers:
+            self._pick(at)
         self.typed.text, self.typed.chips = text, still_named(self.typed.chips, text)
         if text != before:
             self.quote_soon()
 
-    def _add(self, picked: Picked | None) -> None:
-        """Puts the name of what was chosen, and all other letters, in the place of the sign."""
+    def _pick(self, sign: int) -> None:
+        """Opens the picker with what came behind the sign meanwhile: an input method commits several characters."""
+        line = self.line
+        typed_on = line.value[sign + 1 : line.cursor_position] if line.value[sign : sign + 1] == SIGN else ""
+        self.app.push_screen(ChipPicker(self.offers, typed_on), partial(self._add, sign))
+
+    def _add(self, sign: int, picked: Picked | None) -> None:
+        """Puts the name of what was chosen, and all other letters, in the place of the sign and what is behind it."""
         if picked is None:
             return
         line, at = self.line, self.line.cursor_position
@@ -94,7 +102,7 @@ class QuestionLine(Vertical):
             self.typed.chips = (*self.typed.chips, picked.chosen)
             gap = "" if picked.rest[:1].isspace() or _CLOSING.match(picked.rest) else " "
             words = f"{picked.chosen.name}{gap}{picked.rest}"
-        before = line.value[:at].removesuffix(SIGN) + words
+        before = line.value[:sign] + words
         line.value = before + line.value[at:]
         line.cursor_position = len(before)
 
