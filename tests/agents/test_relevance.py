@@ -3,6 +3,7 @@ from __future__ import annotations
 from flowcabal_tui.agents.context.intent import Reading, read_intent
 from flowcabal_tui.agents.context.relevance import Relevance, Weighed, _Hits, _most_telling, _of_things, weigh
 from flowcabal_tui.agents.context.things import cohesion
+from flowcabal_tui.agents.context.unknown_names import beside
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import PassagePlace
 from tests.agents.fakes import FakeBook, person
@@ -139,6 +140,12 @@ async def test_what_stands_beside_a_known_name_is_looked_up_like_one() -> None:
 def test_a_full_name_beside_a_known_one_is_looked_up_by_its_given_name_too() -> None:
     names = read_intent("写赵元春与林远的一场戏。赵元春是他的妹妹。", "", CAST, "zh").names
     assert [name.forms for name in names] == [("林远",), ("赵元春", "元春")]
+
+
+def test_of_very_many_that_are_joined_to_a_name_the_first_are_looked_for() -> None:
+    items = [chr(0x5000 + n) + chr(0x6000 + n) for n in range(200)]
+    found = beside("，".join(f"{item}与林远。{item}走了" for item in items), ["林远"])
+    assert found == tuple((item,) for item in items[:64])
 
 
 def test_what_is_no_name_is_not_looked_up_beside_one() -> None:

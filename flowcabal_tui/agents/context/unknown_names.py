@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from itertools import islice
 from typing import Final
 
 from flowcabal_tui.agents.words import word_list, words_of
@@ -22,6 +23,8 @@ _NUMERALS: Final = frozenset("二三四五六七八九十")
 _RUN: Final = re.compile(f"(?:(?![{''.join(sorted(EMPTY_HAN - _NUMERALS))}])[\\u3007\\u4e00-\\u9fff])+")
 _LONGEST: Final = 4
 _FULL_NAME: Final = 3
+_MOST_JOINED: Final = 64
+"""So many are looked for in the rest of the text: the time of an assembly has a bound."""
 
 
 def capitalised(text: str, language: str) -> tuple[str, ...]:
@@ -57,9 +60,11 @@ def beside(text: str, known: Collection[str]) -> tuple[tuple[str, ...], ...]:
     for match in re.finditer(f"(?:{names})(?=[{_AND}])", text):
         after = _RUN.match(text, match.end() + 1)
         found |= dict.fromkeys([after[0]] if after else [])
+    joined: dict[str, None] = {}
     for match in re.finditer(f"(?<=[{_AND}])(?:{'|'.join(_SURNAMES)})?(?:{names})", text):
         runs = _RUN.findall(text[max(0, match.start() - 1 - _LONGEST) : match.start() - 1] + "\n")
-        before = runs[-1] if runs and text[match.start() - 2] == runs[-1][-1] else ""
+        joined |= dict.fromkeys(runs[-1:] if runs and text[match.start() - 2] == runs[-1][-1] else [])
+    for before in islice(joined, _MOST_JOINED):
         repeated = (before[at:] for at in range(len(before) - 1) if text.count(before[at:]) > 1)
         found |= dict.fromkeys([item] if (item := next(repeated, "")) else [])
     items = (item for item in found if 2 <= len(item) <= _LONGEST and not item.startswith(_NOBODY))
