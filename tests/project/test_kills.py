@@ -6,11 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from flowcabal_tui.agents.paid import PaidOnce
 from tests.bench import kills
 from tests.bench.kill_operations import OPERATIONS, TWO_STEPS
 
 pytestmark = pytest.mark.slow
 SHORT = ("replace", "rename", "undo rename", "split", "check", "undo", "purge deleted")
+
+
+@pytest.fixture(autouse=True)
+def _no_ledger_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The ledger of paid calls writes into the folder of this bench: tests that follow in this process have none."""
+    monkeypatch.setattr(PaidOnce, "_pay", PaidOnce._pay)
 
 
 def test_what_is_killed_is_as_before_or_as_after_and_can_be_done_again() -> None:
