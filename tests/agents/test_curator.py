@@ -65,9 +65,9 @@ async def test_with_too_little_evidence_the_overview_is_made_of_the_text_itself(
 async def test_what_was_said_of_the_chapter_before_needs_no_question_where_it_has_enough_evidence() -> None:
     said = [QuotedSentence.model_validate(each) for each in OVERVIEW["sentences"]]
     model = FakeModel(lambda _request: OVERVIEW)
-    made = await curator(None, model).l1(FIRST, TEXT, (LIN,), "zh", G, said=said)
+    made = await curator(None, model).l1(FIRST, TEXT, (LIN,), "zh", G, sentences=said)
     assert (made.method, len(made.evidence), model.requests) == ("model", 3, [])
-    again = await curator(None, model).l1(FIRST, TEXT, (LIN,), "zh", G, said=said[1:3])
+    again = await curator(None, model).l1(FIRST, TEXT, (LIN,), "zh", G, sentences=said[1:3])
     assert (again.text, len(model.requests)) == (made.text, 1)
 
 
