@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from flowcabal_tui.domain.comments import CommentId
@@ -14,6 +13,7 @@ from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.proposals import ProposalState
 from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.value_class import dataclass
 
 LAST_DECISION: Final = "max(coalesce((SELECT max(decision) FROM proposal), 0)," \
     " coalesce((SELECT max(decision) FROM note_word), 0))"  # fmt: skip
