@@ -10,6 +10,7 @@ from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.tui.book.browser import BrowserPlace, BrowserScreen
 from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.widgets.list_detail import DetailText
 from flowcabal_tui.tui.widgets.progress import progress_bar
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
@@ -99,12 +100,29 @@ async def test_the_book_with_its_goals_and_every_chapter_with_its_length_and_sta
         await app.push_screen(BrowserScreen("The Salt Road", "en", Controller()))
         await settle(app, pilot)
         rows = [row.strip() for row in shown(app)]
-        assert rows[0].startswith("The Salt Road · 4 chapters · ")
+        assert rows[0].startswith("The Salt Road   4 chapters   ")
         assert "of 1,000" in rows[1] and "120 of 200" in rows[2]
         assert any(row.startswith("> 1 Rain") and "updating memory" in row for row in rows)
         assert any("The Ferry" in row and "changed outside" in row for row in rows)
         assert any("Empty City" in row and "memory failed" in row for row in rows)
         assert any(row.split()[:3] == ["4", "Homeward", "—"] for row in rows)
+
+
+async def test_the_opening_of_the_chapter_under_the_cursor_is_beside_the_list_or_below_it() -> None:
+    for width, height in ((140, 40), (80, 24)):
+        app, controller = Host(), Controller()
+        text = await controller.workbench.book.chapter_text(SECOND)
+        async with app.run_test(size=(width, height)) as pilot:
+            await app.push_screen(BrowserScreen("The Salt Road", "en", controller))
+            await settle(app, pilot)
+            await pilot.press("down")
+            await settle(app, pilot)
+            detail = app.screen.query_one(DetailText)
+            assert text[:30] in page_text(app)
+            assert (detail.region.x > width // 2) == (width > 100) and detail.region.bottom == height - 1
+            await pilot.press("end")
+            await settle(app, pilot)
+            assert "not written yet" in page_text(app) and text[:30] not in page_text(app)
 
 
 async def test_scenes_unfold_below_their_chapter_and_enter_opens_one() -> None:
@@ -243,7 +261,7 @@ async def test_an_empty_book_can_be_opened() -> None:
         await app.push_screen(BrowserScreen("Book", "zh", controller))
         await settle(app, pilot)
         await pilot.press("l", "h", "s", "m", "V", "w", "enter")
-        assert "Book · 0 chapters · 0 characters" in page_text(app)
+        assert "Book   0 chapters   0 characters" in page_text(app)
 
 
 def test_a_bar_is_never_longer_than_its_room_nor_shorter_than_nothing() -> None:

@@ -17,6 +17,7 @@ from flowcabal_tui.tui.app.entry import Recent
 from flowcabal_tui.tui.app.home import HomeScreen
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.shared.known_books import KnownBooks
+from flowcabal_tui.tui.widgets.list_detail import DetailText
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui import fake_books
@@ -73,7 +74,7 @@ def rows(app: FlowCabalApp) -> list[str]:
 
 
 def detail(app: FlowCabalApp) -> str:
-    return str(app.screen.query_one(".home-detail", Static).render())
+    return str(app.screen.query_one("DetailText > Static", Static).render())
 
 
 async def test_a_recent_book_shows_its_words_chapter_and_what_waits():
@@ -84,6 +85,18 @@ async def test_a_recent_book_shows_its_words_chapter_and_what_waits():
         for words in ("48,210 words in 21 chapters", "chapter 2 The Ferry", "today 320 of 1,000",
                       "2 decisions wait for you", "1 finding waits", "1 chapter is not saved"):  # fmt: skip
             assert words in detail(app)
+
+
+async def test_every_line_about_a_book_is_in_view_in_a_small_terminal():
+    books = Books()
+    books.listed[0] = replace(books.listed[0], summary=replace(LEFT, proposals=3, decisions=2, findings=1, unsaved=1))
+    app = app_over(books)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        panel = app.screen.query_one(DetailText)
+        lines = panel.query_one(Static)
+        assert lines.region.bottom <= panel.content_region.bottom
+        assert "Enter goes on" in detail(app) and "last open" in detail(app)
 
 
 async def test_states_of_books_that_come_after_the_page_was_left_change_nothing():

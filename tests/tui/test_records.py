@@ -9,6 +9,7 @@ import pytest
 from textual.widgets import Static, TextArea
 
 from flowcabal_tui.domain.ids import Generation
+from flowcabal_tui.domain.memory import Evidence
 from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, RecordId, Story
 from flowcabal_tui.protocol.memory import PinProfile, RegenerateProfile, TakeProfile, WriteProfile
 from flowcabal_tui.protocol.story import PutRecord, RemoveRecord
@@ -25,6 +26,7 @@ from flowcabal_tui.tui.story.record_rows import RecordList
 from flowcabal_tui.tui.story.records import RecordsScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HelpScreen
+from flowcabal_tui.tui.widgets.list_detail import DetailText
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 from tests.tui import fake_books as books
 from tests.tui.fake_story import FERRYMAN, HERO
@@ -51,10 +53,36 @@ async def test_a_promise_that_is_overdue_comes_first_with_its_words():
     async with opened(records(FakeWorkbench())) as pilot:
         assert listed(pilot) == ["p1", "p2"]
         assert "! overdue by 1 chapter" in screen(pilot)
-        assert "planted in 1 Rain · due in chapters 2 to 3" in screen(pilot)
+        assert "planted in 1 Rain   due in chapters 2 to 3" in screen(pilot)
         await press(pilot, "enter")
         assert isinstance(pilot.app.screen, SourceScreen)
         assert "It rained all night" in screen(pilot)
+
+
+async def test_digits_change_the_list():
+    async with opened(records(FakeWorkbench())) as pilot:
+        for digit, first in (("2", "m"), ("3", "f"), ("1", "p")):
+            await press(pilot, digit)
+            assert {each[0] for each in listed(pilot)} == {first}
+
+
+async def test_the_paragraph_that_a_promise_rests_on_is_beside_the_list():
+    workbench = FakeWorkbench()
+    text = await workbench.book.chapter_text(ONE)
+    async with opened(records(workbench), size=(140, 40)) as pilot:
+        detail = pilot.app.screen.query_one(DetailText)
+        assert detail.region.x > 70
+        words = str(detail.query_one(Static).render())
+        assert "1 Rain   planted" in words and text.split("\n")[0][:60] in words
+
+
+async def test_words_that_are_no_longer_in_their_chapter_are_quoted_as_they_were():
+    workbench = FakeWorkbench()
+    promise = workbench.records.promises[0]
+    gone = Evidence("It rained, once.", ONE, 90_000, 90_016)
+    workbench.records = replace(workbench.records, promises=(replace(promise, evidence=(gone,)),))
+    async with opened(records(workbench)) as pilot:
+        assert "“It rained, once.”" in screen(pilot)
 
 
 async def test_a_promise_is_paid_dropped_and_taken_up_again():
@@ -199,7 +227,7 @@ async def test_an_empty_story_says_how_to_begin():
     async with opened(records(workbench)) as pilot:
         for digit in "123":
             await press(pilot, digit, "enter", "e", "D")
-            assert "`+` adds the first" in screen(pilot)
+            assert "+ adds the first" in screen(pilot)
 
 
 async def test_hostile_words_are_shown_as_words():

@@ -16,8 +16,9 @@ from flowcabal_tui.tui.story.around import neighbours
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.changes import merged, moved_records, new_id
 from flowcabal_tui.tui.story.orders import placed_moments
+from flowcabal_tui.tui.story.record_detail import detail_lines, passage_at
 from flowcabal_tui.tui.story.record_forms import known_names
-from flowcabal_tui.tui.story.record_rows import RecordFilter, about, lines
+from flowcabal_tui.tui.story.record_rows import RecordFilter, lines
 from flowcabal_tui.tui.story.typed import (
     chapter,
     knowers,
@@ -235,8 +236,14 @@ def test_a_new_name_gets_an_id_that_nobody_has():
 
 
 def test_evidence_is_quoted_with_its_chapter():
-    told = list(about(replace(promise(), evidence=(Evidence("The bell.", TWO, 0, 9),)), cast()))
-    assert told[-1] == "“The bell.” · 2 The Ferry"
+    place = Evidence("The bell.", TWO, 6, 15)
+    told = [str(line) for line in detail_lines(replace(promise(), evidence=(place,)), cast(), {})]
+    assert told[-2:] == ["2 The Ferry   planted", "“The bell.”"]
+    passage = passage_at("One.\n\nTwo. The bell. Three.\nFour.", 11, 20)
+    assert passage is not None and passage.text[passage.start : passage.end] == "The bell."
+    read = [str(line) for line in detail_lines(replace(promise(), evidence=(place,)), cast(), {place: passage})]
+    assert read[-2:] == ["2 The Ferry   planted", "Two. The bell. Three."]
+    assert passage_at("One.", 3, 9) is None
 
 
 def test_most_mentioned_names_complete_first():

@@ -12,7 +12,7 @@ from typing import ClassVar, Final
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container, Vertical
+from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
@@ -30,6 +30,8 @@ from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.words import counted, one_line
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.list_detail import DetailText, ListDetail
+from flowcabal_tui.tui.widgets.role_words import facts_words, head_words, key_words
 from flowcabal_tui.tui.widgets.roles import Role, role_style
 
 _WAYS: Final = (
@@ -83,9 +85,9 @@ class HomeScreen(Screen[None]):
         with Vertical(classes="home"):
             yield Static("FlowCabal", markup=False, classes="home-title")
             yield Static(_("Write long novels with language models, and keep control."), markup=False)
-            with Container(classes="home-body"):
+            with ListDetail(classes="home-body"):
                 yield HomeList()
-                yield Static(markup=False, classes="home-detail")
+                yield DetailText()
         yield HintLine()
 
     def on_mount(self) -> None:
@@ -161,28 +163,33 @@ class HomeScreen(Screen[None]):
     def _show_detail(self) -> None:
         """What is under the cursor, in full."""
         picked = self.query_one(HomeList).picked or ""
-        detail = self.query_one(".home-detail", Static)
+        detail = self.query_one(DetailText)
         if (recent := self._picked()) is None:
             ids = {what: known for _key, what, _words, known in _WAYS}
             words = next((_(each.description) for each in ACTIONS if each.id == ids.get(picked)), "")
-            detail.update(words)
+            detail.show([words])
             return
-        head = Content.styled(one_line(recent.name, 200), "bold")
-        lines = [Content.styled(words, role_style(role)) for words, role in self._detail(recent)]
-        detail.update(Content("\n").join([head, *lines]))
+        detail.show([head_words(one_line(recent.name, 200)), *self._detail(recent)])
 
-    def _detail(self, recent: Recent) -> Iterator[tuple[str, Role]]:
-        """Lines with their roles."""
+    def _detail(self, recent: Recent) -> Iterator[Content]:
+        """What can be done first, then the book as it was left."""
         summary, state = recent.summary, self._states.get(recent.path, "there")
         if state != "there":
-            yield state_advice(state), "stale" if state == "open" else "failed"
-        if summary is not None:
-            yield from summary_lines(summary, self._now().date())
-        yield _short(recent.path), "secondary"
+            yield key_words(state_advice(state)).stylize(role_style("stale" if state == "open" else "failed"))
+        elif summary is not None and summary.chapter:
+            yield Content.styled(_("Enter goes on where you were."), role_style("secondary"))
+        lines = list(summary_lines(summary, self._now().date())) if summary is not None else []
+        lines.append((_short(recent.path), "secondary"))
         if recent.opened_at:
-            yield _("last open {day}").format(day=recent.opened_at.strftime("%Y-%m-%d %H:%M")), "secondary"
-        if state == "there" and summary is not None and summary.chapter:
-            yield _("Enter goes on where you were."), "secondary"
+            lines.append((_("last open {day}").format(day=recent.opened_at.strftime("%Y-%m-%d %H:%M")), "secondary"))
+        if self.has_class("-narrow"):  # few rows are left below the list
+            roles = {role: [words for words, of in lines if of == role] for _words, role in lines}
+            lines = [(facts_words(*together), role) for role, together in roles.items()]
+        yield from (Content.styled(words, role_style(role)) for words, role in lines)
+
+    def on_resize(self) -> None:
+        """The details have another form in a narrow terminal."""
+        self.call_after_refresh(self._show_detail)
 
     def _picked(self) -> Recent | None:
         """The book under the cursor."""

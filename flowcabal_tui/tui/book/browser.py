@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar, Final
@@ -10,16 +11,27 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.overview import ChapterStanding, Overview
 from flowcabal_tui.domain.scenes import ChapterScene
+from flowcabal_tui.domain.text import word_count
 from flowcabal_tui.locale import _, mark, ngettext
-from flowcabal_tui.tui.book.browser_rows import COLUMNS, chapter_row, scene_row, volume_row
+from flowcabal_tui.tui.book.browser_rows import (
+    COLUMNS,
+    OPENING,
+    chapter_lines,
+    chapter_row,
+    scene_lines,
+    scene_row,
+    volume_row,
+)
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
@@ -27,7 +39,9 @@ from flowcabal_tui.tui.shared.words import counted, one_line
 from flowcabal_tui.tui.widgets.cells import cell_width, padded
 from flowcabal_tui.tui.widgets.column_rows import ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.list_detail import DetailText, ListDetail
 from flowcabal_tui.tui.widgets.progress import goal_bar
+from flowcabal_tui.tui.widgets.role_words import head_words, key_words
 
 if TYPE_CHECKING:
     from flowcabal_tui.tui.book.browser_controller import BrowserController
@@ -62,7 +76,6 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
     DEFAULT_CSS = """
     BrowserScreen { background: $background; }
     BrowserScreen > .head { height: auto; max-height: 3; padding: 0 1; }
-    BrowserScreen > .beats { display: none; height: auto; max-height: 4; padding: 0 1; color: $text-muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss(None)", mark("Back"), priority=True, id="browser.back"),
@@ -112,9 +125,10 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
     def compose(self) -> ComposeResult:
         """The progress of the book, and its parts."""
         yield Static(markup=False, classes="head")
-        yield Static(_("No chapters yet. `+` adds one."), markup=False, classes="empty")
-        yield PickList()
-        yield Static(markup=False, classes="beats")
+        yield Static(key_words(_("No chapters yet. `+` adds one.")), classes="empty")
+        with ListDetail():
+            yield PickList()
+            yield DetailText()
         yield HintLine()
 
     def on_mount(self) -> None:
@@ -144,7 +158,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
             return
         first, self._first = self._first, None
         self.query_one(".empty").display = not self._seen.chapters
-        self.query_one(".head", Static).update("\n".join(self._head(self._seen)))
+        self.query_one(".head", Static).update(Content("\n").join(self._head(self._seen)))
         self._columns = Columns(*COLUMNS)
         rows = list(self._rows(self._seen))
         self.query_one(PickList).refill(rows, cursor or (_key(first) if first else self._nearest(rows)))
@@ -158,19 +172,21 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         chapter = f"chapter/{picked.split('/')[1]}"
         return chapter if chapter in ids else ids[min(names.highlighted or 0, len(ids) - 1)]
 
-    def _head(self, seen: Overview) -> Iterator[str]:
+    def _head(self, seen: Overview) -> Iterator[Content]:
         chapters = ngettext("{n} chapter", "{n} chapters", len(seen.chapters)).format(n=len(seen.chapters))
         length = counted(seen.length, chinese=self._chinese)
-        yield f"{one_line(self._book_name)} · {chapters} · {length}"
+        yield head_words(one_line(self._book_name), chapters, length)
         goals = (
             (_("the book"), seen.length, seen.goals.book),
             (_("today"), seen.today, seen.goals.day),
         )
         width = max(cell_width(name) for name, _done, _goal in goals)
         plain = not self.app.console.encoding.lower().startswith("utf")
-        yield from (f"{padded(name, width)} {goal_bar(done, goal, plain=plain)}" for name, done, goal in goals if goal)
+        for name, done, goal in goals:
+            if goal:
+                yield Content(f"{padded(name, width)} {goal_bar(done, goal, plain=plain)}")
         if not seen.goals.day:
-            yield _("today {n}").format(n=f"{seen.today:+,}")
+            yield Content(_("today {n}").format(n=f"{seen.today:+,}"))
 
     def _rows(self, seen: Overview) -> Iterator[Option]:
         for volume, group in groupby(seen.chapters, key=lambda standing: standing.chapter.volume):
@@ -205,11 +221,29 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         return kind, next((scene for scene in scenes if str(scene.number) == number), None), chapter
 
     @on(OptionList.OptionHighlighted)
-    def show_beats(self) -> None:
-        """Shows the beats of the scene under the cursor below the list."""
-        scene, beats = self._at[1], self.query_one(".beats", Static)
-        beats.display = bool(scene and scene.beats)
-        beats.update(one_line(scene.beats) if scene else "")
+    def show_detail(self) -> None:
+        """Shows the beats and the words of the scene, or how the chapter begins."""
+        kind, scene, chapter = self._at
+        detail = self.query_one(DetailText)
+        if kind == "volume" or chapter is None:
+            detail.show(())
+        elif scene is not None:
+            detail.show(scene_lines(scene, self._length(scene.text)))
+        elif not chapter.version:
+            detail.show(chapter_lines(chapter, "", ""))
+        else:
+            self.run_worker(self._show_opening(chapter), group="opening", exclusive=True)
+
+    async def _show_opening(self, chapter: Chapter) -> None:
+        with suppress(FlowCabalError):  # it may be deleted by now
+            text = await self._controller.workbench.book.chapter_text(chapter.id)
+            if self.is_attached and self._at[1:] == (None, chapter):
+                lines = chapter_lines(chapter, self._length(chapter.length), text[:OPENING])
+                self.query_one(DetailText).show(lines)
+
+    def _length(self, of: int | str) -> str:
+        length = of if isinstance(of, int) else word_count(of, "zh" if self._chinese else "en")
+        return counted(length, chinese=self._chinese)
 
     @on(OptionList.OptionSelected)
     def open_row(self, message: OptionList.OptionSelected) -> None:

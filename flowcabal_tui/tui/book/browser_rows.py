@@ -1,16 +1,21 @@
-"""The rows of the manuscript: a chapter with its length and state, a scene with its first words."""
+"""The rows of the manuscript, and what the row under the cursor says in full: how a chapter or a scene begins."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from textual.content import Content
+
+from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.overview import ChapterStanding
 from flowcabal_tui.domain.scenes import ChapterScene
-from flowcabal_tui.domain.text import word_count
+from flowcabal_tui.domain.text import clean, word_count
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
+from flowcabal_tui.tui.widgets.role_words import head_words, key_words
+from flowcabal_tui.tui.widgets.roles import role_style
 
 COLUMNS: Final = (
     Column(most=1, least=1),
@@ -22,6 +27,10 @@ COLUMNS: Final = (
     Column(rank=2, least=8),
 )
 """Sign, number, title, length, part of the goal, version, remarks."""
+
+
+OPENING: Final = 2_000
+"""Characters of a text that are shown beside the list."""
 
 
 def chapter_row(columns: Columns, standing: ChapterStanding, goal: int, *, unfolded: bool) -> ColumnRow:
@@ -63,3 +72,24 @@ def volume_row(columns: Columns, volume: str, standings: Sequence[ChapterStandin
     chapters = ngettext("{n} chapter", "{n} chapters", len(standings)).format(n=len(standings))
     name = Cell(one_line(volume), is_bold=True)
     return columns.row("+" if folded else "-", "", name, Cell(f"{length:,}", is_bold=True), "", "", chapters)
+
+
+def chapter_lines(chapter: Chapter, length: str, opening: str) -> Iterator[Content]:
+    """Title and length of a chapter, and how its text begins."""
+    title = f"{chapter.position} {one_line(chapter.title) or _('untitled')}"
+    yield head_words(title, length if chapter.version else _("not written yet"))
+    yield Content("")
+    yield (
+        Content(clean(opening))
+        if chapter.version
+        else key_words(_("Enter opens it, then F5 runs the workflow for it."))
+    )
+
+
+def scene_lines(scene: ChapterScene, length: str) -> Iterator[Content]:
+    """Title, length and beats of a scene, and how its text begins."""
+    yield head_words(one_line(scene.title) or _("scene {n}").format(n=scene.number), length)
+    if scene.beats:
+        yield Content.styled(clean(scene.beats), role_style("secondary"))
+    yield Content("")
+    yield Content(clean(scene.text[:OPENING]))

@@ -28,6 +28,7 @@ from flowcabal_tui.tui.widgets.chapter_slider import ChapterSlider
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.ego_graph import EgoGraph
 from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.role_words import head_words, key_words, without_backticks
 
 MOST: Final = 16
 """Neighbours that are drawn unless all are requested; the others are counted."""
@@ -140,7 +141,7 @@ class EgoScreen(StoryPage):
         entity = cast.entity(self._centre_entity)
         names = " = ".join(one_line(name, 40) for name in entity.names) if entity else self._centre_entity
         counted = ngettext("{n} neighbour", "{n} neighbours", len(around)).format(n=len(around))
-        self.query_one(".head", Static).update(" · ".join(part for part in (names, counted, more) if part))
+        self.query_one(".head", Static).update(head_words(names, counted, without_backticks(more)))
         self.query_one(EgoGraph).show(cast.name(self._centre_entity), drawn)
 
     @on(EgoGraph.NeighbourHighlighted)
@@ -149,7 +150,7 @@ class EgoScreen(StoryPage):
         cast, other = self.cast, self.neighbour
         self._pair = ()
         if cast is None or other is None:
-            self.query_one(".details", Static).update(_("No relations: `+` adds one."))
+            self.query_one(".details", Static).update(key_words(_("No relations: `+` adds one.")))
             self.query_one(PickList).set_options(())
             return
         position = self._position(cast)
@@ -159,8 +160,8 @@ class EgoScreen(StoryPage):
         rows = [Option(self._row(columns, each, cast, position)) for each in self._pair]
         self.query_one(PickList).set_options(rows or [Option(_("no relation"), disabled=True)])
         self.query_one(PickList).action_first()
-        words = [f"{cast.name(self._centre_entity)} · {cast.name(other)}", *self._together(cast, other)]
-        self.query_one(".details", Static).update(" · ".join(words))
+        pair_names = f"{cast.name(self._centre_entity)} – {cast.name(other)}"
+        self.query_one(".details", Static).update(head_words(pair_names, *self._together(cast, other)))
 
     def _row(self, columns: Columns, relation: Relation, cast: Cast, position: int) -> ColumnRow:
         is_centre = relation.source == self._centre_entity

@@ -10,6 +10,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -36,6 +37,7 @@ from flowcabal_tui.tui.story.story_page import Place
 from flowcabal_tui.tui.story.words import ENTITY_KINDS, entity_lines
 from flowcabal_tui.tui.widgets.column_rows import Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.role_words import head_words, key_words
 
 _ALL: Final = "all"
 _TABS: Final = (
@@ -152,14 +154,18 @@ class EntitiesScreen(FilteredPage):
         entity, cast = self.entity, self.cast
         details = self.query_one(".details", Static)
         if entity is None or cast is None:
+            some = bool(cast and cast.entities)
             details.update(
-                _("Nothing fits: `/` changes what is looked for.")
-                if cast and cast.entities
-                else _("No names are known yet: `+` adds one.")
+                key_words(
+                    _("Nothing fits: `/` changes what is looked for.")
+                    if some
+                    else _("No names are known yet: `+` adds one.")
+                )
             )
             self._name_rows = []
         else:
-            details.update("\n".join([*self._marked_line(), *entity_lines(entity, cast)]))
+            name, *rest = entity_lines(entity, cast)
+            details.update(Content("\n").join([*self._marked_line(), head_words(name), *map(Content, rest)]))
             groups = (("proposed", entity.proposed), ("alias", entity.aliases), ("rejected", entity.rejected))
             self._name_rows = [(state, name) for state, names in groups for name in names]
         words = {"alias": "", "proposed": _("unconfirmed"), "rejected": _("rejected")}
@@ -168,11 +174,11 @@ class EntitiesScreen(FilteredPage):
         self.query_one("#names", PickList).set_options(rows)
         self.query_one("#names", PickList).action_first()
 
-    def _marked_line(self) -> list[str]:
+    def _marked_line(self) -> list[Content]:
         n = len(self.chosen) if self._marked else 0
         words = ngettext("{n} name marked", "{n} names marked", n).format(n=n)
         keys = _("`D` removes, `M` merges, `K` changes the kind")
-        return [f"{words} · {keys}", ""] if n else []
+        return [Content(f"{words}   ") + key_words(keys), Content("")] if n else []
 
     @on(OptionList.OptionSelected)
     def open_places(self, message: OptionList.OptionSelected) -> None:

@@ -24,6 +24,7 @@ from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.story_page import Place, StoryPage
 from flowcabal_tui.tui.widgets.column_rows import Column, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.role_words import head_words
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
@@ -102,11 +103,8 @@ class MentionsScreen(StoryPage):
         if self._shown_chapter != place.chapter:
             reader.set_text(await self.access.workbench.book.chapter_text(place.chapter), follow=False)
             self._shown_chapter = place.chapter
-        words = _("place {n} of {count} · {chapter}")
-        chapter = self._names_known.chapter(place.chapter)
-        self.query_one(".details", Static).update(
-            words.format(n=self._place_at + 1, count=len(self._places), chapter=chapter)
-        )
+        words = _("place {n} of {count}").format(n=self._place_at + 1, count=len(self._places))
+        self.query_one(".details", Static).update(head_words(self._names_known.chapter(place.chapter), words))
         reader.highlight(place.start, place.end)
         reader.scroll_to_offset(place.start)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from flowcabal_tui.domain.ids import EntityId
-from flowcabal_tui.domain.story import Fact, Moment, Promise, StoryRecord
+from flowcabal_tui.domain.story import Promise, StoryRecord
 from flowcabal_tui.locale import _
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.cast import Cast
@@ -16,9 +16,6 @@ from flowcabal_tui.tui.story.words import (
     PROMISE_STATES,
     PromiseState,
     due_words,
-    fact_lines,
-    moment_lines,
-    promise_lines,
     short_period,
     standing,
     standing_words,
@@ -60,19 +57,6 @@ def lines(listed: RecordList, cast: Cast, wish: RecordFilter) -> list[RecordRow]
     if listed == "promises":
         return _promises(cast, wish)
     return _moments(cast, wish) if listed == "timeline" else _facts(cast, wish)
-
-
-def about(record: StoryRecord, cast: Cast) -> Iterator[str]:
-    """The lines below the list about one record."""
-    match record:
-        case Promise():
-            yield from promise_lines(record, cast)
-        case Moment():
-            yield from moment_lines(record, cast)
-        case Fact():
-            yield from fact_lines(record, cast)
-    if record.evidence and record.evidence[0].sentence != getattr(record, "text", ""):
-        yield f"“{one_line(record.evidence[0].sentence, 400)}” · {cast.chapter(record.evidence[0].chapter)}"
 
 
 def _promises(cast: Cast, wish: RecordFilter) -> list[RecordRow]:

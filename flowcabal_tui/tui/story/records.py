@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.memory import Evidence
 from flowcabal_tui.domain.story import Fact, Moment, Promise, StoryRecord
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.tui.shared.form import FormScreen
@@ -23,6 +28,7 @@ from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.filtered_page import FilteredPage
+from flowcabal_tui.tui.story.record_detail import Passage, detail_lines, passage_at, supporting_places
 from flowcabal_tui.tui.story.record_forms import (
     NEW,
     end_form,
@@ -31,9 +37,11 @@ from flowcabal_tui.tui.story.record_forms import (
     payment_form,
     promise_form,
 )
-from flowcabal_tui.tui.story.record_rows import RecordFilter, RecordList, about, lines
+from flowcabal_tui.tui.story.record_rows import RecordFilter, RecordList, lines
 from flowcabal_tui.tui.widgets.chapter_slider import ChapterSlider
 from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.list_detail import DetailText, ListDetail
+from flowcabal_tui.tui.widgets.role_words import head_words, key_words
 
 _TABS: Final = (
     ("1", "promises", mark("Promises")),
@@ -63,11 +71,9 @@ class RecordsScreen(FilteredPage):
     DEFAULT_CSS = """
     RecordsScreen { background: $background; }
     RecordsScreen > Input, RecordsScreen > Input:focus { height: 1; border: none; padding: 0 1; background: $boost; }
-    RecordsScreen > .head { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
+    RecordsScreen > .head { height: 1; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }
     RecordsScreen > ChapterSlider { display: none; }
     RecordsScreen.-facts > ChapterSlider { display: block; }
-    RecordsScreen > PickList { height: 1fr; }
-    RecordsScreen > .details { height: auto; max-height: 40%; min-height: 3; padding: 0 1; border-top: solid $panel; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("plus", "add", mark("Add"), tooltip=mark("Add one."), id="records.add"),
@@ -93,7 +99,7 @@ class RecordsScreen(FilteredPage):
         Binding("greater_than_sign,shift+right", "chapter(10)", mark("Ten chapters on"), show=False,
                 id="records.much-later"),
         Binding("slash", "filter", mark("Find"), tooltip=mark("Type words, or a name."), id="records.filter"),
-        *(Binding(digit, f"listed('{listed}')", words, show=False, id=f"records.{listed}")
+        *(Binding(digit, f"list('{listed}')", words, show=False, id=f"records.{listed}")
           for digit, listed, words in _TABS),
     ]  # fmt: skip
 
@@ -117,9 +123,11 @@ class RecordsScreen(FilteredPage):
         yield Input(self._first_words, placeholder=_("/ words, or a name"), select_on_focus=False)
         yield ChapterSlider(plain=not self.app.console.encoding.lower().startswith("utf"))
         yield Static(markup=False, classes="head")
-        yield ColumnHead()
-        yield PickList(id="list")
-        yield Static(markup=False, classes="details")
+        with ListDetail():
+            with Vertical():
+                yield ColumnHead()
+                yield PickList(id="list")
+            yield DetailText()
         yield HintLine()
 
     async def show_cast(self, cast: Cast) -> None:
@@ -151,22 +159,34 @@ class RecordsScreen(FilteredPage):
         self.tell()
         self.refresh_bindings()
 
-    def _head(self, count: int) -> str:
+    def _head(self, count: int) -> Content:
         counted = ngettext("{n} entry", "{n} entries", count).format(n=count)
         words = _(_HEADS[self._list_shown])
         if self._list_shown == "facts" and self._shows_all:
             words = _("everything that is ever true; S is a secret")
-        if self._list_shown == "timeline" and self._by_narration:
-            counted += " · " + _("as narrated")
-        return f"{counted} · {words}"
+        order = _("as narrated") if self._list_shown == "timeline" and self._by_narration else ""
+        return head_words(counted, order, words)
 
     def tell(self) -> None:
-        """The text of the record and its entities."""
+        """The text of the record and its entities, then the text that it rests on."""
         record, cast = self.record, self.cast
-        words = _("There is nothing here yet: `+` adds the first one.") if not self._listed else ""
-        if record is not None and cast is not None:
-            words = "\n".join(about(record, cast))
-        self.query_one(".details", Static).update(words)
+        if record is None or cast is None:
+            words = _("There is nothing here yet: `+` adds the first one.") if not self._listed else ""
+            self.query_one(DetailText).show([key_words(words)])
+        else:
+            self.query_one(DetailText).show(detail_lines(record, cast, {}))
+            self.run_worker(self._quote(record, cast), group="quotation", exclusive=True)
+
+    async def _quote(self, record: StoryRecord, cast: Cast) -> None:
+        """Adds the paragraphs around the supporting words; a chapter may be gone by now."""
+        passages: dict[Evidence, Passage] = {}
+        for each in supporting_places(record):
+            with suppress(FlowCabalError):
+                source = await self.access.source(each)
+                if (passage := passage_at(source.text, source.start, source.end)) is not None:
+                    passages[each] = passage
+        if passages and self.is_attached and self.record == record:
+            self.query_one(DetailText).show(detail_lines(record, cast, passages))
 
     @on(OptionList.OptionSelected)
     def open_words(self, message: OptionList.OptionSelected) -> None:

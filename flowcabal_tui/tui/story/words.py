@@ -13,6 +13,7 @@ from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.words import beside
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.cast import Cast
+from flowcabal_tui.tui.widgets.role_words import facts_words
 
 ENTITY_KINDS: Final[Mapping[EntityKind, str]] = {
     "character": mark("Character"),
@@ -55,19 +56,19 @@ def entity_lines(entity: Entity, cast: Cast) -> Iterator[str]:
     """The details beside the list."""
     yield one_line(entity.name, 200)
     seen = cast.seen.get(entity.id)
-    yield f"{kind_words(entity)} · {_(BY_ENTITY[entity.by])}"
+    yield facts_words(kind_words(entity), _(BY_ENTITY[entity.by]))
     for name, value in entity.fields:
         yield _("{name}: {value}").format(name=one_line(name, 40), value=one_line(value, 300))
     if seen is None:
         yield _("never mentioned")
     else:
         places = ngettext("mentioned {n} time", "mentioned {n} times", seen.mentions).format(n=f"{seen.mentions:,}")
-        yield places + " · " + _("chapters {first} to {last}").format(first=seen.first, last=seen.last)
+        yield facts_words(places, _("chapters {first} to {last}").format(first=seen.first, last=seen.last))
     relations = sum(entity.id in (each.source, each.target) for each in cast.story.relations)
     facts = sum(entity.id in each.about for each in cast.story.facts)
     if relations or facts:
         counted = ngettext("{n} relation", "{n} relations", relations).format(n=relations)
-        yield counted + " · " + ngettext("{n} fact", "{n} facts", facts).format(n=facts)
+        yield facts_words(counted, ngettext("{n} fact", "{n} facts", facts).format(n=facts))
     if entity.note:
         yield one_line(entity.note, 2_000)
 
@@ -111,7 +112,7 @@ def promise_lines(promise: Promise, cast: Cast) -> Iterator[str]:
     planted = _("planted in {chapter}").format(chapter=cast.chapter(promise.planted))
     paid = _("paid in {chapter}").format(chapter=cast.chapter(promise.paid)) if promise.paid else ""
     silence = _silence(found.silent) if found.silent else ""
-    yield " · ".join(part for part in (standing_words(found), planted, span, paid, silence, _(BY[promise.by])) if part)
+    yield facts_words(standing_words(found), planted, span, paid, silence, _(BY[promise.by]))
     if promise.about:
         yield _("about {names}").format(names=cast.names(promise.about))
 
@@ -136,13 +137,8 @@ def relation_words(relation: Relation, centre: EntityId, cast: Cast) -> str:
     """A relation as `centre` sees it: direction, kind, the other one, from when to when."""
     other = relation.target if relation.source == centre else relation.source
     sign = "→" if relation.source == centre else "←"
-    parts = [
-        f"{sign if relation.directed else '─'} {one_line(relation.kind, 40)} · {cast.name(other)}",
-        period(relation, cast),
-        _(BY[relation.by]),
-        quoted(relation),
-    ]
-    return " · ".join(part for part in parts if part)
+    tie = facts_words(f"{sign if relation.directed else '─'} {one_line(relation.kind, 40)}", cast.name(other))
+    return facts_words(tie, period(relation, cast), _(BY[relation.by]), quoted(relation))
 
 
 def period(record: Relation | Fact, cast: Cast) -> str:
@@ -163,7 +159,7 @@ def fact_lines(fact: Fact, cast: Cast) -> Iterator[str]:
     """The details below the list."""
     yield one_line(fact.text, 2_000)
     state = _("state: {attribute}").format(attribute=one_line(fact.attribute, 60)) if fact.attribute else ""
-    yield " · ".join(part for part in (period(fact, cast) or _("always"), state, _(BY[fact.by])) if part)
+    yield facts_words(period(fact, cast) or _("always"), state, _(BY[fact.by]))
     if fact.about:
         yield _("about {names}").format(names=cast.names(fact.about))
     if fact.secret or fact.known_by:
@@ -179,7 +175,7 @@ def moment_lines(moment: Moment, cast: Cast) -> Iterator[str]:
     yield one_line(moment.text, 2_000)
     when = one_line(moment.when, 80)
     narrated = _("narrated in {chapter}").format(chapter=cast.chapter(moment.chapter))
-    yield " · ".join(part for part in (when, narrated, _(BY[moment.by])) if part)
+    yield facts_words(when, narrated, _(BY[moment.by]))
     if moment.about:
         yield _("about {names}").format(names=cast.names(moment.about))
 

@@ -8,13 +8,14 @@ from textual.content import Content
 from textual.widgets import Static
 
 from flowcabal_tui.locale import _
+from flowcabal_tui.tui.widgets.role_words import facts_words
 from flowcabal_tui.tui.widgets.roles import role_style
 
 _BAR: Final = 24
 
 
 class ChapterSlider(Static):
-    """Such as `[───●──────] as of chapter 12 of 120 · 12 The Ferry`; the keys belong to the screen."""
+    """Such as `[───●──────] as of chapter 12 of 120   12 The Ferry`; the keys belong to the screen."""
 
     DEFAULT_CSS = "ChapterSlider { height: 1; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }"
 
@@ -28,5 +29,4 @@ class ChapterSlider(Static):
         left = round((_BAR - 1) * position / max(1, chapters))
         bar = f"[{self._line * left}{self._mark}{self._line * (_BAR - 1 - left)}]"
         words = _("as of chapter {n} of {count}").format(n=position, count=chapters) if position else ""
-        parts = " · ".join(part for part in (words, title) if part)
-        self.update(Content.assemble((bar, role_style("secondary")), f" < {parts} >"))
+        self.update(Content.assemble((bar, role_style("secondary")), f" < {facts_words(words, title)} >"))

@@ -1,0 +1,88 @@
+"""What a promise, a moment or a fact says in full, and the places of the text that support it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from textual.content import Content, Span
+
+from flowcabal_tui.domain.memory import Evidence
+from flowcabal_tui.domain.story import Fact, Moment, Promise, StoryRecord
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.value_class import dataclass
+from flowcabal_tui.locale import _
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.story.cast import Cast
+from flowcabal_tui.tui.story.words import fact_lines, moment_lines, promise_lines
+from flowcabal_tui.tui.widgets.role_words import head_words
+from flowcabal_tui.tui.widgets.roles import role_style
+
+_MOST_PLACES: Final = 4
+_AROUND: Final = 400
+"""Characters of the paragraph before and after the supporting words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of a chapter, in which the characters from `start` to `end` support a record."""
+
+    text: str
+    start: int
+    end: int
+
+
+def passage_at(text: str, start: int, end: int) -> Passage | None:
+    """The paragraph around a place of a chapter; None where the chapter has no such place."""
+    if not 0 <= start < end <= len(text):
+        return None
+    first = max(text.rfind("\n", 0, start) + 1, start - _AROUND)
+    newline = text.find("\n", end)
+    last = min(newline if newline >= 0 else len(text), end + _AROUND)
+    return Passage(text[first:last], start - first, end - first)
+
+
+def supporting_places(record: StoryRecord) -> tuple[Evidence, ...]:
+    """The first places that support it, and for a promise those that pay it."""
+    payment = record.payment if isinstance(record, Promise) else ()
+    return (*record.evidence[:_MOST_PLACES], *payment[:_MOST_PLACES])
+
+
+def detail_lines(record: StoryRecord, cast: Cast, passages: Mapping[Evidence, Passage]) -> Iterator[Content]:
+    """The record, and below each place its paragraph with the supporting words marked, where it was read."""
+    first, *rest = _lines(record, cast)
+    yield Content.styled(first, "bold")
+    for line in rest:
+        yield Content.styled(line, role_style("secondary"))
+    for each in supporting_places(record):
+        passage = passages.get(each)
+        said = None if passage else one_line(each.sentence, 400)
+        if passage is None and said == one_line(getattr(record, "text", "")):
+            continue
+        yield Content("")
+        yield head_words(cast.chapter(each.chapter), _what(record, each))
+        yield _marked(passage) if passage else Content.styled(f"“{said}”", role_style("quoted"))
+
+
+def _lines(record: StoryRecord, cast: Cast) -> Iterator[str]:
+    match record:
+        case Promise():
+            yield from promise_lines(record, cast)
+        case Moment():
+            yield from moment_lines(record, cast)
+        case Fact():
+            yield from fact_lines(record, cast)
+
+
+def _what(record: StoryRecord, place: Evidence) -> str:
+    """What happens there to a promise; the other records rest on all of their places alike."""
+    if not isinstance(record, Promise):
+        return ""
+    return _("paid") if place in record.payment else _("planted")
+
+
+def _marked(passage: Passage) -> Content:
+    words = [passage.text[: passage.start], passage.text[passage.start : passage.end], passage.text[passage.end :]]
+    before, cited, after = (clean(part) for part in words)
+    text = Content(before + cited + after)
+    return text.add_spans([Span(len(before), len(before) + len(cited), role_style("quoted"))])

@@ -1,0 +1,48 @@
+"""A list, and what the row under the cursor says in full: beside it, or below it in a narrow terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from textual.containers import Container, VerticalScroll
+from textual.content import Content
+from textual.events import Resize
+from textual.widgets import Static
+
+_BOTH: Final = 96
+"""Columns in which a list and a detail have room beside each other."""
+
+
+class ListDetail(Container):
+    """Lays out a list and a `DetailText`."""
+
+    DEFAULT_CSS = """
+    ListDetail { layout: horizontal; height: 1fr; }
+    ListDetail > PickList, ListDetail > Vertical { width: 3fr; height: 1fr; }
+    ListDetail.-below { layout: vertical; }
+    ListDetail.-below > PickList, ListDetail.-below > Vertical { width: 1fr; }
+    ListDetail > DetailText { width: 2fr; height: 1fr; padding: 0 2; border-left: solid $panel; }
+    ListDetail.-below > DetailText {
+        width: 1fr; height: auto; max-height: 40%; padding: 0 1; border-left: none; border-top: solid $panel;
+    }
+    """
+
+    def on_resize(self, event: Resize) -> None:
+        """The detail goes below the list where both do not fit beside each other."""
+        self.set_class(event.size.width < _BOTH, "-below")
+
+
+class DetailText(VerticalScroll, can_focus=False):
+    """Words that the cursor of the list brings; the last lines are cut where there is no room for them."""
+
+    DEFAULT_CSS = "DetailText > Static { height: auto; } DetailText { scrollbar-size-vertical: 0; }"
+
+    def __init__(self, *, classes: str | None = None) -> None:
+        super().__init__(Static(markup=False), classes=classes)
+
+    def show(self, parts: Iterable[Content | str]) -> None:
+        """Other words, from their beginning; texts are never markup."""
+        words = [part if isinstance(part, Content) else Content(part) for part in parts]
+        self.query_one(Static).update(Content("\n").join(words))
+        self.scroll_home(animate=False)

@@ -1,0 +1,48 @@
+"""Words with roles: the head of a pane, and a sentence that names keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from textual.content import Content
+
+from flowcabal_tui.domain.late_pattern import late
+from flowcabal_tui.tui.widgets.roles import Role, role_style
+
+_APART: Final = "   "
+"""Between two parts of a line, as in the status line."""
+_KEY: Final = late(
+    r"`([^`\n]{1,40})`|(?<![A-Za-z])((?:Shift\+|Ctrl\+)?F\d{1,2}|Ctrl\+[^\s,.;:，。；：、`]|Shift\+Delete)(?![A-Za-z0-9])"
+)
+
+
+def head_words(title: str, *facts: str, role: Role = "secondary") -> Content:
+    """The title of a pane in bold, and what is in view; empty facts are left out."""
+    styled = [Content.styled(title, "bold")] if title else []
+    styled += [Content.styled(words, role_style(role)) for words in facts if words]
+    return Content(_APART).join(styled)
+
+
+def facts_words(*facts: str) -> str:
+    """Facts of one line, apart from each other; empty ones are left out."""
+    return _APART.join(each for each in facts if each)
+
+
+def key_words(words: str) -> Content:
+    """A sentence whose keys are shown as such; the backticks that messages put around them are left out."""
+    return Content.assemble(*_key_parts(words))
+
+
+def without_backticks(words: str) -> str:
+    """The same for a place that shows plain text."""
+    return "".join(part if isinstance(part, str) else part[0] for part in _key_parts(words))
+
+
+def _key_parts(words: str) -> Iterator[str | tuple[str, str]]:
+    end = 0
+    for found in _KEY.finditer(words):
+        yield words[end : found.start()]
+        yield found[1] or found[2], role_style("key")
+        end = found.end()
+    yield words[end:]
