@@ -87,7 +87,7 @@ async def test_every_step_of_the_wizard_has_its_own_number(tmp_path):
         await pilot.press("w")
         await pilot.pause()
         for _step in range(4):
-            titles.append(str(pilot.app.screen.query_one("#wizard-title", Static).render()).split(" · ")[0])
+            titles.append(str(pilot.app.screen.query_one("#wizard-title", Static).render()).split("   ")[0])
             await pilot.press("enter")
             await pilot.pause()
     assert [title.split()[-1] for title in titles] == ["1/4", "2/4", "3/4", "4/4"]

@@ -48,11 +48,11 @@ async def test_every_line_stands_with_its_version_and_the_one_that_was_meant_is_
         await app.push_screen(await page(LAST))
         await settle(app, pilot)
         rows = [row.strip() for row in shown(app)]
-        assert rows[0] == "1 Rain · line origins"
+        assert rows[0] == "1 Rain   line origins"
         assert rows[1].startswith("1 v1 by hand")
         assert any(row.startswith(f"{LAST} v1 draft #2") for row in rows)
-        assert "written by offline: Chapter, Draft, attempt 2 · given: 5 sources, 2,310 tokens" in page_text(app)
-        before = f"before: version 1 · by hand · 2026-03-14 09:26 · {books.EN.draft_quote}"
+        assert "written by offline: Chapter, Draft, attempt 2   given: 5 sources, 2,310 tokens" in page_text(app)
+        before = f"before: version 1 by hand 2026-03-14 09:26 {books.EN.draft_quote}"
         assert before in " ".join(page_text(app).split())
 
 

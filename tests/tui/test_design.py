@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Tree
+from textual.widgets import Static, Tree
 
 from flowcabal_tui.domain.proposals import ProposalState
 from flowcabal_tui.domain.run import NodeState, RunState
@@ -87,7 +87,15 @@ async def test_rows_are_columns_and_chain_nothing(name: str, language: str) -> N
         assert found, "a list has rows"
         for row in found:
             assert row.count(CHAIN) <= 1, row
+        for words in heads(pilot) if name not in ("findings", "proposals") else ():
+            assert CHAIN not in words and "`" not in words, words
     use_language("en")
+
+
+def heads(pilot: Pilot[int]) -> list[str]:
+    """The words above and below the lists of the screen on top."""
+    places = pilot.app.screen.query(".head, .told, .empty, DetailText > Static").results(Static)
+    return [str(each.render()) for each in places]
 
 
 def rows(pilot: Pilot[int]) -> list[str]:

@@ -29,7 +29,7 @@ async def test_a_kind_is_defined_with_its_fields_and_a_name_gets_them() -> None:
         assert (put(workbench).kind, put(workbench).own_kind) == ("organisation", "Sect")
         await press(pilot, "e", *["down"] * 4, *"elder", "ctrl+s")
         assert put(workbench).fields == (("rank", "elder"),)
-        assert "Sect · by hand" in screen(pilot) and "rank: elder" in screen(pilot)
+        assert "Sect   by hand" in screen(pilot) and "rank: elder" in screen(pilot)
 
 
 async def test_a_kind_of_the_program_gets_fields_and_an_empty_one_is_not_stored() -> None:

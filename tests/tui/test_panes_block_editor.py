@@ -45,8 +45,8 @@ async def test_blocks_are_listed_with_chips_and_the_parameters_in_one_line() -> 
     async with app.run_test(size=(110, 24)) as pilot:
         await open_draft(pilot, pane)
         screen = "\n".join(shown(app))
-        assert "Draft · a model writes" in screen
-        assert "with context · checked from 3 angles · you are asked when in doubt" in screen
+        assert "Draft   a model writes" in screen
+        assert "with context   checked from 3 angles   you are asked when in doubt" in screen
         assert "[output of Plan]" in screen
         assert f"[asks] {books.EN.inquiry}" in screen
         assert pane.query_one(ProseArea).text == TEXT
@@ -219,7 +219,7 @@ async def test_a_node_that_cannot_be_read_is_said_to_be_so_and_left_alone() -> N
         assert "cannot be read; correct the document" in screen
         pane.show(Workflow(id="w", nodes=(broken, Node(id=NodeId("s"), kind="start"))), NodeId("s"), False)
         await pilot.press("plus", "D")
-        assert "It has no prompt: `p` edits its parameters." in "\n".join(shown(app))
+        assert "It has no prompt: p edits its parameters." in "\n".join(shown(app))
         assert edited(app) == []
 
 

@@ -117,7 +117,7 @@ async def test_an_empty_book_says_how_a_chapter_is_added_and_a_filter_says_when_
     async with app.run_test() as pilot:
         pane.show((), None)
         await pilot.pause()
-        assert "No chapters yet. `+` adds one." in shown(app)[0]
+        assert "No chapters yet. + adds one." in shown(app)[0]
         pane.show(CHAPTERS, None)
         await pilot.press("tab", "slash", *"zzz")
         await pilot.pause()

@@ -80,7 +80,7 @@ async def test_a_review_shows_reason_checks_both_quotations_and_the_attempt(size
     async with app.run_test(size=size) as pilot:
         await app.opened(pilot)
         screen = screen_text(app)
-        assert "Review · Draft · decision 1 of 1" in screen
+        assert "Review   Draft   decision 1 of 1" in screen
         assert WORDS.reason[:40] in screen
         assert "≠ 1 state of characters" in screen
         assert "● timeline" in screen
@@ -172,7 +172,7 @@ async def test_a_mended_attempt_is_shown_as_a_difference_to_the_one_that_it_was_
     async with app.run_test() as pilot:
         await app.opened(pilot)
         assert app.decisions.face == "changes"
-        assert "attempt 3 of 3 · attempt 1 with single paragraphs changed" in screen_text(app)
+        assert "attempt 3 of 3   attempt 1 with single paragraphs changed" in screen_text(app)
         assert second.text.split(".")[0] not in screen_text(app) or first.text.split(".")[0] in screen_text(app)
         await pilot.press("d")
         await pilot.pause()

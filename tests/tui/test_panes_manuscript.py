@@ -56,7 +56,7 @@ async def test_a_chapter_is_read_with_its_number_title_version_and_length() -> N
     async with app.run_test(size=(90, 20)) as pilot:
         pane.show(ONE, TEXT, [VERSION])
         await pilot.pause()
-        assert shown(app)[0].startswith(" 1 Rain · version 1 · 34 words")
+        assert shown(app)[0].startswith(" 1 Rain   version 1   34 words")
         assert reading(pane) == TEXT
 
 

@@ -127,8 +127,8 @@ async def test_the_head_tells_state_attempt_length_and_verdict() -> None:
         pane.show(node(*TRIES, state="waiting"))
         await pilot.pause()
         screen = "\n".join(shown(app))
-        assert "Draft · waiting for you · attempt 2 of 2 · 23 words" in screen
-        assert "checked from 2 angles: 1 contradiction · not checked: rules of the world" in screen
+        assert "Draft   waiting for you   attempt 2 of 2   23 words" in screen
+        assert "checked from 2 angles: 1 contradiction   not checked: rules of the world" in screen
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ async def test_two_texts_are_compared_with_the_number_of_changes() -> None:
     async with app.run_test(size=(60, 20)) as pilot:
         await app.push_screen(DiffScreen("Draft", "The rain fell.", "The snow fell."))
         await pilot.pause()
-        assert shown(app)[0].strip() == "Draft · 1 change"
+        assert shown(app)[0].strip() == "Draft   1 change"
         assert "The [-rain-]{+snow+} fell." in "\n".join(shown(app))
         await pilot.press("escape")
         await app.push_screen(DiffScreen("Draft", "Same.", "Same."))

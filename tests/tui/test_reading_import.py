@@ -161,7 +161,7 @@ async def test_what_became_of_a_document_is_said_before_it_is_imported(tmp_path)
         page = " ".join(row.strip(" │") for row in shown(pilot.app))
         assert "60,000 paragraphs were read. Chapters begin at the headings" in page
         assert "insertions accepted: 1." in page and "deletions left out: 2." in page
-        assert "2 more lines: see `import --dry-run`" in page and "Yes" in page
+        assert "2 more lines: see import --dry-run" in page and "Yes" in page
 
 
 async def test_many_notes_on_an_import_leave_room_for_the_answer(tmp_path) -> None:

@@ -26,7 +26,7 @@ async def test_every_place_shows_what_goes_and_what_comes() -> None:
         await app.push_screen(await page())
         await pilot.pause()
         rows = [row.strip() for row in shown(app)]
-        assert rows[0] == f"the > that · {len(places)} of {len(places)} places chosen"
+        assert rows[0] == f"the > that   {len(places)} of {len(places)} places chosen"
         assert all("[-the-]{+that+}" in row and row.startswith("[x]") for row in rows[1 : 1 + len(places)])
 
 

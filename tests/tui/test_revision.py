@@ -62,7 +62,7 @@ async def test_a_pass_shows_what_is_done_what_changed_and_what_is_left(size: tup
         assert second.startswith("[~]") and "changed since" in second
         assert third.startswith("[ ]") and third.endswith(" 2")
         assert [row[:3] for row in rows(pilot, "#items")] == ["[ ]", "[x]", "[ ]"]
-        assert "1 of 3 chapters done · 2 findings" in screen(pilot)
+        assert "1 of 3 chapters done   2 findings" in screen(pilot)
         await press(pilot, "3")
         assert rows(pilot)[2].endswith(" 4") and "[3 People]" in screen(pilot)
 

@@ -104,7 +104,7 @@ async def test_tags_are_set_shown_and_filtered_by(tmp_path: Path) -> None:
         assert "#siege #[b]night" in rows[1] and "#" not in rows[2]
         await press(pilot, "f", "enter")
         rows = [row.strip() for row in shown(pilot.app)]
-        assert rows[0] == "Kept for chapter 1, Rain · #siege" and rows[1].startswith("+ ")
+        assert rows[0] == "Kept for chapter 1, Rain   #siege" and rows[1].startswith("+ ")
         assert "keep undone" not in screen_text(pilot) and "The older text." not in screen_text(pilot)
         await press(pilot, "f")
         assert "#siege" not in shown(pilot.app)[0] and "draft, attempt 2" in shown(pilot.app)[2]
@@ -240,7 +240,7 @@ async def test_a_rebuild_shows_what_it_would_do_and_then_how_far_it_is(tmp_path:
         await settled(pilot)
         await page.reload()
         await settled(pilot)
-        assert "index: 4 of 4 · corrected in 2 chapters" in screen_text(pilot)
+        assert "index: 4 of 4 corrected in 2 chapters" in screen_text(pilot)
 
 
 async def test_a_backup_goes_to_the_file_that_is_named(tmp_path: Path) -> None:

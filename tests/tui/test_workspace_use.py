@@ -246,7 +246,7 @@ async def test_a_chapter_changed_outside_is_compared_and_taken_or_not(tmp_path, 
         assert not isinstance(pilot.app.screen, OutsideScreen), "nothing was changed outside"
         workbench.outside[chapter] = "The file's text."
         await told(pilot, workbench, OutsideEdit(chapter, "/book/0001.md"))
-        assert "Its file was changed outside: `o` compares" in "\n".join(shown(pilot.app))
+        assert "Its file was changed outside: o compares" in "\n".join(shown(pilot.app))
         await pilot.press("o")
         await until(pilot, lambda: isinstance(pilot.app.screen, OutsideScreen))
         await pilot.press(key)
@@ -263,7 +263,7 @@ async def test_a_run_in_a_book_without_chapters_says_what_to_do_first(tmp_path):
     async with workspace(workbench, tmp_path) as pilot:
         await pilot.press("f5")
         await until(pilot, lambda: isinstance(pilot.app.screen, ErrorScreen))
-        assert "press `+` in the list of chapters" in "\n".join(shown(pilot.app))
+        assert "press + in the list of chapters" in "\n".join(shown(pilot.app))
 
 
 async def test_help_is_there_over_a_modal_that_fills_the_screen(tmp_path):
@@ -313,7 +313,7 @@ async def test_what_hinders_the_memory_is_told_until_it_goes_on(tmp_path):
         await told(pilot, workbench, BackgroundChanged((("running", 1), ("waiting", 1)), busy))
         assert f"memory: 2 left ({title})" in status.words
         await told(pilot, workbench, BackgroundChanged((("failed", 2),), replace(task, state="failed")))
-        assert f"memory: 2 failed: `R` ({title})" in status.words
+        assert f"memory: 2 failed: R ({title})" in status.words
         done = replace(task, state="fresh", error="")
         await told(pilot, workbench, BackgroundChanged((("waiting", 1),), done))
         assert "memory: 1 left" in status.words

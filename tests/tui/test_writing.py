@@ -88,13 +88,13 @@ async def test_counts_follow_what_is_typed_selected_and_taken_back(tmp_path: Pat
     async with workspace(workbench, tmp_path) as pilot:
         await write(pilot)
         length = workbench.chapter_rows[0].length
-        assert line(pilot) == f"1 Rain · {length} of 100 words · session +0 · today 120 of 200 words"
+        assert line(pilot) == f"1 Rain   {length} of 100 words   session +0   today 120 of 200 words"
         await pilot.press(*"two", "space", *"more", "space")
         await pilot.pause()
-        assert line(pilot) == f"1 Rain · {length + 2} of 100 words · session +2 · today 122 of 200 words"
+        assert line(pilot) == f"1 Rain   {length + 2} of 100 words   session +2   today 122 of 200 words"
         await pilot.press("shift+left", "shift+left", "shift+left", "shift+left", "shift+left")
         await pilot.pause()
-        assert line(pilot).endswith("· selected 1")
+        assert line(pilot).endswith("  selected 1")
         await pilot.press("delete", "ctrl+z", "ctrl+z")
         await settled(pilot)
         area = screen_of(pilot).query_one(WritingArea)

@@ -55,6 +55,11 @@ _RULES: Final = """
 - `[4 Output]` in brackets is the pane that a panel shows; in another panel than the one in charge it is bold, not
   coloured.
 - From top to bottom a pane has its title, what is in view, the rows, and what the row under the cursor says in full.
+- The title is bold, and what is in view follows it in the same row, three blanks apart (`widgets.role_words`), without
+  ` · `.
+- What the row under the cursor says in full stands beside the list, and below it where the page has less than 96
+  columns (`widgets.list_detail`).
+- A key that a sentence names has the key role, without backticks.
 - Below 100 columns one pane fills the screen, without a frame; the names of all panes stand in the first row.
 
 ## Lists

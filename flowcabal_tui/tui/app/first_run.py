@@ -20,6 +20,7 @@ from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.entry import ModelProposal
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.role_words import key_words
 
 if TYPE_CHECKING:
     from flowcabal_tui.tui.models.model_form import ModelChoice
@@ -80,8 +81,8 @@ class FirstRunScreen(Screen[None]):
     def _show_step(self) -> None:
         title, words, options, marked = self._step_words()
         place = f"{STEPS.index(self._step) + 1}/{len(STEPS)}"
-        self.query_one("#wizard-title", Static).update(f"{_('First steps')} {place} · {title}")
-        self.query_one("#wizard-words", Static).update(words)
+        self.query_one("#wizard-title", Static).update(f"{_('First steps')} {place}   {title}")
+        self.query_one("#wizard-words", Static).update(key_words(words))
         self.query_one("#wizard-keys", Static).update(_("Enter: choose   Backspace: back   Esc: skip all of this"))
         choices = self.query_one("#wizard-list", OptionList)
         choices.clear_options()

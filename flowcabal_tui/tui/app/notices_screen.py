@@ -15,6 +15,7 @@ from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.notices import Notice
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.role_words import without_backticks
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
@@ -45,7 +46,7 @@ class NoticesScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """The newest is in view."""
-        rows = [f"{notice.at:%H:%M:%S}  {notice.line}" for notice in reversed(self._listed)]
+        rows = [f"{notice.at:%H:%M:%S}  {without_backticks(notice.line)}" for notice in reversed(self._listed)]
         reader = self.query_one(StreamView)
         reader.set_text("\n".join(rows) or _("No notice yet. Esc goes back."), follow=False)
         reader.focus()

@@ -125,7 +125,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
     def compose(self) -> ComposeResult:
         """The progress of the book, and its parts."""
         yield Static(markup=False, classes="head")
-        yield Static(key_words(_("No chapters yet. `+` adds one.")), classes="empty")
+        yield Static(key_words(_("No chapters yet. `+` adds one.")), markup=False, classes="empty")
         with ListDetail():
             yield PickList()
             yield DetailText()

@@ -24,6 +24,7 @@ from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.role_words import key_words
 from flowcabal_tui.tui.widgets.roles import role_sign
 
 _COLUMNS: Final = (
@@ -143,7 +144,7 @@ class ChapterList(Vertical):
                 rows.append(Option(self._volume_row(volume), disabled=True))
             rows.append(Option(self._row(columns, chapter), id=chapter.id))
         self.set_class(not rows, "-empty")
-        self.query_one(".empty", Static).update(self._empty_words())
+        self.query_one(".empty", Static).update(key_words(self._empty_words()))
         self.query_one(PickList).refill(rows, cursor)
 
     def _empty_words(self) -> str:

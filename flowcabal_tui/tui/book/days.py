@@ -27,6 +27,7 @@ from flowcabal_tui.tui.shared.words import counted, one_line
 from flowcabal_tui.tui.widgets.cells import cell_width, padded
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.progress import goal_bar
+from flowcabal_tui.tui.widgets.role_words import head_words
 from flowcabal_tui.tui.widgets.roles import role_sign, role_style
 
 _COUNTING: Final[dict[Counting, str]] = {
@@ -92,7 +93,7 @@ class DaysScreen(ModalScreen[None]):
 
     def _head(self, log: WritingLog) -> Iterator[Content]:
         length = counted(log.length, chinese=self._chinese)
-        yield Content.styled(f"{one_line(self._book_name)} · {length}", "bold")
+        yield head_words(one_line(self._book_name), length)
         goals, today = log.goals, log.day(log.today).counted(log.goals)
         volume = log.volumes[-1] if log.volumes else ("", 0)
         rows = [

@@ -23,6 +23,7 @@ from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.role_words import head_words, without_backticks
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 if TYPE_CHECKING:
@@ -95,7 +96,9 @@ class KeptScreen(ModalScreen[None]):
         self._kept = {str(each.id): each for each, _words in rows}
         self._words = {str(each.id): words for each, words in rows}
         title = one_line(self._controller.title(self._whole))
-        self.query_one(".head", Static).update(f"{title} · {_tagged((self._tag_shown,))}" if self._tag_shown else title)
+        self.query_one(".head", Static).update(
+            head_words(title, _tagged((self._tag_shown,)) if self._tag_shown else "")
+        )
         columns = _columns()
         self.query_one(PickList).refill(
             [Option(_row(columns, each, self._words[key]), id=key) for key, each in self._kept.items()]
@@ -106,7 +109,9 @@ class KeptScreen(ModalScreen[None]):
                 if self._whole
                 else _("Nothing of this chapter is kept yet: `a` in the output keeps it.")
             )
-            self.query_one(StreamView).set_text(_("Nothing has this tag.") if self._tag_shown else none, follow=False)
+            self.query_one(StreamView).set_text(
+                _("Nothing has this tag.") if self._tag_shown else without_backticks(none), follow=False
+            )
 
     @on(OptionList.OptionHighlighted)
     def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:

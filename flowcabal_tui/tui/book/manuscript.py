@@ -25,7 +25,7 @@ from flowcabal_tui.tui.book.manuscript_words import (
     PassageProposal,
     ProposalAccepted,
     ProposalRefused,
-    head_words,
+    chapter_head,
     is_possible,
     notify_locked,
     paragraph_at,
@@ -44,6 +44,7 @@ from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.noted_view import NotedView
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
+from flowcabal_tui.tui.widgets.role_words import key_words
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 from flowcabal_tui.tui.widgets.writing_area import WritingArea
 
@@ -136,7 +137,9 @@ class ManuscriptPane(Vertical):
 
     def compose(self) -> ComposeResult:
         """The head, and one of: the text to read, the editor, a proposal."""
-        yield Static(_("No chapter is open: `+` in the list of chapters adds one."), markup=False, classes="head")
+        yield Static(
+            key_words(_("No chapter is open: `+` in the list of chapters adds one.")), markup=False, classes="head"
+        )
         with ContentSwitcher(initial="read"):
             yield NotedView(id="read")
             yield WritingArea(id="edit")
@@ -300,7 +303,7 @@ class ManuscriptPane(Vertical):
     def _refresh_head(self) -> None:
         if self._known is None:
             return
-        words = head_words(
+        words = chapter_head(
             self._known, self.text, self.face, self._proposal,
             is_unsaved=self.is_unsaved, is_changed_outside=self.is_changed_outside, book_language=self.book_language,
         )  # fmt: skip

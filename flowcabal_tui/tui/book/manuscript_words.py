@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.widget import Widget
 
 from flowcabal_tui.domain.value_class import dataclass
@@ -13,6 +14,7 @@ from flowcabal_tui.tui.book.open_text import OpenText
 from flowcabal_tui.tui.shared.name_card import NameCardPanel
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import length_words, one_line
+from flowcabal_tui.tui.widgets.role_words import head_words, key_words
 
 Face = Literal["read", "edit", "proposal"]
 
@@ -94,7 +96,7 @@ class ProposalRefused(Request):
     """The proposal that was shown is refused."""
 
 
-def head_words(
+def chapter_head(
     known: OpenText,
     text: str,
     face: Face,
@@ -103,7 +105,7 @@ def head_words(
     is_unsaved: bool,
     is_changed_outside: bool,
     book_language: str,
-) -> str:
+) -> Content:
     """The head of a chapter; a proposal shows its possible answers."""
     chapter = known.chapter
     parts = [f"{chapter.position} {one_line(chapter.title) or _('untitled')}"]
@@ -114,7 +116,7 @@ def head_words(
         parts.append(_("locked"))
     if is_unsaved:
         parts.append(_("* unsaved, Ctrl+s saves"))
-    lines = [" · ".join(parts)]
+    lines: list[str] = []
     if known.is_outdated and known.base is None:
         lines.append(_("The version that your unsaved text is based on is unknown. Saving shows both texts first."))
     elif known.is_outdated:
@@ -130,7 +132,7 @@ def head_words(
             if proposal.fits
             else _("The text was changed in the meantime: the proposal cannot be inserted. `y` copies it, `x` closes.")
         )
-    return "\n".join(lines)
+    return Content("\n").join([head_words(*parts), *map(key_words, lines)])
 
 
 def paragraph_at(text: str, place: int) -> tuple[int, int]:

@@ -22,6 +22,7 @@ from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.role_words import head_words
 
 TextOf = Callable[[TextPlace], Awaitable[str]]
 _COLUMNS: Final = (
@@ -86,7 +87,7 @@ class ReplaceScreen(ModalScreen[tuple[TextPlace, ...] | None]):
     def _show_count(self) -> None:
         title = _("{words} > {others}").format(words=one_line(self._old_words), others=one_line(self._new_words))
         counted = _("{n} of {count} places chosen").format(n=len(self._chosen), count=len(self._places))
-        self.query_one(".head", Static).update(f"{title} · {counted}")
+        self.query_one(".head", Static).update(head_words(title, counted))
 
     def _row(self, number: int) -> ColumnRow:
         found = self._places[number]

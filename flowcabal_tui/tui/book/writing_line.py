@@ -12,6 +12,7 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.overview import Goals
 from flowcabal_tui.locale import _
 from flowcabal_tui.tui.shared.words import counted, one_line
+from flowcabal_tui.tui.widgets.role_words import head_words
 from flowcabal_tui.tui.widgets.writing_area import WritingArea
 
 
@@ -56,7 +57,7 @@ class WritingLine(Static):
     def _count(self) -> None:
         if self.display and self.area is not None and self._chapter is not None:
             self._last[self._chapter.id] = self.area.length
-            self.update(" · ".join(self._parts(self.area, self._chapter)), layout=False)
+            self.update(head_words(*self._parts(self.area, self._chapter)), layout=False)
 
     def _parts(self, area: WritingArea, chapter: Chapter) -> Iterator[str]:
         yield f"{chapter.position} {one_line(chapter.title, 40) or _('untitled')}"

@@ -33,6 +33,7 @@ from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
+from flowcabal_tui.tui.widgets.role_words import head_words, key_words
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
@@ -212,8 +213,8 @@ class DecisionsScreen(Screen[None]):
         if question is None:
             return
         number = _("decision {n} of {m}").format(n=self._place + 1, m=len(self._waiting))
-        self.query_one(".head", Static).update(f"{kinds.heading(question)} · {number}")
-        self.query_one(".reason", Static).update(kinds.reason_words(question))
+        self.query_one(".head", Static).update(head_words(kinds.heading(question), number))
+        self.query_one(".reason", Static).update(key_words(kinds.reason_words(question)))
         self._refresh_keys()
 
     def _refresh_keys(self) -> None:

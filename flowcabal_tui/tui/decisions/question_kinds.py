@@ -15,6 +15,7 @@ from flowcabal_tui.project.views import NodeView
 from flowcabal_tui.tui.shared.actions import ACTIONS, binding_key, shown_key
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.help import HELP_KEYS
+from flowcabal_tui.tui.widgets.role_words import facts_words
 from flowcabal_tui.tui.widgets.roles import role_style
 
 CSS: Final = """
@@ -140,7 +141,7 @@ def heading(question: Question) -> str:
         "choice": _("Choose"),
     }
     title = one_line(question.node_title or question.node)
-    return f"{kinds[question.kind]} · {title}"
+    return facts_words(kinds[question.kind], title)
 
 
 def reason_words(question: Question) -> str:
@@ -178,7 +179,7 @@ def attempt_words(attempt: Attempt, numbers: Sequence[int], *, unsent: bool) -> 
     parts += [_("written by hand")] if attempt.author == "human" else []
     parts += [_("incomplete: the text ended before the model did")] if not attempt.complete else []
     parts += [_("your edited text is not submitted yet: `e`, then F2")] if unsent else []
-    return " · ".join(parts)
+    return facts_words(*parts)
 
 
 def made_from(attempts: Sequence[Attempt], shown: Attempt | None) -> Attempt | None:

@@ -19,6 +19,7 @@ from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.role_words import head_words
 
 _SHOWN = 60
 
@@ -73,7 +74,7 @@ class SeamChangesScreen(ModalScreen[tuple[SeamHunk, ...] | None]):
         count, accepted = len(self._changes), len(self._accepted)
         words = ngettext("{n} change at the seams", "{n} changes at the seams", count).format(n=count)
         counted = _("{n} accepted").format(n=accepted)
-        self.query_one(".head", Static).update(f"{words} · {counted}")
+        self.query_one(".head", Static).update(head_words(words, counted))
 
     def _show_change(self) -> None:
         if (picked := self.query_one(PickList).picked) is not None:

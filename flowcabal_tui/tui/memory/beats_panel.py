@@ -11,6 +11,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -22,6 +23,7 @@ from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.list_rows import HangingRow
+from flowcabal_tui.tui.widgets.role_words import head_words, without_backticks
 from flowcabal_tui.tui.widgets.roles import role_sign
 
 _SIGNS: Final[dict[BeatState, tuple[str, str]]] = {
@@ -116,15 +118,14 @@ class BeatsPanel(Vertical):
             lines.action_first()
 
     @staticmethod
-    def _head(found: ChapterBeats) -> str:
+    def _head(found: ChapterBeats) -> Content:
         if not found.beats:
-            return _("Outline")
+            return head_words(_("Outline"))
         words = ngettext("{found} of {n} beat: all names found", "{found} of {n} beats: all names found", found.named)
         count = words.format(found=found.found, n=found.named) if found.named else _("beats without names")
         if not found.scenes:
             count = ngettext("{n} beat", "{n} beats", len(found.beats)).format(n=len(found.beats))
-        parts = [_("Outline"), count, *([_("planned for several chapters")] if found.shared else [])]
-        return " · ".join(parts)
+        return head_words(_("Outline"), count, _("planned for several chapters") if found.shared else "")
 
     def _options(self, found: ChapterBeats) -> Iterator[Option]:
         plain = not self.app.console.encoding.lower().startswith("utf")
@@ -139,7 +140,10 @@ class BeatsPanel(Vertical):
                     HangingRow(f"{sign} ", one_line(beat.text, _LONGEST), f"  {words}" if words else ""), next(rows)
                 )
         if not found.beats:
-            yield Option(HangingRow("", _("Nothing is planned for this chapter yet: `e` writes its beats.")), _EMPTY)
+            yield Option(
+                HangingRow("", without_backticks(_("Nothing is planned for this chapter yet: `e` writes its beats."))),
+                _EMPTY,
+            )
         if found.volume:
             yield Option(Text(_("Volume"), style="bold"), disabled=True)
             yield Option(HangingRow("  ", "", one_line(found.volume, _LONGEST)), _VOLUME)

@@ -41,6 +41,7 @@ from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import View
+from flowcabal_tui.tui.widgets.role_words import facts_words
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
@@ -104,7 +105,7 @@ class MemoryController:
     async def edit_profile(self, uri: str, level: Level, text: str) -> None:
         """Opens a level of a profile for editing; the writer's text then takes precedence."""
         profile = await self._workbench.memory.profile(uri)
-        title = f"{profile.name} · {_(LEVELS[level])}"
+        title = facts_words(profile.name, _(LEVELS[level]))
         edited = await self._screen.app.push_screen_wait(ProseScreen(title, text, self._editor))
         if edited is not None:
             words = _("Saved: your text is used from now on.")

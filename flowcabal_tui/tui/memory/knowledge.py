@@ -21,6 +21,7 @@ from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.widgets.role_words import facts_words, key_words
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.memory.knowledge_contents import KnowledgeContents, KnowledgeFound
@@ -103,7 +104,7 @@ class KnowledgeScreen(ModalScreen[None]):
         head = tuple(self._head(contents, version))
         if head != self._head_now:
             self._head_now = head
-            self.query_one(".head", Static).update("\n".join(head))
+            self.query_one(".head", Static).update(key_words("\n".join(head)))
         if self._contents is None or contents.entries != self._contents.entries:
             self._names = await self._controller.subjects()
             self._contents = contents
@@ -115,16 +116,16 @@ class KnowledgeScreen(ModalScreen[None]):
         named_server = _("The knowledge server {state}.").format(state=_(STATES[state]))
         reason = one_line(message) if state in ("failed", "restarting", "starting", "stopped") else ""
         own = _("openviking {version} installed").format(version=version) if version else ""
-        yield " · ".join(filter(None, (named_server, reason, own)))
+        yield facts_words(named_server, reason, own)
         if self._controller.progress:
             yield _("Installation: {words}").format(words=self._controller.progress)
         elif state == "absent":
             yield _("`+` installs it: search by meaning. Everything else works without it.")
         held = sum(entry.held for entry in contents.entries)
         owed = sum(not entry.held or entry.step != "fresh" for entry in contents.entries)
-        counted = _("held: {n} · to send: {owed}").format(n=f"{held:,}", owed=f"{owed:,}")
+        counted = facts_words(_("held: {n}").format(n=f"{held:,}"), _("to send: {owed}").format(owed=f"{owed:,}"))
         vectors = _("vectors of {name}").format(name=one_line(contents.embedder)) if contents.embedder else ""
-        yield " · ".join(filter(None, (counted, vectors, one_line(contents.place))))
+        yield facts_words(counted, vectors, one_line(contents.place))
 
     def _refill(self) -> None:
         if self._contents is not None:
@@ -148,7 +149,10 @@ class KnowledgeScreen(ModalScreen[None]):
         if entry is None:
             self.query_one("#text", Static).update("")
             return
-        lines = [f"{named(subject, self._names)} · {look_of(entry)[1]}", *([clean(entry.error)] if entry.error else [])]
+        lines = [
+            facts_words(named(subject, self._names), look_of(entry)[1]),
+            *([clean(entry.error)] if entry.error else []),
+        ]
         if entry.held and self._contents and self._contents.is_up:
             for level, text in await self._controller.workbench.knowledge.text(subject):
                 lines += ["", f"{level} {_(LEVELS[level])}", clean(text)]

@@ -13,6 +13,7 @@ from flowcabal_tui.project.words import META
 from flowcabal_tui.protocol.book import AssignOutline, WriteMeta, WriteOutlinePart
 from flowcabal_tui.tui.memory.outline import BeatsScreen, PartOf, chapter_titles
 from flowcabal_tui.tui.shared.versions import VersionsScreen
+from flowcabal_tui.tui.widgets.role_words import facts_words
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
@@ -32,7 +33,7 @@ class OutlineController:
         placed = of.placed
         beats = book.outline.body(placed.part) if placed else ""
         heading = (placed.part.title or _("The whole book")) if placed else of.volume
-        title = " · ".join(filter(None, (heading, chapter_titles(book).get(of.chapter))))
+        title = facts_words(heading, chapter_titles(book).get(of.chapter) or "")
         text = await self.chapter_text(of.chapter) if of.chapter else ""
         words = await self._screen.app.push_screen_wait(BeatsScreen(title, text, beats, is_new=placed is None))
         if words is not None:

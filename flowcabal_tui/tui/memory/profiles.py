@@ -10,6 +10,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.content import Content
 from textual.widgets import ContentSwitcher, OptionList, Static, Tree
 from textual.widgets.option_list import Option
 
@@ -28,6 +29,7 @@ from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.list_rows import HangingRow
 from flowcabal_tui.tui.widgets.prompt_line import FindLine
+from flowcabal_tui.tui.widgets.role_words import facts_words, head_words, without_backticks
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 _ORDER: Final[tuple[Level, ...]] = ("L0", "L1", "L2")
@@ -202,8 +204,9 @@ class ProfilePane(Vertical):
             parts.append(_("nothing at this level yet"))
         entity = self._profile.entity
         noted = [f"{one_line(name, 40)}: {one_line(value, 120)}" for name, value in entity.fields] if entity else []
-        by_hand = [f"{_(METHODS['hand'])}: {' · '.join(noted)}"] if noted else []
-        self.query_one(".head", Static).update("\n".join([" · ".join([*parts, *([note] if note else [])]), *by_hand]))
+        by_hand = [Content(f"{_(METHODS['hand'])}: {facts_words(*noted)}")] if noted else []
+        head = head_words(parts[0], *map(without_backticks, (*parts[1:], note)))
+        self.query_one(".head", Static).update(Content("\n").join([head, *by_hand]))
 
     def _standing(self, derived: Derived) -> Iterator[str]:
         """The author of the level in view, and whether a newer state can be taken."""

@@ -25,6 +25,7 @@ from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.progress import progress_bar
+from flowcabal_tui.tui.widgets.role_words import facts_words
 from flowcabal_tui.tui.widgets.roles import Role, role_style
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ class QueueScreen(ModalScreen[None]):
         bar = progress_bar(done / whole if whole else 1.0, _BAR, plain=plain)
         yield _("{bar} {done} of {count} steps are done").format(bar=bar, done=f"{done:,}", count=f"{whole:,}")
         parts = [f"{_(TASK_STATES[state])} {counts[state]:,}" for state in _ORDER if counts.get(state)]
-        yield " · ".join(parts) or _(
+        yield facts_words(*parts) or _(
             "There has never been anything to do: work follows a kept chapter. Esc, then F5 has one written."
         )
         if reading is not None:
@@ -159,7 +160,7 @@ class QueueScreen(ModalScreen[None]):
             words = _("index: {done} of {total}").format(done=rebuilt.done, total=rebuilt.total)
             right = ngettext("corrected in {n} chapter", "corrected in {n} chapters", rebuilt.wrong)
             right = right.format(n=rebuilt.wrong) if rebuilt.wrong else ""
-            yield " · ".join(filter(None, (words, right)))
+            yield facts_words(words, right)
 
     def _stale_rows(self, stale: Mapping[StaleText, str]) -> Iterator[Option]:
         if not stale:

@@ -28,6 +28,7 @@ from flowcabal_tui.tui.story.passages import Passages, QuotedPassage
 from flowcabal_tui.tui.story.story_page import Place
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.role_words import head_words
 
 _COLUMNS: Final = (
     Column(most=1, least=1),
@@ -132,7 +133,7 @@ class CommentsScreen(FilteredPage):
             )))  # fmt: skip
         if self._only_open:
             parts.insert(0, cast.chapter(self._open_chapter))
-        self.query_one(".head", Static).update(" · ".join(parts))
+        self.query_one(".head", Static).update(head_words(*parts))
         self.tell()
 
     def refill(self) -> None:

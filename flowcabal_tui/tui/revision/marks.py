@@ -20,6 +20,7 @@ from flowcabal_tui.tui.shared.view import View
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.hints import COMMENT_SIGN, Hint
 from flowcabal_tui.tui.widgets.noted_view import NotedView
+from flowcabal_tui.tui.widgets.role_words import facts_words
 from flowcabal_tui.tui.widgets.writing_area import WritingArea
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ class CommentMarks:
 def comment_head(comment: Comment) -> str:
     """The kind, author and time of a comment."""
     when = f"{comment.at:%Y-%m-%d}" if comment.at else ""
-    return " · ".join(filter(None, (_(COMMENT_KINDS[comment.kind]), one_line(comment.author) or _("you"), when)))
+    return facts_words(_(COMMENT_KINDS[comment.kind]), one_line(comment.author) or _("you"), when)
 
 
 def _marks(placed: Sequence[Comment], saved: str, text: str) -> list[Hint]:

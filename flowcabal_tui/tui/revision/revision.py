@@ -32,6 +32,7 @@ from flowcabal_tui.tui.story.story_page import Place, StoryPage
 from flowcabal_tui.tui.widgets.column_rows import Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.list_rows import HangingRow
+from flowcabal_tui.tui.widgets.role_words import head_words
 
 _DIGITS = 9
 
@@ -149,7 +150,7 @@ class RevisionScreen(StoryPage):
             _findings(sum(row.findings for row in self._progress.chapters)),
             _comments(sum(row.comments for row in self._progress.chapters)),
         ]
-        self.query_one(".head", Static).update(" · ".join(filter(None, parts)))
+        self.query_one(".head", Static).update(head_words(*parts))
         first, self._first_chapter = self._first_chapter, None
         columns = Columns(
             Column(),
@@ -181,7 +182,7 @@ class RevisionScreen(StoryPage):
             details.update(_("No chapter has a text yet: Esc, then F2 writes one by hand."))
             self.query_one("#items", PickList).refill([])
             return
-        details.update(f"{one_line(_(self.current.title))} · {self.cast.chapter(row.chapter)}")
+        details.update(head_words(one_line(_(self.current.title)), self.cast.chapter(row.chapter)))
         items = [
             Option(HangingRow("[x] " if item in row.items else "[ ] ", one_line(_(item), 300)), id=str(number))
             for number, item in enumerate(self.current.checklist)

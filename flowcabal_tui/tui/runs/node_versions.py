@@ -31,6 +31,7 @@ from flowcabal_tui.tui.widgets.confirm import past_typed
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
+from flowcabal_tui.tui.widgets.role_words import facts_words
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 if TYPE_CHECKING:
@@ -228,8 +229,7 @@ class NodeVersionsScreen(ModalScreen[None]):
         else:
             self.query_one("#text", StreamView).set_text(text, follow=False)
         run = _("run {run}").format(run=version.run) if version.run else ""
-        details = " · ".join(part for part in (compared, seconds, tokens, run) if part)
-        self.query_one(".details", Static).update(one_line(details))
+        self.query_one(".details", Static).update(facts_words(*map(one_line, (compared, seconds, tokens, run))))
 
     def watch_face(self, face: str) -> None:
         """Text, difference or editor."""

@@ -30,6 +30,7 @@ from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.column_rows import Column, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.role_words import facts_words, head_words
 
 if TYPE_CHECKING:
     from flowcabal_tui.tui.runs.receipt_controller import ReceiptController
@@ -95,7 +96,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
     def compose(self) -> ComposeResult:
         """The lines, the details of one, and its context."""
         title = f"{self._chapter.position} {one_line(self._chapter.title)}"
-        yield Static(_("{chapter} · line origins").format(chapter=title), markup=False, classes="head")
+        yield Static(head_words(title, _("line origins")), markup=False, classes="head")
         yield PickList(id="lines")
         yield Static(markup=False, classes="details")
         yield PickList(id="sources")
@@ -157,9 +158,9 @@ class BlameScreen(ModalScreen[RunPlace | None]):
                 given = _("given: {n} sources, {tokens} tokens").format(
                     n=len(written.receipt.sources), tokens=f"{written.receipt.used:,}"
                 )
-            yield f"{words} · {given}"
+            yield facts_words(words, given)
         for before in origin.chain[1:]:
-            yield _("before: {words}").format(words=f"{self._origin_words(before)} · {one_line(before.text, 120)}")
+            yield _("before: {words}").format(words=facts_words(self._origin_words(before), one_line(before.text, 120)))
 
     def _origin_words(self, origin: Origin) -> str:
         parts = [_("version {n}").format(n=origin.version), _(AUTHORS[origin.author]), f"{origin.at:%Y-%m-%d %H:%M}"]
@@ -168,7 +169,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
         if origin.model:
             words = _("rewritten by {model}: {instruction}")
             parts.append(words.format(model=one_line(origin.model), instruction=one_line(origin.instruction, 80)))
-        return " · ".join([*parts, *([one_line(origin.note, 80)] if origin.note else [])])
+        return facts_words(*parts, one_line(origin.note, 80))
 
     def _sources(self) -> tuple[ContextSource, ...]:
         written = self._provenance.written if self._provenance else None

@@ -9,6 +9,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.content import Content
 from textual.widgets import Static
 
 from flowcabal_tui.domain.ids import NodeId, RunId
@@ -20,6 +21,7 @@ from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import FINISHES, STATES, counted, is_chinese, length_words, one_line, verdict_words
 from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.role_words import head_words, key_words
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 ARRIVING: Final[tuple[NodeState, ...]] = ("running", "retrying")
@@ -265,7 +267,7 @@ class OutputPane(Vertical):
     def _refresh_head(self) -> None:
         details = self._warnings()
         self.query_one(".head", Static).update(self._head())
-        self.query_one(".details", Static).update("\n".join(details))
+        self.query_one(".details", Static).update(key_words("\n".join(details)))
         self.set_class(bool(details), "-details")
         self.refresh_bindings()
 
@@ -288,10 +290,10 @@ class OutputPane(Vertical):
     def _arrives(self) -> bool:
         return self._view is not None and self._view.state in ARRIVING
 
-    def _head(self) -> str:
+    def _head(self) -> Content:
         view = self._view
         if view is None:
-            return _(NO_OUTPUT)
+            return key_words(_(NO_OUTPUT))
         parts = [one_line(view.title), _(STATES[view.state])]
         if numbers := self._numbers():
             place = numbers.index(self.attempt) + 1
@@ -303,7 +305,7 @@ class OutputPane(Vertical):
             parts += [_("from the store, nothing paid")] if settled.cached else []
         elif self._live_text:
             parts.append(counted(self._live_count, chinese=is_chinese(self._live_text)))
-        return " · ".join(parts)
+        return head_words(*parts)
 
     def _warnings(self) -> list[str]:
         """Warnings about the attempt that is shown."""

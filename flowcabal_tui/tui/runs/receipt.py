@@ -37,6 +37,7 @@ from flowcabal_tui.tui.widgets.budget_bars import BudgetBar, BudgetClass, fill_o
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.prompt_line import FindLine
+from flowcabal_tui.tui.widgets.role_words import facts_words, key_words
 from flowcabal_tui.tui.widgets.roles import Role, role_style
 
 _FOLD = "dropped"
@@ -130,7 +131,7 @@ class ReceiptPane(Vertical):
 
     def compose(self) -> ComposeResult:
         """The total, the bars, the sources."""
-        yield Static(_(_NONE), markup=False, classes="head")
+        yield Static(key_words(_(_NONE)), markup=False, classes="head")
         yield BudgetBar(plain=self._is_plain)
         yield PickList()
         yield Static(markup=False, classes="details")
@@ -158,7 +159,7 @@ class ReceiptPane(Vertical):
         """Shows no receipt, as the node in view has none."""
         if self._receipt is not None:
             self._receipt, self._opens, self._class_rows = None, {}, []
-            self.query_one(".head", Static).update(_(_NONE))
+            self.query_one(".head", Static).update(key_words(_(_NONE)))
             self.query_one(BudgetBar).set_budget([])
             self.query_one(PickList).refill([])
             self.query_one(".details", Static).update("")
@@ -195,7 +196,7 @@ class ReceiptPane(Vertical):
         total = _("{used} of {budget} tokens").format(used=f"{receipt.used:,}", budget=f"{receipt.budget:,}")
         if receipt.pending:
             total = _("at most {total}").format(total=total)
-        total += f" · {counting_words(receipt.counted_by)}" if receipt.counted_by else ""
+        total = facts_words(total, counting_words(receipt.counted_by) if receipt.counted_by else "")
         lines = []
         if self._is_comparing and self._before is not None:
             used = _("{used} tokens").format(used=f"{self._before.used:,}")
@@ -206,7 +207,7 @@ class ReceiptPane(Vertical):
         if receipt.pending:
             lines.append(_("not written yet: {names}").format(names=_(", ").join(map(one_line, receipt.pending))))
         lines += map(one_line, receipt.notes)
-        words = "\n".join((f"  {total}", *lines))
+        words = "\n".join((f"   {total}", *lines))
         return Content.assemble((one_line(self._heading), "bold"), (words, role_style("secondary")))
 
     def _source_rows(self, receipt: Receipt) -> Iterator[Option]:

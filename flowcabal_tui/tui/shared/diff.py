@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
@@ -16,6 +17,7 @@ from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.role_words import head_words, key_words
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
@@ -43,8 +45,8 @@ class DiffScreen(ModalScreen[Any]):
         changes = DiffView(self._old_text, self._new_text)
         count = changes.hunk_count
         counted = ngettext("{n} change", "{n} changes", count).format(n=count) if count else _("no difference")
-        lines = [f"{one_line(self._heading)} · {counted}", *([_(self.hint)] if self.hint else [])]
-        yield Static("\n".join(lines), markup=False, classes="head")
+        lines = [head_words(one_line(self._heading), counted), *([key_words(_(self.hint))] if self.hint else [])]
+        yield Static(Content("\n").join(lines), markup=False, classes="head")
         yield changes
         yield HintLine()
 

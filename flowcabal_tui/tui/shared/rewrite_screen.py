@@ -7,6 +7,7 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
@@ -20,6 +21,7 @@ from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.column_rows import Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.role_words import head_words
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
@@ -67,7 +69,7 @@ class RewriteScreen(ModalScreen[tuple[int, ...] | None]):
     def _fill(self) -> None:
         parts = [one_line(self._heading), one_line(self._rewrite.model), one_line(self._rewrite.instruction, 200)]
         count = _("{n} of {total} changes accepted").format(n=len(self._taken), total=len(self._parts))
-        self.query_one(".head", Static).update(" · ".join(filter(None, parts)) + f"\n{count}")
+        self.query_one(".head", Static).update(Content("\n").join([head_words(*parts), Content(count)]))
         columns = Columns(Column(), Column(fill=True), Column(rank=1, role="secondary"))
         self.query_one(PickList).refill(Option(self._row(columns, n), id=str(n)) for n in range(len(self._parts)))
         self._tell()

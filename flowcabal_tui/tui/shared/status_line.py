@@ -18,6 +18,7 @@ from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project.memory.bootstrap_words import progress_words
 from flowcabal_tui.project.words import beside, money
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.role_words import without_backticks
 from flowcabal_tui.tui.widgets.roles import Role, role_sign, role_style
 
 if TYPE_CHECKING:
@@ -282,12 +283,12 @@ class StatusLine(Horizontal):
             words = beside(_("memory: {n} left").format(n=self._memory_left), reason)
             yield _Part(words, 2 if reason else 5, "secondary")
         if self._memory_failed:
-            words = _("memory: {n} failed: `R`").format(n=self._memory_failed)
+            words = without_backticks(_("memory: {n} failed: `R`").format(n=self._memory_failed))
             yield _Part(beside(words, "" if self._memory_left else reason), 2, "failed")
         if self._knowledge_state not in ("", *_MERELY_ABSENT):
             is_bad = self._knowledge_state == "failed" or bool(self._owed_failed)
             rank = 2 if is_bad else 4 if self._owed_count else 8
-            yield _Part(self._knowledge_words(), rank, "failed" if is_bad else "secondary")
+            yield _Part(without_backticks(self._knowledge_words()), rank, "failed" if is_bad else "secondary")
 
     def _today_words(self) -> str:
         """Words since midnight, against the goal of a day where there is one."""

@@ -24,6 +24,7 @@ from flowcabal_tui.tui.shared.words import author_role, length_words, one_line
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.role_words import facts_words
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 Load = Callable[[int], Awaitable[str]]
@@ -100,10 +101,9 @@ class VersionsScreen(ModalScreen[str | None]):
         for needed in (version, newest):
             if needed not in self._texts:
                 self._texts[needed] = await self._load_text(needed)
-        words = _("from version {old} to version {new} · this one has {length}")
-        length = length_words(self._texts[version], self._book_language)
-        details = words.format(old=version, new=newest, length=length)
-        self.query_one(".details", Static).update(details)
+        words = _("from version {old} to version {new}").format(old=version, new=newest)
+        length = _("this one has {length}").format(length=length_words(self._texts[version], self._book_language))
+        self.query_one(".details", Static).update(facts_words(words, length))
         self.query_one(DiffView).set_texts(self._texts[version], self._texts[newest])
         self.query_one("#text", StreamView).set_text(self._texts[version], follow=False)
 

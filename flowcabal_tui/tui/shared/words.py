@@ -12,6 +12,7 @@ from flowcabal_tui.domain.text import clean, han_count, word_count
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.words import ANGLES, check_words
 from flowcabal_tui.tui.widgets.prose_diff import DiffKind, prose_diff
+from flowcabal_tui.tui.widgets.role_words import facts_words
 from flowcabal_tui.tui.widgets.roles import Role
 
 STATES: Final[Mapping[NodeState | Literal["stale"], str]] = {
@@ -128,4 +129,4 @@ def verdict_words(evaluation: Evaluation) -> str:
         parts.append(
             _("not checked: {angles}").format(angles=_(", ").join(_(ANGLES[item.angle]) for item in unchecked))
         )
-    return " · ".join(parts) or _("no check asked for")
+    return facts_words(*parts) or _("no check asked for")

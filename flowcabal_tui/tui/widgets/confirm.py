@@ -13,6 +13,7 @@ from textual.widgets import Button, Static
 
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
+from flowcabal_tui.tui.widgets.role_words import key_words
 
 
 class ConfirmScreen(ModalScreen[bool]):
@@ -47,7 +48,7 @@ class ConfirmScreen(ModalScreen[bool]):
         with Vertical():
             yield Static(self._question, markup=False, classes="confirm-title")
             if self._words:
-                yield Static(self._words, markup=False, classes="confirm-words")
+                yield Static(key_words(self._words), markup=False, classes="confirm-words")
             with Horizontal():
                 yield Button(f"n  {self._no}", id="no", compact=True)
                 yield Button(f"y  {self._yes}", id="yes", compact=True)

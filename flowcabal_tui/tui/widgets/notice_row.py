@@ -7,7 +7,8 @@ from typing import Final
 from textual.notifications import SeverityLevel
 from textual.widgets import Static
 
-from flowcabal_tui.tui.widgets.cells import crop, padded
+from flowcabal_tui.tui.widgets.cells import cell_width, crop, padded
+from flowcabal_tui.tui.widgets.role_words import key_words, without_backticks
 
 LEFT_CELLS: Final = 5
 """Cells kept free at the end for how many more come, as ` +3`."""
@@ -36,13 +37,15 @@ class NoticeRow(Static):
             self.display = bool(words)
         if (words := self._fitting(words, left)) != self.words:
             self.words = words
-            self.update(words, layout=False)
+            self.update(key_words(words), layout=False)
 
     def _fitting(self, words: str, left: int) -> str:
         space = row_space(self.app.size.width)
         if not left or not words:
             return crop(words, space + LEFT_CELLS)
-        return padded(crop(words, space), space) + f" +{left}"
+        cut = crop(words, space)
+        hidden = cell_width(cut) - cell_width(without_backticks(cut))
+        return padded(cut, space + hidden) + f" +{left}"
 
 
 def row_space(width: int) -> int:

@@ -19,7 +19,7 @@ _KEY: Final = late(
 
 def head_words(title: str, *facts: str, role: Role = "secondary") -> Content:
     """The title of a pane in bold, and what is in view; empty facts are left out."""
-    styled = [Content.styled(title, "bold")] if title else []
+    styled = [Content.styled(title, f"bold {role_style('text')}")] if title else []
     styled += [Content.styled(words, role_style(role)) for words in facts if words]
     return Content(_APART).join(styled)
 

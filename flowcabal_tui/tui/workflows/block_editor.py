@@ -36,6 +36,7 @@ from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
+from flowcabal_tui.tui.widgets.role_words import key_words
 from flowcabal_tui.tui.workflows.blocks import (
     FIELD_WORDS,
     FIELDS,
@@ -123,7 +124,9 @@ class BlockEditor(Vertical):
 
     def compose(self) -> ComposeResult:
         """The node, its blocks, and the text of the one under the cursor."""
-        yield Static(_("No node is chosen: Enter in the workflow (`2`) opens one."), markup=False, classes="head")
+        yield Static(
+            key_words(_("No node is chosen: Enter in the workflow (`2`) opens one.")), markup=False, classes="head"
+        )
         yield PickList()
         yield Static(markup=False, classes="details")
         yield ProseArea()
@@ -207,7 +210,7 @@ class BlockEditor(Vertical):
         node = self._node()
         if node is None or self._workflow is None:
             return
-        self.query_one(".head", Static).update(node_head(node, read_only=self._read_only))
+        self.query_one(".head", Static).update(key_words(node_head(node, read_only=self._read_only)))
         rows: list[Option] = []
         for field in self._fields():
             rows.append(Option(Text(_(FIELD_WORDS[field]), style="bold"), disabled=True))

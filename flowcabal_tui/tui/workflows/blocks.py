@@ -25,6 +25,7 @@ from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.nodes.graph import dependencies, needed_for
 from flowcabal_tui.tui.editing.places import bodies_of
 from flowcabal_tui.tui.shared.words import NODE_KINDS, one_line
+from flowcabal_tui.tui.widgets.role_words import facts_words
 
 Field = Literal["system", "prompt", "proposal", "question"]
 FIELDS: Final[dict[str, tuple[Field, ...]]] = {"prompt": ("system", "prompt"), "human": ("question", "proposal")}
@@ -166,7 +167,7 @@ def params_words(params: PromptParams) -> str:
         else _("not checked")
     )
     parts.append(_(REVIEWS[params.review]))
-    return " · ".join(parts)
+    return facts_words(*parts)
 
 
 def no_blocks(node: Node) -> str:
@@ -178,9 +179,8 @@ def no_blocks(node: Node) -> str:
 
 def node_head(node: Node, *, read_only: bool) -> str:
     """The heading of a node's blocks: its name, its purpose, and its settings."""
-    lines = [f"{one_line(node.title, 80)} · {one_line(_(NODE_KINDS.get(node.kind, node.kind)), 80)}"]
-    if read_only:
-        lines[0] += " · " + _("read-only")
+    kind = one_line(_(NODE_KINDS.get(node.kind, node.kind)), 80)
+    lines = [facts_words(one_line(node.title, 80), kind, _("read-only") if read_only else "")]
     if node.kind == "prompt":
         try:
             lines.append(params_words(PromptParams.model_validate(node.params)))

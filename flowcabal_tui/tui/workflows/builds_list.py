@@ -22,6 +22,7 @@ from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.role_words import key_words
 from flowcabal_tui.tui.widgets.roles import Role
 
 if TYPE_CHECKING:
@@ -64,7 +65,9 @@ class BuildsScreen(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         """A title and the rows."""
         yield Static(_("Builds of workflows"), markup=False, classes="head")
-        yield Static(_("No build yet: `B` describes a new workflow in your words."), markup=False, classes="empty")
+        yield Static(
+            key_words(_("No build yet: `B` describes a new workflow in your words.")), markup=False, classes="empty"
+        )
         yield PickList()
         yield HintLine()
 

@@ -23,6 +23,7 @@ from flowcabal_tui.nodes.base import NodeKind
 from flowcabal_tui.tui.editing.starters import resolved
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.role_words import facts_words
 from flowcabal_tui.tui.widgets.tick import Tick
 from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 from flowcabal_tui.tui.workflows.action_picker import ActionPicker, FindActions
@@ -68,7 +69,7 @@ class ParamsForm(TypedScreen[dict[str, Any]]):
         self._find = find if node.kind == "action" else None
         schema = kind.params.model_json_schema()
         known = schema.get("$defs", {})
-        self._kind, self._heading = kind, f"{one_line(node.title)} · {node.kind}"
+        self._kind, self._heading = kind, facts_words(one_line(node.title), node.kind)
         self._parts: dict[str, Mapping[str, Any]] = {
             name: resolved(part, known) for name, part in schema.get("properties", {}).items()
         }
@@ -129,7 +130,7 @@ class ParamsForm(TypedScreen[dict[str, Any]]):
                 event.button.label = self._summary(found[0])
 
         value = self._values.get(name, self._parts[name].get("default"))
-        self.app.push_screen(DataEditor(f"{self._heading} · {name}", value, self._checked(name)), take)
+        self.app.push_screen(DataEditor(facts_words(self._heading, name), value, self._checked(name)), take)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """F4 is for a node that carries out an action."""

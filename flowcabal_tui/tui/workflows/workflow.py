@@ -25,6 +25,7 @@ from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.rail_graph import RailGraph
 from flowcabal_tui.tui.widgets.rail_layout import RailNode
+from flowcabal_tui.tui.widgets.role_words import key_words
 from flowcabal_tui.tui.widgets.roles import role_style
 from flowcabal_tui.tui.workflows.keys import KEYS
 from flowcabal_tui.tui.workflows.rows import (
@@ -124,7 +125,7 @@ class WorkflowPane(Vertical):
 
     def compose(self) -> ComposeResult:
         """The name of the workflow, the nodes, and the templates, hidden until asked for."""
-        yield Static(_("No workflow yet. `w` chooses a template."), markup=False, classes="head")
+        yield Static(key_words(_("No workflow yet. `w` chooses a template.")), markup=False, classes="head")
         yield PickTree[NodeId]()
         yield RailGraph(plain=self._is_plain)
         yield Templates(id="templates")
