@@ -74,6 +74,18 @@ async def test_a_review_names_the_steps_that_approval_starts() -> None:
         assert "after approval: Polish, Check [b]it[/b]" in screen_text(app)
 
 
+async def test_a_wide_review_has_its_rows_in_the_middle_and_the_scroll_bar_at_the_edge() -> None:
+    app = Queue(REVIEW)
+    async with app.run_test(size=(140, 40)) as pilot:
+        await app.opened(pilot)
+        reader = app.screen.query_one("#text", StreamView)
+        reader.set_text("one two three four five " * 600, follow=False)
+        await pilot.pause()
+        rows = shown(app)[reader.region.y : reader.region.bottom]
+        assert reader.vertical_scrollbar.region.right == 139
+        assert all(row[:30].isspace() and len(row[:134].strip()) <= 76 for row in rows), rows[0]
+
+
 @pytest.mark.parametrize("size", [(80, 24), (140, 40)])
 async def test_a_review_shows_reason_checks_both_quotations_and_the_attempt(size: tuple[int, int]) -> None:
     app = Queue(REVIEW)

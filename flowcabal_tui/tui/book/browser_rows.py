@@ -20,11 +20,11 @@ from flowcabal_tui.tui.widgets.roles import role_style
 COLUMNS: Final = (
     Column(most=1, least=1),
     Column(is_number=True, role="secondary"),
-    Column(fill=True, least=16),
+    Column(fill=True, least=16, most=48),
     Column(rank=1, is_number=True),
     Column(rank=3, is_number=True, role="secondary"),
     Column(rank=4, is_number=True, role="secondary"),
-    Column(rank=2, least=8),
+    Column(rank=2, least=8, is_phrase=True),
 )
 """Sign, number, title, length, part of the goal, version, remarks."""
 

@@ -14,6 +14,7 @@ from textual.widgets import Static
 
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _, mark
+from flowcabal_tui.tui.widgets.cells import cell_width, padded
 from flowcabal_tui.tui.widgets.role_words import key_words
 
 
@@ -106,8 +107,8 @@ class HelpScreen(ModalScreen[None]):
                 yield Static(section.title, markup=False, classes="help-title")
                 if section.description:
                     yield Static(key_words(section.description), markup=False)
-                width = max((len(key) for key, _does in section.keys), default=0)
-                lines = [f"{key:<{width}}  {does}" for key, does in section.keys]
+                width = max((cell_width(key) for key, _does in section.keys), default=0)
+                lines = [f"{padded(key, width)}  {does}" for key, does in section.keys]
                 yield Static("\n".join(lines), markup=False, classes="help-keys")
 
     def action_close(self) -> None:

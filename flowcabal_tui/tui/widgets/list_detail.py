@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
 from textual.events import Resize
 from textual.widgets import Static
+
+from flowcabal_tui.tui.widgets.prose_wrap import wrap
 
 _BOTH: Final = 96
 """Columns in which a list and a detail have room beside each other."""
@@ -40,9 +42,28 @@ class DetailText(VerticalScroll, can_focus=False):
 
     def __init__(self, *, classes: str | None = None) -> None:
         super().__init__(Static(markup=False), classes=classes)
+        self._parts: list[Content] = []
 
     def show(self, parts: Iterable[Content | str]) -> None:
         """Other words, from their beginning; texts are never markup."""
-        words = [part if isinstance(part, Content) else Content(part) for part in parts]
-        self.query_one(Static).update(Content("\n").join(words))
+        self._parts = [part if isinstance(part, Content) else Content(part) for part in parts]
+        self._lay_out()
         self.scroll_home(animate=False)
+
+    def on_resize(self) -> None:
+        """Other rows for another width."""
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        if (width := self.scrollable_content_region.width) > 0:
+            lines = [line for part in self._parts for line in part.split("\n", allow_blank=True)]
+            rows = [row for line in lines for row in _wrapped(line, width)]
+            self.query_one(Static).update(Content("\n").join(rows))
+
+
+def _wrapped(line: Content, width: int) -> Iterator[Content]:
+    """The rows of a line, with the line-break rules of Chinese."""
+    start = 0
+    for row in wrap(line.plain, width):
+        yield line[start : start + len(row)].rstrip()
+        start += len(row)

@@ -94,10 +94,13 @@ class StreamView(ScrollView, can_focus=True):
         text: str = "",
         *,
         follow_step: int | None = None,
+        measure: int = 0,
         id: str | None = None,  # noqa: A002 - Textual's own name for it
         classes: str | None = None,
     ) -> None:
+        """`measure`: the columns of a row at most, in the middle of the view (0: all)."""
         super().__init__(id=id, classes=classes)
+        self._measure = measure
         self._prose = WrappedText()
         self._thoughts = WrappedText()
         self._following = True
@@ -255,7 +258,8 @@ class StreamView(ScrollView, can_focus=True):
     @property
     def _row_width(self) -> int:
         """Columns that the words of a row may take."""
-        return self.scrollable_content_region.width
+        width = self.scrollable_content_region.width
+        return min(width, self._measure) if self._measure else width
 
     # Painting
 
@@ -272,7 +276,8 @@ class StreamView(ScrollView, can_focus=True):
             strip = self._prose_strip(row - top, base)
         else:
             return Strip.blank(width, base)
-        return strip.crop_extend(0, width, base)
+        aside = max(0, width - self._measure) // 2 if self._measure else 0
+        return Strip([Segment(" " * aside, base), *strip]).crop_extend(0, width, base)
 
     def _prose_strip(self, row: int, base: Style) -> Strip:
         segments = []

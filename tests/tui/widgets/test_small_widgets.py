@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.binding import Binding
 from textual.containers import Vertical
+from textual.content import Content
 from textual.dom import DOMNode
 from textual.pilot import Pilot
 from textual.screen import Screen
@@ -18,16 +19,19 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from flowcabal_tui.domain.errors import DiskFull
+from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.widgets.budget_bars import BudgetBar, BudgetClass, bar_widths, budget_rows
 from flowcabal_tui.tui.widgets.clipboard import LARGEST, copy
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
-from flowcabal_tui.tui.widgets.help import HelpData, HelpScreen
+from flowcabal_tui.tui.widgets.help import HelpData, HelpScreen, HelpSection
 from flowcabal_tui.tui.widgets.jump import JumpOverlay
+from flowcabal_tui.tui.widgets.list_detail import DetailText, ListDetail
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.rail_graph import RailGraph, state_sign
 from flowcabal_tui.tui.widgets.rail_layout import RailNode
 from flowcabal_tui.tui.widgets.stream_view import StreamView
+from tests.tui.hosts import Host, shown
 from tests.tui.waiting import leave, until
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guide"
@@ -264,6 +268,26 @@ async def test_a_pane_that_cannot_be_focused_hands_the_focus_to_what_is_in_it() 
     async with app.run_test() as pilot:
         assert await answer(pilot, JumpOverlay(app.screen), "o") is outer
         assert app.focused is inner
+
+
+async def test_keys_of_help_are_in_a_column_whatever_their_script() -> None:
+    section = HelpSection("A", "Press `a`.", (("回车", "does one"), ("j", "does two")))
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(HelpScreen([section]))
+        await pilot.pause()
+        rows = [row for row in shown(app) if "does " in row]
+        assert len({cell_len(row.partition("does ")[0]) for row in rows}) == 1, rows
+        assert any("Press a." in row for row in shown(app))
+
+
+async def test_no_row_of_a_detail_begins_with_a_closing_mark() -> None:
+    app = Host(ListDetail(PickList(), DetailText()))
+    async with app.run_test(size=(120, 24)) as pilot:
+        app.query_one(DetailText).show(["字" * 21 + "，" + "字" * 23 + "。", Content.styled("b", "bold")])
+        await pilot.pause()
+        rows = str(app.query_one("DetailText > Static", Static).render()).split("\n")
+        assert len(rows) > 2 and not any(row[0] in "，。" for row in rows), rows
 
 
 async def test_help_is_built_from_the_focused_pane_and_its_keys() -> None:
