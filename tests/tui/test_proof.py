@@ -97,3 +97,9 @@ async def test_a_hint_of_a_paragraph_of_several_rows_is_where_its_words_are():
         assert len(marked) == 1 and "the the" in area.render_line(marked[0]).text
         area.show_hints([])
         assert MARGIN_SIGN not in area.render_line(marked[0]).text
+
+
+async def test_a_chapter_without_anything_to_mend_names_the_next_key(tmp_path: Path):
+    async with workspace(FakeWorkbench(), tmp_path, size=(100, 30)) as pilot:
+        await proofed(pilot)
+        assert "Nothing found in 1 chapter: o changes the scope." in "\n".join(shown(pilot.app))

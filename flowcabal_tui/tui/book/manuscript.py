@@ -27,6 +27,7 @@ from flowcabal_tui.tui.book.manuscript_words import (
     ProposalRefused,
     chapter_head,
     is_possible,
+    no_chapter,
     notify_locked,
     paragraph_at,
     paragraph_with,
@@ -44,7 +45,6 @@ from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.noted_view import NotedView
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
-from flowcabal_tui.tui.widgets.role_words import key_words
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 from flowcabal_tui.tui.widgets.writing_area import WritingArea
 
@@ -137,9 +137,7 @@ class ManuscriptPane(Vertical):
 
     def compose(self) -> ComposeResult:
         """The head, and one of: the text to read, the editor, a proposal."""
-        yield Static(
-            key_words(_("No chapter is open: `+` in the list of chapters adds one.")), markup=False, classes="head"
-        )
+        yield Static(no_chapter(), markup=False, classes="head")
         with ContentSwitcher(initial="read"):
             yield NotedView(id="read")
             yield WritingArea(id="edit")

@@ -96,6 +96,11 @@ class ProposalRefused(Request):
     """The proposal that was shown is refused."""
 
 
+def no_chapter() -> Content:
+    """The head while no chapter is open."""
+    return key_words(_("No chapter is open: `+` in the list of chapters adds one."))
+
+
 def chapter_head(
     known: OpenText,
     text: str,

@@ -26,6 +26,7 @@ from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.role_words import key_words
 
 if TYPE_CHECKING:
     from flowcabal_tui.tui.book.proof_controller import ProofController
@@ -99,10 +100,13 @@ class ProofScreen(ModalScreen[ProofPlace | None]):
         self.query_one(PickList).refill(rows, self.query_one(PickList).picked)
         places = ngettext("{n} place", "{n} places", len(self._places)).format(n=len(self._places))
         chapters = ngettext("{n} chapter", "{n} chapters", len(found)).format(n=len(found))
-        words = _("{places} in {chapters}.").format(places=places, chapters=chapters)
+        words = (
+            _("{places} in {chapters}.") if self._places else _("Nothing found in {chapters}: `o` changes the scope.")
+        )
+        words = words.format(places=places, chapters=chapters)
         if self._controller.has_unsaved:
             words += " " + _("Unsaved text is not read.")
-        self.query_one(".head", Static).update(words)
+        self.query_one(".head", Static).update(key_words(words))
 
     def _rows(self, chapter: ProofedChapter) -> Iterator[Option]:
         if chapter.marks:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Literal
 
 from textual import on
 from textual.app import ComposeResult
@@ -36,8 +36,11 @@ from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.role_words import head_words, key_words
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
-_MEASURE: Final = 76
-"""Columns of a row of the attempt; the scroll bar stays at the edge of the screen."""
+
+class _Attempt(StreamView):
+    """Rows that are read with ease; the scroll bar stays at the edge of the screen."""
+
+    measure = 76
 
 
 class DecisionsScreen(Screen[None]):
@@ -98,7 +101,7 @@ class DecisionsScreen(Screen[None]):
         yield FindingView()
         yield Static(markup=False, classes="attempt")
         with ContentSwitcher(initial="text"):
-            yield StreamView(id="text", measure=_MEASURE)
+            yield _Attempt(id="text")
             yield DiffView(id="changes")
             yield ProseArea(id="editor")
             with Vertical(id="choice"):

@@ -154,14 +154,7 @@ class EntitiesScreen(FilteredPage):
         entity, cast = self.entity, self.cast
         details = self.query_one(".details", Static)
         if entity is None or cast is None:
-            some = bool(cast and cast.entities)
-            details.update(
-                key_words(
-                    _("Nothing fits: `/` changes what is looked for.")
-                    if some
-                    else _("No names are known yet: `+` adds one.")
-                )
-            )
+            details.update(_nothing(cast))
             self._name_rows = []
         else:
             name, *rest = entity_lines(entity, cast)
@@ -319,3 +312,10 @@ class EntitiesScreen(FilteredPage):
         if await self.confirm(_("Merge two names?"), words):
             await self.access.merge(entity, kept, cast)
             await self._done(kept.id)
+
+
+def _nothing(cast: Cast | None) -> Content:
+    """What is said where no name is listed."""
+    if cast is not None and cast.entities:
+        return key_words(_("Nothing fits: `/` changes what is looked for."))
+    return key_words(_("No names are known yet: `+` adds one."))

@@ -89,18 +89,17 @@ class StreamView(ScrollView, can_focus=True):
             """The view it came from."""
             return self.stream
 
+    measure = 10_000  # columns of a row at most; rows stand in the middle of a wider view
+
     def __init__(
         self,
         text: str = "",
         *,
         follow_step: int | None = None,
-        measure: int = 0,
         id: str | None = None,  # noqa: A002 - Textual's own name for it
         classes: str | None = None,
     ) -> None:
-        """`measure`: the columns of a row at most, in the middle of the view (0: all)."""
         super().__init__(id=id, classes=classes)
-        self._measure = measure
         self._prose = WrappedText()
         self._thoughts = WrappedText()
         self._following = True
@@ -258,17 +257,14 @@ class StreamView(ScrollView, can_focus=True):
     @property
     def _row_width(self) -> int:
         """Columns that the words of a row may take."""
-        width = self.scrollable_content_region.width
-        return min(width, self._measure) if self._measure else width
+        return min(self.scrollable_content_region.width, self.measure)
 
     # Painting
 
     def render_line(self, y: int) -> Strip:
         """One row of the view."""
-        width = self.size.width
-        base = self.rich_style
-        row = y + self.scroll_offset.y
-        top = self._prose_top
+        width, base = self.size.width, self.rich_style
+        row, top = y + self.scroll_offset.y, self._prose_top
         if row < len(self._thoughts.rows):
             style = base + self.get_component_rich_style("stream--thinking", partial=True)
             strip = Strip([Segment(_THOUGHT_SIGN + self._thoughts.rows[row].expandtabs(TAB_CELLS), style)])
@@ -276,8 +272,7 @@ class StreamView(ScrollView, can_focus=True):
             strip = self._prose_strip(row - top, base)
         else:
             return Strip.blank(width, base)
-        aside = max(0, width - self._measure) // 2 if self._measure else 0
-        return Strip([Segment(" " * aside, base), *strip]).crop_extend(0, width, base)
+        return Strip([Segment(" " * (max(0, width - self.measure) // 2), base), *strip]).crop_extend(0, width, base)
 
     def _prose_strip(self, row: int, base: Style) -> Strip:
         segments = []
