@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Final
 
 from textual import on
@@ -175,7 +176,7 @@ class RecordsScreen(FilteredPage):
             self.query_one(DetailText).show([key_words(words)])
         else:
             self.query_one(DetailText).show(detail_lines(record, cast, {}))
-            self.run_worker(self._quote(record, cast), group="quotation", exclusive=True)
+            self.run_worker(partial(self._quote, record, cast), group="quotation", exclusive=True)
 
     async def _quote(self, record: StoryRecord, cast: Cast) -> None:
         """Adds the paragraphs around the supporting words; a chapter may be gone by now."""
