@@ -72,8 +72,8 @@ async def test_the_paragraph_that_a_promise_rests_on_is_beside_the_list():
     async with opened(records(workbench), size=(140, 40)) as pilot:
         detail = pilot.app.screen.query_one(DetailText)
         assert detail.region.x > 70
-        words = str(detail.query_one(Static).render())
-        assert "planted in 1 Rain" in words and text.split("\n")[0][:60] in words
+        await until(pilot, lambda: text.split("\n")[0][:60] in " ".join(str(detail.query_one(Static).render()).split()))
+        assert "planted in 1 Rain" in str(detail.query_one(Static).render())
 
 
 async def test_words_that_are_no_longer_in_their_chapter_are_quoted_as_they_were():

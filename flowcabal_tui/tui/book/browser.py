@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -233,7 +232,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         elif not chapter.version:
             detail.show(chapter_lines(chapter, "", ""))
         else:
-            self.run_worker(partial(self._show_opening, chapter), group="opening", exclusive=True)
+            attempt(self, self._show_opening(chapter), group="opening", exclusive=True)
 
     async def _show_opening(self, chapter: Chapter) -> None:
         with suppress(FlowCabalError):  # it may be deleted by now

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from typing import Any, ClassVar, Final
 
 from textual import on
@@ -25,6 +24,7 @@ from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import ColumnHead, PickList
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
+from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
@@ -176,7 +176,7 @@ class RecordsScreen(FilteredPage):
             self.query_one(DetailText).show([key_words(words)])
         else:
             self.query_one(DetailText).show(detail_lines(record, cast, {}))
-            self.run_worker(partial(self._quote, record, cast), group="quotation", exclusive=True)
+            attempt(self, self._quote(record, cast), group="quotation", exclusive=True)
 
     async def _quote(self, record: StoryRecord, cast: Cast) -> None:
         """Adds the paragraphs around the supporting words; a chapter may be gone by now."""
