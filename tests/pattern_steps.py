@@ -10,6 +10,7 @@ import math
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from re import _constants as parts  # type: ignore[attr-defined]  # private, as is the form of a pattern
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
@@ -62,6 +63,8 @@ class _Walk:
                 yield from self.match(list(way), at)
         elif part in (parts.MAX_REPEAT, parts.MIN_REPEAT):
             yield from self.repeat(given, at, greedy=part is parts.MAX_REPEAT)
+        elif part is parts.POSSESSIVE_REPEAT:
+            yield from islice(self.repeat(given, at, greedy=True), 1)
         elif part in (parts.ASSERT, parts.ASSERT_NOT):
             begin = at if given[0] > 0 else at - given[1].getwidth()[0]
             found = begin >= 0 and next(self.match(list(given[1]), begin), None) is not None

@@ -67,7 +67,8 @@ def test_one_that_does_not_is_none(pattern):
 
 
 @pytest.mark.parametrize(
-    "pattern", [r"a(b|c)*d", r"\{\s*\"", r"^x+?y$", r"(?<!a)b", r"[^\W\d_][\w'’-]*", r"(?m)^\w+$", r"\bb"]
+    "pattern",
+    [r"a(b|c)*d", r"\{\s*\"", r"^x+?y$", r"(?<!a)b", r"[^\W\d_][\w'’-]*", r"(?m)^\w+$", r"\bb", r"(?:b|c)++.?"],
 )
 @pytest.mark.parametrize("text", ["", "abcbd abd", '{  "a"', "xxy", "bab\nb", "雨 it's_1"])
 def test_the_model_finds_what_the_engine_finds(pattern, text):

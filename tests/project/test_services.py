@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from collections import Counter
 from collections.abc import Coroutine
@@ -90,8 +91,9 @@ async def test_a_proxy_awaits_on_the_engine(engine: EngineThread) -> None:
 
 
 async def test_a_keyerror_of_a_question_or_a_command_is_logged(
-    engine: EngineThread, caplog: pytest.LogCaptureFixture
+    engine: EngineThread, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(logging.getLogger("flowcabal_tui"), "propagate", True)  # opening a project ends it
     with pytest.raises(Gone):
         await on_engine(Threads, engine).missing(ChapterId("c9"))
     made = Queue()

@@ -33,7 +33,7 @@ from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.test_names import opened, press, screen
-from tests.tui.test_workspace import told, workspace
+from tests.tui.test_workspace import told, until, workspace
 
 ONE, TWO, THREE = (books.chapter_id(n) for n in (1, 2, 3))
 STRUCTURE, CONTINUITY, PEOPLE, *_rest = PASSES
@@ -200,7 +200,7 @@ async def test_a_refused_proposal_waits_no_more_and_a_locked_chapter_is_not_edit
     async with workspace(workbench, tmp_path) as pilot:
         await press(pilot, "1", "g", "enter", "f2", "ctrl+r", *"more", "enter")
         pane = pilot.app.screen.query_one(ManuscriptPane)
-        assert pane.face == "proposal"
+        await until(pilot, lambda: pane.face == "proposal")
         await press(pilot, "x")
         assert workbench.sent[-1] == DropRewrite(1)
         workbench.revision.fill()

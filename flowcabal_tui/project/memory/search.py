@@ -160,7 +160,7 @@ def _words(record: StoryRecord, names: Mapping[EntityId, str]) -> str:
 
 
 def _by_meaning(found: Found) -> SearchHit:
-    line = " ".join(found.text[:_LINE].split())
+    line = " ".join(found.text[:_LINE].replace(" · ", _(", ")).split())  # an abstract of names is a chain of them
     return SearchHit("similar", found.uri, found.title, line, (), found.start, found.end, found.level,
                      found.position, round(found.score, 4))  # fmt: skip
 
