@@ -18,7 +18,9 @@ from flowcabal_tui.project.words import paid_models, spend_lines
 
 def add_yes(command: ArgumentParser) -> None:
     """`--yes` of a command that is paid for: the price is shown all the same."""
-    command.add_argument("--yes", action="store_true", help=_("agree to the price, which is shown, without a question"))
+    command.add_argument(
+        "--yes", action="store_true", help=_("accept the price without being asked; it is still shown")
+    )
 
 
 async def agreed_to_pay(price: Iterable[str], *, yes: bool, advice: str = "") -> bool:

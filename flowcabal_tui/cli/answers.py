@@ -23,7 +23,7 @@ def require_beside(needed: str, is_there: bool, **given: object) -> None:
     """Raises BadArgument for a flag, by its name, that was given and would be ignored without the needed one."""
     for name, value in given.items():
         if value and not is_there:
-            raise BadArgument(_("--{flag} means nothing without {needed}.").format(flag=name, needed=needed))
+            raise BadArgument(_("--{flag} can only be used with {needed}.").format(flag=name, needed=needed))
 
 
 def parse_answer(words: str) -> Decision:
@@ -125,7 +125,7 @@ class Answers:
         for node in self.by_node:
             of_node = [question for question in questions if node in _names(question)]
             if not of_node:
-                yield _("note: {node} asked nothing, so --decide had nothing to answer.").format(node=node)
+                yield _("note: {node} asked no question, so --decide was not used.").format(node=node)
             elif all(question.required for question in of_node):
                 yield _("note: {node} must be approved by a person; --decide does not answer it.").format(node=node)
 

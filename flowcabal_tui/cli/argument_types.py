@@ -23,14 +23,16 @@ def chapters_between(text: str) -> tuple[int | None, int | None]:
     if not dots:
         end = start
     if (start is None and end is None) or (start and end and end < start):
-        raise argparse.ArgumentTypeError(_("{text} names no chapters: write 7, 7..9, 7.. or ..9.").format(text=text))
+        raise argparse.ArgumentTypeError(
+            _("{text} is not a range of chapters: write 7, 7..9, 7.. or ..9.").format(text=text)
+        )
     return start, end
 
 
 def path(text: str) -> Path:
     """A file or folder that is named; a variable of a script that holds nothing names none."""
     if not text.strip():
-        raise argparse.ArgumentTypeError(_("an empty name names no file or folder"))
+        raise argparse.ArgumentTypeError(_("an empty name is not a file or folder"))
     return Path(text)
 
 
@@ -50,5 +52,5 @@ def embeddings_flag(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--embeddings",
         choices=("yes", "no"),
-        help=_("whether texts of the book may be sent to the embedding model; asked once a project"),
+        help=_("whether texts of the book may be sent to the embedding model; asked once per project"),
     )

@@ -41,7 +41,7 @@ async def ask(arguments: Namespace) -> int:
     else:
         _print(turn, positions)
     if turn.error and not arguments.json:
-        raise RunError(_("The question was not answered to its end."), turn.error)
+        raise RunError(_("The answer is incomplete."), turn.error)
     return FAILED if turn.error else DONE
 
 

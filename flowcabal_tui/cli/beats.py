@@ -22,7 +22,7 @@ async def progress(arguments: Namespace) -> int:
              "--volume": arguments.volume, "--whole": arguments.whole or None}  # fmt: skip
     for flag, value in given.items():
         if value is not None:
-            raise BadArgument(_("{flag} means nothing with --progress.").format(flag=flag), _("Nothing was changed."))
+            raise BadArgument(_("{flag} cannot be used with --progress.").format(flag=flag), _("Nothing was changed."))
     project = await opened(arguments, read_only=True, knowledge=False)
     try:
         chapter = await chapter_at(project, arguments.chapter)

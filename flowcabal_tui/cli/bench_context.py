@@ -66,7 +66,7 @@ async def _given(arguments: Namespace) -> list[Asked]:
     """The queries of a file, by novel. Raises SettingsError when the folder is not given."""
     if not arguments.novels or not arguments.queries:
         raise SettingsError(
-            _("There is nothing to ask."),
+            _("There are no queries to run."),
             _("Give a project, or --novels and --queries."),
         )
     by_novel: dict[str, list[BenchQuery]] = {}

@@ -25,7 +25,7 @@ async def own_check(arguments: Namespace) -> int:
     `--out` gets a line for each planted row with its draft.
     """
     if arguments.rows is not None or arguments.erring is not None:
-        raise SettingsError(_("--own plants rows itself."), _("Give it --rules-only or --model, and no --rows."))
+        raise SettingsError(_("--own plants its own rows."), _("Give it --rules-only or --model, and no --rows."))
     book = await own_book(arguments.own, arguments.most)
     clean = clean_rows(book, arguments.most)
     rows = [*(each.row for each in book.planted), *clean]

@@ -19,8 +19,10 @@ def bench_builder_arguments(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--out", type=path, required=True, metavar=_("FILE"), help=_("write the answers"))
     how = command.add_mutually_exclusive_group(required=True)
-    how.add_argument("--offline", action="store_true", help=_("fill the form from the wish with a vocabulary"))
-    how.add_argument("--model", choices=("user", "agent"), help=_("by this model of your settings file"))
+    how.add_argument(
+        "--offline", action="store_true", help=_("fill the form from the words of the wish, without a model")
+    )
+    how.add_argument("--model", choices=("user", "agent"), help=_("use this model of your settings file"))
     how.add_argument("--forms", type=path, metavar=_("FILE"), help=_("filled forms, one JSON object per line"))
     add_yes(command)
 
@@ -37,9 +39,14 @@ def build_arguments(command: argparse.ArgumentParser, *, updates: bool) -> None:
     command.add_argument(
         "--actions", type=path, action="append", default=[], metavar=_("FILE"), help=_("a registry of actions")
     )
-    command.add_argument("--offline", action="store_true", help=_("fill the form from the wish with a vocabulary"))
     command.add_argument(
-        "--tools", choices=get_args(BuildWords), default="ours", help=_("the tools of the model: ours, or VelvetFlow's")
+        "--offline", action="store_true", help=_("fill the form from the words of the wish, without a model")
+    )
+    command.add_argument(
+        "--tools",
+        choices=get_args(BuildWords),
+        default="ours",
+        help=_("the tools offered to the model: this program's (ours) or VelvetFlow's"),
     )
     add_yes(command)
     command.add_argument("-o", "--out", type=path, metavar=_("FILE"), help=_("write the suggested workflow"))
@@ -49,6 +56,8 @@ def build_arguments(command: argparse.ArgumentParser, *, updates: bool) -> None:
 def builds_arguments(command: argparse.ArgumentParser) -> None:
     """The builds to show."""
     command.add_argument("project", type=path, metavar=_("PROJECT"), help=_("the project's folder"))
-    command.add_argument("build", nargs="?", default="", metavar=_("BUILD"), help=_("only this one, with its rounds"))
-    command.add_argument("--state", choices=get_args(BuildState), help=_("only those in this state"))
+    command.add_argument(
+        "build", nargs="?", default="", metavar=_("BUILD"), help=_("show only this build, with its rounds")
+    )
+    command.add_argument("--state", choices=get_args(BuildState), help=_("list only builds in this state"))
     command.add_argument("--json", action="store_true", help=_("print JSON, for programs"))

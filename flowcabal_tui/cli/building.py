@@ -164,7 +164,7 @@ def _lines(record: BuildRecord) -> Iterator[str]:
         place = ".".join(filter(None, (change.node, change.field))) or _("the workflow")
         lines = list(_differing(change))
         tick = "x" if change.ticked else " "
-        gate = "  " + _("You would no longer be asked there.") if change.loses_gate else ""
+        gate = "  " + _("You would no longer be asked at this point.") if change.loses_gate else ""
         words = "" if lines else _value(change)
         yield clean_line(f"[{tick}] {change.id} {sign} {place} {words}"[:_LONGEST].rstrip()) + gate
         yield from lines

@@ -70,11 +70,11 @@ def _require_sense(arguments: Namespace) -> None:
     require_beside("--seams", arguments.seams, accept=arguments.accept)
     require_beside("--node", bool(arguments.node), workflow=arguments.workflow, chapter=arguments.chapter)
     if arguments.node and not arguments.workflow:
-        raise BadArgument(_("--{flag} means nothing without {needed}.").format(flag="node", needed="--workflow"))
+        raise BadArgument(_("--{flag} can only be used with {needed}.").format(flag="node", needed="--workflow"))
     acts = bool(arguments.choose or arguments.tie or arguments.none or arguments.take or arguments.compose)
     if (acts or arguments.undo or arguments.more or arguments.sift) and not (arguments.comparison or arguments.node):
         raise BadArgument(
-            _("Name what is compared."),
+            _("Name the comparison."),
             "",
             _("`flowcabal-tui candidates PROJECT` lists it; or give --workflow and --node."),
         )

@@ -63,7 +63,7 @@ async def _added(project: Project, arguments: Namespace) -> AddComment:
 def _changes(arguments: Namespace) -> Iterator[Command]:
     if arguments.edit is not None:
         if arguments.to is None and arguments.as_kind is None:
-            raise BadArgument(_("What is to be changed?"), "", _("Give --to WORDS or --as KIND."))
+            raise BadArgument(_("Nothing to change was given."), "", _("Give --to WORDS or --as KIND."))
         yield EditComments((CommentId(arguments.edit),), arguments.to, arguments.as_kind)
     for ids, resolved in ((arguments.resolve, True), (arguments.reopen, False)):
         if ids:

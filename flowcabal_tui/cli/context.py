@@ -85,7 +85,7 @@ def _scene_given(arguments: Namespace) -> Scene | None:
 async def _required(project: Project, number: int | None) -> ChapterId:
     """The chapter whose scene is set. Raises BadArgument."""
     if (chapter := await chapter_at(project, number)) is None:
-        raise BadArgument(_("Which chapter is that the scene of?"), "", _("Name it with --chapter."))
+        raise BadArgument(_("Which chapter does the scene belong to?"), "", _("Name it with --chapter."))
     return chapter
 
 
@@ -99,7 +99,7 @@ def _first_node(workflow: Workflow) -> NodeId:
     """The first node of the workflow that writes with a model. Raises RunError."""
     nodes = [node.id for node in workflow.nodes if node.kind == "prompt"]
     if not nodes:
-        raise RunError(_("No step of {workflow} is given a context.").format(workflow=workflow.id))
+        raise RunError(_("No step of {workflow} receives a context.").format(workflow=workflow.id))
     return nodes[0]
 
 
@@ -107,7 +107,7 @@ async def _of_run(project: Project, run: RunId, node: NodeId) -> Receipt:
     """Of the node's newest attempt in a run. Raises RunError when it got none."""
     receipts = [attempt.receipt for attempt in (await project.runs.node(run, node)).attempts if attempt.receipt]
     if not receipts:
-        raise RunError(_("{node} got no context in that run.").format(node=node))
+        raise RunError(_("{node} received no context in that run.").format(node=node))
     return receipts[-1]
 
 

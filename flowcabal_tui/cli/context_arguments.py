@@ -13,23 +13,21 @@ def context_arguments(context: argparse.ArgumentParser) -> None:
     """The node and chapter of the context, and the scene of that chapter."""
     context.add_argument("--chapter", type=whole, metavar="N", help=_("for the chapter at this place in the story"))
     context.add_argument("--workflow", default="chapter", metavar=_("WORKFLOW"), help=_("id or id@version"))
-    context.add_argument("--node", metavar=_("NODE"), help=_("default: the first that writes with a model"))
+    context.add_argument("--node", metavar=_("NODE"), help=_("default: the first node that writes with a model"))
     context.add_argument(
         "--against", metavar=_("RUN"), help=_("show only the differences from a run, or from a chapter")
     )
     context.add_argument("--instruction", metavar=_("TEXT"), default="")
-    context.add_argument(
-        "--who", metavar=_("NAMES"), help=_("set for the chapter who is in the scene, separated by commas")
-    )
-    context.add_argument("--where", metavar=_("PLACE"), help=_("set for the chapter where it happens"))
-    context.add_argument("--when", metavar=_("TIME"), help=_("set for the chapter when it happens"))
-    context.add_argument("--kind", choices=SCENE_KINDS, help=_("set for the chapter which kind of scene it is"))
+    context.add_argument("--who", metavar=_("NAMES"), help=_("set who is in the chapter's scene, separated by commas"))
+    context.add_argument("--where", metavar=_("PLACE"), help=_("set the place of the chapter's scene"))
+    context.add_argument("--when", metavar=_("TIME"), help=_("set the time of the chapter's scene"))
+    context.add_argument("--kind", choices=SCENE_KINDS, help=_("set the kind of the chapter's scene"))
     context.add_argument(
         "--by-rule",
         action="append",
         choices=SCENE_FIELDS,
         default=[],
-        help=_("reset this: it is read from the texts again"),
+        help=_("reset this field: it is read from the texts again"),
     )
     context.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
 
@@ -49,7 +47,7 @@ def bench_arguments(context: argparse.ArgumentParser) -> None:
         metavar="N",
         help=_("put other novels before it, up to this many chapters in all"),
     )
-    context.add_argument("--ablate", action="store_true", help=_("what each part contributes, in one table"))
+    context.add_argument("--ablate", action="store_true", help=_("print one table of what each part contributes"))
     context.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
     context.add_argument("--budget", type=whole, default=25_000, help=_("tokens of a context"))
     context.add_argument("--novel", action="append", default=[], metavar=_("NAME"), help=_("only this novel"))
@@ -57,13 +55,17 @@ def bench_arguments(context: argparse.ArgumentParser) -> None:
         "--without", action="append", default=[], choices=BUDGET_CLASSES, help=_("switch a class of the budget off")
     )
     context.add_argument(
-        "--only", choices=("lexical", "vectors"), help=_("without names; or also with the offline embedder's vectors")
+        "--only",
+        choices=("lexical", "vectors"),
+        help=_("lexical: without names; vectors: also with the offline embedder's vectors"),
     )
     context.add_argument(
         "--embedding", metavar="URL", help=_("with vectors of this OpenAI-compatible server, which are stored")
     )
-    context.add_argument("--embedding-model", default="embedding", metavar=_("NAME"), help=_("its model"))
-    context.add_argument("--dimensions", type=whole, default=384, metavar="N", help=_("numbers in its vectors"))
+    context.add_argument(
+        "--embedding-model", default="embedding", metavar=_("NAME"), help=_("the embedding model of that server")
+    )
+    context.add_argument("--dimensions", type=whole, default=384, metavar="N", help=_("the length of its vectors"))
     context.add_argument("--fresh", action="store_true", help=_("import the novels again"))
 
 
@@ -79,12 +81,16 @@ def check_arguments(check: argparse.ArgumentParser) -> None:
     )
     check.add_argument("--out", type=path, metavar=_("FILE"), help=_("write the run file"))
     check.add_argument(
-        "--most", type=whole, default=20, metavar="N", help=_("of each kind that is planted, and chapters")
+        "--most",
+        type=whole,
+        default=20,
+        metavar="N",
+        help=_("how many contradictions of each kind to plant, and how many chapters to check"),
     )
     how = check.add_mutually_exclusive_group(required=True)
     how.add_argument("--rules-only", action="store_true", help=_("without a model"))
     how.add_argument("--model", choices=("user", "agent"), help=_("with the model of your settings for this role"))
-    how.add_argument("--erring", type=whole, metavar="SEED", help=_("with a judge that errs by known chances"))
+    how.add_argument("--erring", type=whole, metavar="SEED", help=_("judge with simulated errors of known probability"))
     check.add_argument("--yes", action="store_true", help=_("ask the model, which may cost money"))
     check.add_argument("--inside", action="store_true", help=_("put each draft into the middle of its chapter"))
     check.add_argument("--fresh", action="store_true", help=_("import the novels again"))

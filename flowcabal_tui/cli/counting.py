@@ -51,7 +51,9 @@ def _changed(goals: Goals, given: Sequence[str]) -> Goals:
         name, equals, value = each.partition("=")
         if not equals or name not in asdict(goals):
             known = ", ".join(asdict(goals))
-            raise BadArgument(_("{name} is no goal.").format(name=each), "", _("It has: {names}").format(names=known))
+            raise BadArgument(
+                _("{name} is not a goal.").format(name=each), "", _("It has: {names}").format(names=known)
+            )
         fields[name] = value.strip() or getattr(Goals(), name)
     try:
         return _GOALS.validate_python(asdict(goals) | fields)
@@ -82,7 +84,7 @@ def _lines(log: WritingLog) -> Iterator[str]:
     )
     yield ngettext("{n} day in a row", "{n} days in a row", log.streak).format(n=log.streak)
     speeds = [log.speed(span) for span in SPANS]
-    words = _("a day on average: {week} over {days} days, {month} over {more}")
+    words = _("daily average: {week} over {days} days, {month} over {more}")
     yield words.format(week=speeds[0], days=SPANS[0], month=speeds[1], more=SPANS[1])
     if log.needed:
         yield _("{n} a day are needed until {day}").format(n=log.needed, day=goals.until)

@@ -96,7 +96,7 @@ def _print_preview(preview: ImportPreview, as_json: bool) -> None:
         return
     lengths = [word_count(one.text, preview.language) for one in chapters]
     for at, one in enumerate(chapters):
-        there = _("in the book already") if at in known else ""
+        there = _("already in the book") if at in known else ""
         say_row((at + 1, one.volume, one.title, lengths[at], there))
     if preview.language.startswith("zh"):
         words = _(
@@ -145,7 +145,7 @@ async def bootstrap(arguments: Namespace) -> int:
     try:
         if arguments.drop:
             await project.carry_out(PauseBootstrap(drop=True))
-            say(_("The rest of the reading was given up; what was read stays."))
+            say(_("The rest of the reading was cancelled; what was read is kept."))
             return DONE
         quote = await project.memory.quote_bootstrap(arguments.first, arguments.last)
         if not quote.calls:

@@ -26,7 +26,7 @@ async def knowledge_decided(project: Project) -> str:
                     if isinstance(event, KnowledgeStatus) and event.state not in ("starting", "restarting"):
                         return "" if event.state in ("ready", "external") else event.message
                 await asyncio.sleep(TICK_SECONDS)
-    return _("it did not arrive in time")
+    return _("it did not start in time")
 
 
 async def texts_taken(project: Project) -> int:

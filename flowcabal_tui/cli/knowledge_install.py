@@ -47,7 +47,7 @@ async def _install(arguments: Namespace) -> int:
     """Shows what would be fetched, asks, and installs; prints how far it is."""
     own = installed()
     if own and own.can_start and own.version == VERSION and not arguments.again:
-        say(_("openviking {version} is installed already; --again installs it once more.").format(version=own.version))
+        say(_("openviking {version} is already installed; --again reinstalls it.").format(version=own.version))
         return DONE
     async with Installation(find_tool(arguments.tool)) as work:
         plan = await work.prepare()

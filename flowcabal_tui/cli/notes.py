@@ -28,5 +28,5 @@ async def note_replaced(project: Project, before: Mapping[ChapterId, Chapter]) -
     for chapter in await project.book.chapters():
         known = before.get(chapter.id)
         if known and known.digest and known.author != "model" and known.version != chapter.version:
-            words = _("Chapter {n} had text of your own, version {version}. It is kept among the versions.")
+            words = _("Chapter {n} had your own text, version {version}. It is kept as an earlier version.")
             _note(words.format(n=known.position, version=known.version))

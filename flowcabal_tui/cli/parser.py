@@ -88,11 +88,11 @@ def _projects(commands: argparse._SubParsersAction[Parser]) -> None:
         help=_("a part of your book, or a book to look into"),
     )
     imported.add_argument("--title", help=_("of a reference book (default: the file's name)"))
-    read = _add(commands, "bootstrap", _("have imported chapters read by the agents' model, for money"))
+    read = _add(commands, "bootstrap", _("have the agents' model read imported chapters; costs money"))
     _project(read)
     read.add_argument("--from", dest="first", type=whole, metavar="N", help=_("from the chapter at this place"))
     read.add_argument("--to", dest="last", type=whole, metavar="M", help=_("to the chapter at this place"))
-    read.add_argument("--drop", action="store_true", help=_("give up the rest of a paused reading"))
+    read.add_argument("--drop", action="store_true", help=_("cancel the rest of a paused reading"))
     add_yes(read)
     read.add_argument("--max-cost", type=money, metavar="X", help=_("start no new call once this much has been spent"))
     books = _add(commands, "references", _("the reference books besides the book"))
@@ -109,7 +109,13 @@ def _projects(commands: argparse._SubParsersAction[Parser]) -> None:
 
 def _runs(commands: argparse._SubParsersAction[Parser]) -> None:
     run_arguments(_add(commands, "run", _("run a workflow and print what happens")))
-    run_arguments(_add(commands, "execute", _("the same; the workflow may be a document, which the project then has")))
+    run_arguments(
+        _add(
+            commands,
+            "execute",
+            _("the same as run; the workflow may also be a document, which is added to the project"),
+        )
+    )
     keep = _add(commands, "keep", _("keep an output of a run in the book; without a run, list what is kept"))
     _project(keep)
     keep.add_argument("run", nargs="?", metavar=_("RUN"))
@@ -119,7 +125,7 @@ def _runs(commands: argparse._SubParsersAction[Parser]) -> None:
     keep.add_argument("--wait", action="store_true", help=_("wait until background work is done"))
     words = _("keep it with this tag, repeatable; without a run, list only what has all of them")
     keep.add_argument("--tag", action="append", default=[], metavar=_("TAG"), help=words)
-    words = _("give a kept output these tags, separated by commas, in place of its own; empty: none")
+    words = _("replace the tags of a kept output, separated by commas; empty: none")
     keep.add_argument("--set-tags", nargs=2, metavar=("ID", _("TAGS")), help=words)
     build_arguments(_add(commands, "build", _("make a workflow from a wish, for you to accept")), updates=False)
     build_arguments(_add(commands, "update", _("propose a change to a workflow from a wish")), updates=True)
@@ -143,7 +149,7 @@ def _history(commands: argparse._SubParsersAction[Parser]) -> None:
     runs = _add(commands, "runs", _("the history: what ran, its nodes, tokens and money"))
     _project(runs)
     runs.add_argument("run", nargs="?", metavar=_("RUN"), help=_("one run, with its nodes"))
-    runs.add_argument("--limit", type=whole, default=20, metavar="N", help=_("this many of the newest"))
+    runs.add_argument("--limit", type=whole, default=20, metavar="N", help=_("the newest N runs"))
     runs.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
     replay = _add(commands, "replay", _("the events of a run again, without a model"))
     _project(replay)
@@ -151,7 +157,7 @@ def _history(commands: argparse._SubParsersAction[Parser]) -> None:
     replay.add_argument("--json", action="store_true", help=_("one JSON object per line"))
     session = _add(commands, "session", _("work with a project from another program: JSON lines in and out"))
     session.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"), help=_("the project's folder"))
-    session.add_argument("--read-only", action="store_true", help=_("look, but write nothing"))
+    session.add_argument("--read-only", action="store_true", help=_("open the project read-only"))
     session.add_argument("--describe", action="store_true", help=_("print all messages and events as JSON Schema"))
     simulate = _add(commands, "simulate", _("run a workflow with the offline model and simulated actions"))
     simulate.add_argument("document", type=path, metavar=_("FILE"), help=_("a document, or a project's folder"))
@@ -180,9 +186,11 @@ def _documents(commands: argparse._SubParsersAction[Parser]) -> None:
         command.add_argument("document", type=path, metavar=_("FILE"), help=_("a document, or a project's folder"))
     for command in (validate, render):
         command.add_argument("workflow", nargs="?", metavar=_("WORKFLOW"), help=_("id or id@version in the project"))
-    validate.add_argument("--fix", action="store_true", help=_("carry out the safe suggestions and show what changes"))
+    validate.add_argument("--fix", action="store_true", help=_("apply the safe suggestions and show the changes"))
     validate.add_argument("--write", action="store_true", help=_("with --fix: write the corrected document"))
-    validate.add_argument("--print-normalized", action="store_true", help=_("print the document in our own format"))
+    validate.add_argument(
+        "--print-normalized", action="store_true", help=_("print the document in this program's format")
+    )
     validate.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
     _actions(validate)
     convert.add_argument("--to", required=True, choices=("ours", "velvetflow", "smarttavern", "flowcabal"))
@@ -199,11 +207,11 @@ def _documents(commands: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _looking(commands: argparse._SubParsersAction[Parser]) -> None:
-    search = _add(commands, "search", _("words anywhere in the project: text, names, story, profiles, rules"))
+    search = _add(commands, "search", _("find words anywhere in the project: text, names, story, profiles, rules"))
     _project(search)
     search.add_argument("query", metavar=_("QUERY"), help=_("words; Chinese text is found by single characters too"))
     search.add_argument("--kind", action="append", default=[], choices=SEARCH_KINDS, help=_("only this kind"))
-    search.add_argument("--limit", type=whole, default=20, metavar="N", help=_("this many of each kind"))
+    search.add_argument("--limit", type=whole, default=20, metavar="N", help=_("at most N of each kind"))
     blame = _add(commands, "blame", _("where the lines of a chapter come from: version, run, node, sources"))
     _project(blame)
     blame.add_argument("chapter", type=whole, metavar=_("CHAPTER"), help=_("its place in the story"))
@@ -223,12 +231,14 @@ def _upkeep(commands: argparse._SubParsersAction[Parser]) -> None:
         command.add_argument("text", metavar=_("TEXT"), help=named)
     changes = _add(commands, "changes", _("changes of the whole book that can be undone, the newest first"))
     _project(changes)
-    changes.add_argument("--limit", type=whole, default=20, metavar="N", help=_("this many"))
+    changes.add_argument("--limit", type=whole, default=20, metavar="N", help=_("at most N rows"))
     changes.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
     undo = _add(commands, "undo", _("undo the last change of the whole book, or one that `changes` lists"))
     _project(undo)
     undo.add_argument("change", nargs="?", type=whole, metavar=_("CHANGE"), help=_("its number"))
-    rebuild = _add(commands, "rebuild", _("regenerate what is derived from the book's texts; pays for nothing twice"))
+    rebuild = _add(
+        commands, "rebuild", _("regenerate what is derived from the book's texts; nothing is paid for twice")
+    )
     _project(rebuild)
     rebuild.add_argument("--what", choices=get_args(RebuildPart), default="all", help=_("only a part of it"))
     rebuild.add_argument("--knowledge", action="store_true", help=_("start the knowledge server and wait for it"))
@@ -236,7 +246,7 @@ def _upkeep(commands: argparse._SubParsersAction[Parser]) -> None:
     purge = _add(commands, "purge", _("remove a chapter or a kept output from the project for good"))
     _project(purge)
     purge.add_argument("text", metavar=_("TEXT"), help=named)
-    purge.add_argument("--yes", action="store_true", help=_("ask nothing"))
+    purge.add_argument("--yes", action="store_true", help=_("do not ask for confirmation"))
     for command in (rebuild, purge):
         command.add_argument("--dry-run", action="store_true", help=_("only show what would be done"))
     backup = _add(commands, "backup", _("write the whole project into one file, even while it is open elsewhere"))
@@ -275,7 +285,9 @@ def _others(commands: argparse._SubParsersAction[Parser]) -> None:
                 ),
             )
         if name == "actions":
-            command.add_argument("--search", default="", metavar=_("TEXT"), help=_("those that fit, best first"))
+            command.add_argument(
+                "--search", default="", metavar=_("TEXT"), help=_("list only matching actions, best first")
+            )
         if name == "models":
             command.add_argument("--use", type=int, metavar="N", help=_("use number N of what was found"))
             command.add_argument("--offline", action="store_true", help=_("use the embedded offline model"))
@@ -309,9 +321,13 @@ def _profiles(commands: argparse._SubParsersAction[Parser]) -> None:
     profile.add_argument("--level", choices=("L0", "L1"), default="L1", help=_("for --write and --diff"))
     profile.add_argument("--history", action="store_true", help=_("all its states, by their numbers"))
     profile.add_argument("--diff", type=int, nargs=2, metavar="N", help=_("what changed from one state to another"))
-    profile.add_argument("--write", type=path, metavar=_("FILE"), help=_("your own text from a file, or - for input"))
+    profile.add_argument(
+        "--write", type=path, metavar=_("FILE"), help=_("your own text from a file, or - for standard input")
+    )
     profile.add_argument("--pin", type=int, metavar="N", help=_("the state that prompts read; 0: the newest again"))
-    profile.add_argument("--take", action="store_true", help=_("use what was made since your own text or pin"))
+    profile.add_argument(
+        "--take", action="store_true", help=_("use the newer generated text instead of your own text or pin")
+    )
     profile.add_argument("--regenerate", action="store_true", help=_("regenerate it; may cost a call"))
     profile.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
     outline = _add(commands, "outline", _("the outline: its parts, their chapters, and what is not assigned"))
@@ -355,7 +371,9 @@ def _bench(commands: argparse._SubParsersAction[Parser]) -> None:
     chronicle = _add(measured, "chronicle", _("a generated novel with known facts: errors and leaks in contexts"))
     chronicle.add_argument("--words", type=whole, default=100_000, help=_("its length, in words or Chinese characters"))
     chronicle.add_argument("--seed", type=int, default=1, help=_("the same seed produces the same novel"))
-    chronicle.add_argument("--contexts", type=whole, default=60, metavar="N", help=_("chapters that are asked for"))
+    chronicle.add_argument(
+        "--contexts", type=whole, default=60, metavar="N", help=_("the number of chapters to assemble a context for")
+    )
     chronicle.add_argument("--budget", type=whole, default=25_000, help=_("tokens of a context"))
     chronicle.add_argument("--language", choices=("zh", "en"), default="zh", help=_("its language"))
     chronicle.add_argument("--fresh", action="store_true", help=_("rebuild its memory"))
@@ -378,4 +396,4 @@ def knowledge_arguments(add: Callable[[str, str], argparse.ArgumentParser]) -> N
     install.add_argument("--again", action="store_true", help=_("install it again"))
     remove = one("remove", _("delete what was installed; books stay as they are"))
     for command in (install, remove):
-        command.add_argument("--yes", action="store_true", help=_("ask nothing"))
+        command.add_argument("--yes", action="store_true", help=_("do not ask for confirmation"))

@@ -75,7 +75,7 @@ def _print(view: ProfileView, arguments: Namespace) -> None:
     else:
         _print_levels(view.levels)
         if view.offered:
-            say(_("Made since then, and offered as an alternative:"))
+            say(_("Generated since then, available as an alternative:"))
             _print_levels(view.offered)
         if view.pinned is not None:
             written = _("Saved, but a pinned version is in use.") if arguments.write else ""

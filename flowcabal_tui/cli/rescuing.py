@@ -18,7 +18,7 @@ async def rescue(arguments: Namespace) -> int:
         for line in described(found):
             say(line)
         if not found.chapters and not found.loose:
-            say(_("Nothing that could be extracted was found."))
+            say(_("Nothing that can be extracted was found."))
             return 1
         if arguments.to is None:
             words = _("Nothing was changed. `flowcabal-tui rescue {project} --to FOLDER` extracts it.")

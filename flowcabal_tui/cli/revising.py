@@ -78,7 +78,7 @@ async def _command(project: Project, arguments: Namespace, chapter: ChapterId) -
         rows = [row.proposal for row in (await project.findings.findings(wish, 0, _MOST)).rows]
         findings = tuple(row.id for row in rows if _is_wanted(row, arguments.findings, start, end))
         if not findings:
-            raise BadArgument(_("No such finding waits there."), _("Nothing was sent."))
+            raise BadArgument(_("No such finding is open there."), _("Nothing was sent."))
     return RewriteSelection(chapter, start, end, text[start:end], arguments.instruction or "", findings)
 
 
@@ -109,7 +109,7 @@ async def _decide(project: Project, arguments: Namespace) -> None:
     if arguments.take:
         changes = tuple(number - 1 for number in arguments.only) if arguments.only else None
         made = await project.carry_out(TakeRewrite(RewriteId(arguments.take), changes))
-        say(_("Accepted. To take it back: flowcabal-tui revise {project} --undo {n}").format(
+        say(_("Accepted. To undo it: flowcabal-tui revise {project} --undo {n}").format(
             project=arguments.project, n=made
         ))  # fmt: skip
 

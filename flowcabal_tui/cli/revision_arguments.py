@@ -77,6 +77,6 @@ def revise_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--take", type=whole, metavar="ID", help=_("accept this proposed rewrite as a new version"))
     command.add_argument("--only", type=whole, nargs="+", metavar="N", help=_("with --take: only these of its changes"))
     command.add_argument("--drop", type=whole, metavar="ID", help=_("refuse this proposed rewrite"))
-    words = _("take an accepted rewrite back, by the number that --take printed")
+    words = _("undo an accepted rewrite, by the number that --take printed")
     command.add_argument("--undo", type=whole, metavar="N", help=words)
     command.add_argument("--json", action="store_true", help=_("print JSON, for programs"))

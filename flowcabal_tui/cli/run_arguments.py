@@ -17,7 +17,9 @@ def run_arguments(run: argparse.ArgumentParser) -> None:
     run.add_argument("--continue", dest="continues", action="store_true", help=words)
     run.add_argument("--chapter", type=whole, metavar="N", help=_("for the chapter at this place in the story"))
     inputs_arguments(run)
-    run.add_argument("--length", type=whole, metavar="N", help=_("words of the chapter; characters in Chinese"))
+    run.add_argument(
+        "--length", type=whole, metavar="N", help=_("length of the chapter in words, or in characters for Chinese")
+    )
     run.add_argument(
         "--target", action="append", default=[], metavar=_("NODE"), help=_("run only this node and the nodes it needs")
     )
@@ -33,7 +35,7 @@ def run_arguments(run: argparse.ArgumentParser) -> None:
         "--set", action="append", default=[], metavar="NODE.PARAM=VALUE", help=_("a parameter, for this run only")
     )
     run.add_argument("--step", action="store_true", help=_("pause after each level; an empty line continues"))
-    run.add_argument("--fresh-context", action="store_true", help=_("read the newest memory"))
+    run.add_argument("--fresh-context", action="store_true", help=_("read the newest memory, not the pinned one"))
     run.add_argument("--knowledge", action="store_true", help=_("start the knowledge server and wait for it"))
     embeddings_flag(run)
     run.add_argument("--quote", action="store_true", help=_("only show what it would cost"))

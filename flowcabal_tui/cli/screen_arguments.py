@@ -21,7 +21,7 @@ def top_parser() -> tuple[Parser, Commands]:
         epilog=_("Without a command the screen opens. A folder alone is opened as a project."),
     )
     top.add_argument("--version", "-V", action="store_true", help=_("print the version"))
-    top.add_argument("--lang", help=_("language of the words: en or zh"))
+    top.add_argument("--lang", help=_("language of the interface: en or zh"))
     return top, top.add_subparsers(dest="command", metavar=_("COMMAND"))
 
 
@@ -30,7 +30,7 @@ def add_open(commands: Commands) -> None:
     words = _("open the screen, with a project or at home")
     opened = commands.add_parser("open", help=words, description=words)
     opened.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"))
-    opened.add_argument("--read-only", action="store_true", help=_("look, but write nothing"))
+    opened.add_argument("--read-only", action="store_true", help=_("open the project read-only"))
 
 
 def add_demo(commands: Commands) -> None:

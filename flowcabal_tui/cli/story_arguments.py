@@ -18,7 +18,12 @@ from flowcabal_tui.locale import _
 def proposals_arguments(listed: argparse.ArgumentParser) -> None:
     """The rows to list, and the writer's decisions on some."""
     listed.add_argument("--chapter", type=whole, metavar="N", help=_("only of the chapter at this place"))
-    listed.add_argument("--state", choices=("open", "waiting", "decided", "all"), default="open", help=_("which ones"))
+    listed.add_argument(
+        "--state",
+        choices=("open", "waiting", "decided", "all"),
+        default="open",
+        help=_("list only those in this state"),
+    )
     listed.add_argument("--kind", action="append", default=[], choices=tuple(SHAPES), help=_("only of this kind"))
     listed.add_argument("--words", default="", metavar=_("WORDS"), help=_("only with these words"))
     listed.add_argument("--offset", type=int, default=0, metavar="N", help=_("leave out the first N"))
@@ -40,7 +45,7 @@ def findings_arguments(found: argparse.ArgumentParser) -> None:
     """The findings to list, and the writer's decisions on some."""
     _chapters(found)
     states = ("new", "later", "decided", "resolved", "all")
-    found.add_argument("--state", choices=states, default="new", help=_("which ones"))
+    found.add_argument("--state", choices=states, default="new", help=_("list only those in this state"))
     found.add_argument("--check", action="append", default=[], metavar="NAME", help=_("only of this rule or angle"))
     found.add_argument("--words", default="", metavar=_("WORDS"), help=_("only with these words"))
     found.add_argument("--unfold", action="store_true", help=_("also those past the first five of a chapter"))
@@ -53,8 +58,8 @@ def findings_arguments(found: argparse.ArgumentParser) -> None:
     words = _("these are not useful, which counts against their check")
     found.add_argument("--not-useful", nargs="+", default=[], metavar="ID", help=words)
     found.add_argument("--later", nargs="+", default=[], metavar="ID", help=_("put these aside"))
-    found.add_argument("--again", nargs="+", default=[], metavar="ID", help=_("take these up again"))
-    words = _("the story changes there: write what the chapter says as a fact from it on")
+    found.add_argument("--again", nargs="+", default=[], metavar="ID", help=_("put these back on the list"))
+    words = _("the story changes there: record what the chapter says as a fact from that chapter on")
     found.add_argument("--changed", metavar="ID", help=words)
     changed = _("a field of that fact: a text, or with NAME:=JSON another value")
     found.add_argument("--set", action="append", default=[], metavar="NAME=TEXT", help=changed)
@@ -67,7 +72,7 @@ def findings_arguments(found: argparse.ArgumentParser) -> None:
 def check_chapters_arguments(check: argparse.ArgumentParser) -> None:
     """The chapters to check, by rule or also by a model."""
     _chapters(check)
-    check.add_argument("--model", action="store_true", help=_("also by the agents' model, for money"))
+    check.add_argument("--model", action="store_true", help=_("also with the agents' model; costs money"))
     add_yes(check)
     check.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
 
@@ -75,11 +80,11 @@ def check_chapters_arguments(check: argparse.ArgumentParser) -> None:
 def impact_arguments(impact: argparse.ArgumentParser) -> None:
     """The change to examine, and whether it is applied."""
     one = impact.add_mutually_exclusive_group(required=True)
-    one.add_argument("--name", metavar=_("OLD"), help=_("this name becomes another: --to"))
+    one.add_argument("--name", metavar=_("OLD"), help=_("rename this name; needs --to"))
     one.add_argument("--chapter", type=whole, metavar="N", help=_("the edited chapter at this place"))
     words = _("the chapter at place N goes to place M")
     one.add_argument("--move", type=whole, nargs=2, metavar=("N", "M"), help=words)
-    one.add_argument("--fact", metavar="ID", help=_("this record says something else: --to"))
+    one.add_argument("--fact", metavar="ID", help=_("change the text of this record; needs --to"))
     one.add_argument("--undo", action="store_true", help=_("undo the last applied change"))
     impact.add_argument("--to", metavar=_("NEW"), help=_("the new name, or the new text of the record"))
     words = _("a further name and its new form: OLD=NEW; repeatable")
@@ -105,23 +110,23 @@ def names_command(
     add: Callable[[str, str], argparse.ArgumentParser], project: Callable[[argparse.ArgumentParser], None]
 ) -> None:
     """Adds `names`."""
-    names = add("names", _("people, places and things with kinds and fields, the card of one; 1: none fits"))
+    names = add("names", _("people, places and things with their kinds and fields, or the card of one; 1: no match"))
     project(names)
     names.add_argument("--kind", metavar=_("KIND"), help=_("only of this kind, one of yours or of the program"))
     names.add_argument("--words", default="", metavar=_("WORDS"), help=_("only with these words"))
-    names.add_argument("--card", metavar=_("NAME"), help=_("all that is known of this name"))
+    names.add_argument("--card", metavar=_("NAME"), help=_("show everything known about this name"))
     names.add_argument("--chapter", type=whole, metavar="N", help=_("with --card: as of the chapter at this place"))
     names.add_argument("--edit", metavar=_("NAME"), help=_("change this name: --as, --field"))
-    names.add_argument("--as", dest="as_kind", metavar=_("KIND"), help=_("with --edit: it is of this kind"))
-    words = _("with --edit: what you note of it, repeatable; empty: nothing")
+    names.add_argument("--as", dest="as_kind", metavar=_("KIND"), help=_("with --edit: its kind"))
+    words = _("with --edit: a field and its value, repeatable; empty value: none")
     names.add_argument("--field", action="append", default=[], metavar="FIELD=TEXT", help=words)
     names.add_argument("--define", metavar=_("KIND"), help=_("a kind of your own, or one of the program: --fields"))
     names.add_argument(
         "--base", choices=get_args(EntityKind), help=_("with --define: agents treat its names as this kind")
     )
-    words = _("with --define: what is noted of each name of the kind, separated by commas")
+    words = _("with --define: the fields of the kind, separated by commas")
     names.add_argument("--fields", metavar="A,B", help=words)
-    names.add_argument("--undefine", metavar=_("KIND"), help=_("take a kind out; its names keep what is noted"))
+    names.add_argument("--undefine", metavar=_("KIND"), help=_("remove a kind; its names keep their notes"))
     names.add_argument("--json", action="store_true")
 
 
@@ -129,13 +134,13 @@ def proofing_commands(
     add: Callable[[str, str], argparse.ArgumentParser], project: Callable[[argparse.ArgumentParser], None]
 ) -> None:
     """Adds `proof`, `scenes` and `words`."""
-    proof = add("proof", _("what rules mark in the text, without a model; 1: they mark something"))
+    proof = add("proof", _("places that rules mark in the text, without a model; 1: something is marked"))
     project(proof)
     _proof(proof)
     scenes = add("scenes", _("the scenes of a chapter; move, name, join or break one"))
     project(scenes)
     _scenes(scenes)
-    words = add("words", _("what was written on which day, by hand and by a model, beside the goals"))
+    words = add("words", _("words written per day, by hand and by a model, with the goals"))
     project(words)
     words.add_argument("--days", type=whole, default=30, metavar="N", help=_("the last N days with writing"))
     goal = _("set a goal: book, volume, chapter, day (lengths), until (2027-03-31), day_begins (hour), hand_only")
@@ -194,7 +199,7 @@ def outline_arguments(outline: argparse.ArgumentParser) -> None:
     change.add_argument("--write", type=path, metavar=_("FILE"), help=words)
     words = _("assign this part to the chapter at this place, to `none`, or as its heading suggests: `rules`")
     change.add_argument("--assign", nargs=2, metavar=(_("PART"), _("CHAPTER")), help=words)
-    words = _("by rule: which names of the beats are in the text, of --chapter or counted for each chapter")
+    words = _("check by rule which names of the beats occur in the text of --chapter, or count them for each chapter")
     outline.add_argument("--progress", action="store_true", help=words)
     outline.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
 
@@ -202,7 +207,7 @@ def outline_arguments(outline: argparse.ArgumentParser) -> None:
 def ask_arguments(command: argparse.ArgumentParser) -> None:
     """The question, the texts sent with it, and the conversation that it continues."""
     command.add_argument("project", type=path, metavar=_("PROJECT"), help=_("the project's folder"))
-    command.add_argument("question", metavar=_("QUESTION"), help=_("about the book, in your words"))
+    command.add_argument("question", metavar=_("QUESTION"), help=_("a question about the book, in your own words"))
     chapter = _("send the text of this chapter with it; may be given again")
     command.add_argument("--chapter", type=whole, action="append", default=[], metavar="N", help=chapter)
     goes_on = _("continue this conversation; without it a new one begins")
@@ -214,24 +219,34 @@ def candidate_arguments(compared: argparse.ArgumentParser) -> None:
     """The candidates to compare, and the writer's decision."""
     words = _("a comparison or a waiting question; without one, what can be compared is listed")
     compared.add_argument("comparison", nargs="?", metavar=_("COMPARISON"), help=words)
-    compared.add_argument("--workflow", metavar=_("WORKFLOW"), help=_("with --node: the outputs of a step"))
+    compared.add_argument(
+        "--workflow", metavar=_("WORKFLOW"), help=_("with --node: the workflow whose step is compared")
+    )
     compared.add_argument("--node", metavar=_("NODE"), help=_("the step whose outputs are compared"))
     compared.add_argument("--chapter", type=whole, metavar="N", help=_("with --node: for the chapter at this place"))
     word = compared.add_mutually_exclusive_group()
     word.add_argument("--choose", metavar="A", help=_("choose this candidate, by its letter"))
-    words = _("these are equally good; the first of them goes on")
+    words = _("these are equally good; the first of them is used")
     word.add_argument("--tie", nargs="+", default=[], metavar="A", help=words)
     word.add_argument("--none", action="store_true", help=_("none of them is good enough"))
-    words = _("put these paragraphs together: A1, B2 or whole candidates")
+    words = _("compose a text from these paragraphs: A1, B2 or whole candidates")
     word.add_argument("--take", nargs="+", default=[], metavar="A1", help=words)
-    word.add_argument("--compose", type=path, metavar="FILE", help=_("the text of this file, made of the candidates"))
-    word.add_argument("--undo", action="store_true", help=_("take the choice back"))
-    word.add_argument("--more", type=whole, metavar="N", help=_("write N further candidates, for money"))
+    word.add_argument(
+        "--compose", type=path, metavar="FILE", help=_("choose the text of this file, composed from the candidates")
+    )
+    word.add_argument("--undo", action="store_true", help=_("undo the choice"))
+    word.add_argument("--more", type=whole, metavar="N", help=_("write N more candidates; costs money"))
     word.add_argument("--sift", action="store_true", help=_("check the facts of each candidate by rule"))
     word.add_argument("--outcomes", action="store_true", help=_("how often each prompt and model won, tied and lost"))
-    compared.add_argument("--model", action="store_true", help=_("with --sift: also by the agents' model, for money"))
-    words = _("with --take or --compose: have the sentences at the seams changed, for money, and print the changes")
+    compared.add_argument(
+        "--model", action="store_true", help=_("with --sift: also with the agents' model; costs money")
+    )
+    words = _(
+        "with --take or --compose: have the sentences at the seams changed, which costs money, and print the changes"
+    )
     compared.add_argument("--seams", action="store_true", help=words)
-    compared.add_argument("--accept", nargs="+", type=whole, default=[], metavar="N", help=_("with --seams: use these"))
+    compared.add_argument(
+        "--accept", nargs="+", type=whole, default=[], metavar="N", help=_("with --seams: apply these changes")
+    )
     add_yes(compared)
     compared.add_argument("--json", action="store_true", help=_("print JSON, for programs"))

@@ -72,7 +72,7 @@ def _print(view: TrustView, *, as_json: bool) -> None:
         say(_("You have confirmed:"))
         _lines(view.confirmed)
     if not (view.asked.items or view.confirmed.items):
-        say(_("It brings nothing that sends, spends or runs. Confirm it once to work in it."))
+        say(_("It contains nothing that sends text, spends money or runs commands. Confirm it once to work in it."))
 
 
 def _lines(request: TrustRequest) -> None:

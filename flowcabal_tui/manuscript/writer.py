@@ -73,7 +73,7 @@ def _epub(details: BookDetails, chapters: Sequence[ImportedChapter], notes: Note
 
     if notes:
         raise ManuscriptError(
-            _("An EPUB holds no comments."), _("Nothing was written."), _("Export it without them, or as docx.")
+            _("An EPUB cannot contain comments."), _("Nothing was written."), _("Export it without them, or as docx.")
         )
     return epub(details, chapters)
 

@@ -169,7 +169,7 @@ def bad_address(url: str) -> ModelError:
         ModelFault.NOT_CONFIGURED,
         _("The address of the model cannot be used"),
         clean(url.rpartition("@")[2])[:QUOTE_LIMIT],
-        _("base_url looks like https://example.com/v1"),
+        _("base_url must look like https://example.com/v1"),
     )
 
 

@@ -90,7 +90,7 @@ def usable_key(key: str | None) -> str | None:
     if not all("!" <= character <= "~" for character in key):
         raise ModelError(
             ModelFault.AUTH,
-            _("The key contains characters that no key contains"),
+            _("The key contains invalid characters"),
             _("Nothing was sent."),
             _("Copy the key again, without quotation marks or spaces."),
         )
@@ -188,6 +188,6 @@ def _not_configured(endpoint: Endpoint) -> ModelError:
     return ModelError(
         ModelFault.NOT_CONFIGURED,
         _("No model is configured"),
-        _("No provider {name} is known over HTTP.").format(name=endpoint.provider),
+        _("There is no HTTP provider named {name}.").format(name=endpoint.provider),
         _("Choose one of: {names}. openai means every compatible server.").format(names=", ".join(SPOKEN)),
     )

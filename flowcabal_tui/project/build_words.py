@@ -108,7 +108,7 @@ def reason_words(record: BuildRecord, change: Change) -> str:
     what = dict(record.items).get(change.because, "")
     lines = [_("For: {what}").format(what=what)] if what else []
     if change.loses_gate:
-        lines.append(_("You would no longer be asked there."))
+        lines.append(_("You would no longer be asked at this point."))
     taken, _fallen = record.taken
     known = {each.id: each for each in record.changes}
     missing = [change_words(known[name]) for name in sorted(change.needs) if name not in taken]

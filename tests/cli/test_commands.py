@@ -351,7 +351,7 @@ def test_chinese_help_is_laid_out_by_cells(call: Call, monkeypatch: pytest.Monke
     _usage, found = call("--lang", "zh", "candidates", "--help").out.split("位置参数：\n")
     _arguments, options = found.split("选项：\n")
     assert max(map(cells, options.splitlines())) <= 60 - 2
-    shown = ("项目的文件夹", "与 --node 同用：对比", "要对比其输出的节点", "按字母选用这份候选稿")
+    shown = ("项目的文件夹", "与 --node 同用：该节点", "要对比其输出的节点", "按字母选用这份候选稿")
     rows = [next(row for row in found.splitlines() if words in row) for words in shown]
     assert len({cells(row.partition(words)[0]) for row, words in zip(rows, shown, strict=True)}) == 1
     assert not any(row.strip()[:1] in "，。、；：" for row in options.splitlines() if row.strip())

@@ -99,4 +99,4 @@ def test_a_check_ends_with_1_while_findings_wait(book: str, listed: Any, capsys:
     assert main(["check", book, "--model", "--yes"]) in (0, 1)
     with pytest.raises(SystemExit):
         main(["check", book, "--chapter", "3..1"])
-    assert "names no chapters" in capsys.readouterr().err
+    assert "is not a range of chapters" in capsys.readouterr().err

@@ -69,7 +69,7 @@ def test_it_is_installed_from_the_users_index_whatever_lies_in_the_folder(
     assert [path.name for path in own.folder.glob("lib/python*/site-packages/openviking_sdk-*")] == [
         "openviking_sdk-0.1.17.dist-info"
     ]
-    assert "installed already" in call("knowledge", "install").out
+    assert "already installed" in call("knowledge", "install").out
     assert "0.5.2" in call("knowledge", "status").out
     assert not hostile.exists() and not (tmp_path / "novel" / "target").exists()
     assert call("knowledge", "remove").code == 1, "nobody is there to be asked"

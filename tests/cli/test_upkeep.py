@@ -151,4 +151,4 @@ def test_a_project_without_its_database_names_the_rescue_which_makes_a_new_one(
 def test_a_rescue_that_finds_nothing_says_so(tmp_path: Path, call: Call) -> None:
     (tmp_path / "empty" / "manuscript").mkdir(parents=True)
     ended = call("rescue", tmp_path / "empty")
-    assert ended.code == 1 and "Nothing that could be extracted" in ended.out
+    assert ended.code == 1 and "Nothing that can be extracted" in ended.out

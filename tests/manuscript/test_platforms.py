@@ -29,7 +29,7 @@ def test_the_report_names_chapters_and_blocks_nothing():
     told = "\n".join(export.report)
     assert export.chapters == 2 and export.text
     for words in ("shorter than 1,000", "the same title twice", "a paragraph longer than 300", "empty brackets",
-                  "straight quotes that do not pair", "as known on 2026-11-21"):  # fmt: skip
+                  "unpaired straight quotes", "as known on 2026-11-21"):  # fmt: skip
         assert words in told
 
 

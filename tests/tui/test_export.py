@@ -51,8 +51,8 @@ async def test_the_open_chapter_goes_to_a_file_of_the_platform(tmp_path: Path) -
     ("typed", "wrong"),
     [
         ({"to": "clipboard"}, "Only the layout of a platform"),
-        ({"which": "range", "range": "two"}, "two names no chapters"),
-        ({"which": "range", "range": ""}, "names no chapters"),
+        ({"which": "range", "range": "two"}, "two is not a range of chapters"),
+        ({"which": "range", "range": ""}, "is not a range of chapters"),
         ({"which": "this"}, "There is no text in these chapters yet."),
         ({"which": "range", "range": "900.."}, "The book has"),
     ],

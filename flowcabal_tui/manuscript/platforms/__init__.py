@@ -114,7 +114,7 @@ def _report(platform: Platform, chapters: Sequence[ImportedChapter]) -> Iterator
         (_("a paragraph longer than {n}").format(n=platform.longest_paragraph),
          [c.title for c in chapters if platform.longest_paragraph and _longest(c.text) > platform.longest_paragraph]),
         (_("empty brackets"), [c.title for c in chapters if _EMPTY.search(c.text)]),
-        (_("straight quotes that do not pair"), [c.title for c in chapters if platform.quotes and _odd_quotes(c.text)]),
+        (_("unpaired straight quotes"), [c.title for c in chapters if platform.quotes and _odd_quotes(c.text)]),
     ):  # fmt: skip
         if named:
             yield f"{words}: {_some(named)}"

@@ -144,7 +144,7 @@ def _between(words: str, chapters: Sequence[Chapter]) -> list[Chapter]:
     """The chapters of `7`, `7..9`, `7..` or `..9`. Raises Unreadable."""
     found = _RANGE.fullmatch(words)
     if found is None or not (found["first"] or found["last"]):
-        raise Unreadable(_("{text} names no chapters: write 7, 7..9, 7.. or ..9.").format(text=words or "“”"))
+        raise Unreadable(_("{text} is not a range of chapters: write 7, 7..9, 7.. or ..9.").format(text=words or "“”"))
     first = int(found["first"] or 1)
     last = int(found["last"] or (len(chapters) if found["to"] else first))
     inside = [each for each in chapters if first <= each.position <= last]

@@ -107,7 +107,10 @@ class TrustScreen(ModalScreen[tuple[Digest, ...] | None]):
         if not self._view.asked.items and self._waits:
             rows.append(
                 Option(
-                    _("It brings nothing that sends, spends or runs. Confirm it once to work in it."),
+                    _(
+                        "It contains nothing that sends text, spends money or runs commands. Confirm it once to "
+                        "work in it."
+                    ),
                     disabled=True,
                 )
             )
