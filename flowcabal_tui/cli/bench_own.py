@@ -10,7 +10,7 @@ from flowcabal_tui.cli.bench_context import write_lines
 from flowcabal_tui.cli.terminal import json_text, say, say_json
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import SettingsError
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project.bench.check_bench import check_answers
 from flowcabal_tui.project.bench.judge_bench import Judged, about_tokens, figures, judged_rows
 from flowcabal_tui.project.bench.own_plants import OwnBook, clean_rows, own_book
@@ -69,7 +69,11 @@ def _lines(book: OwnBook, found: Mapping[str, Sequence[Mapping[str, Any]]]) -> l
 
 def say_price(rows: int, tokens: int, endpoint: Endpoint) -> None:
     """Prints the tokens that asking the model would send, and their price where it is known; nothing was asked yet."""
-    words = _("{n} rows would send about {tokens} tokens to {model}. Add --yes to ask it.")
+    words = ngettext(
+        "{n} row would send about {tokens} tokens to {model}. Add --yes to ask it.",
+        "{n} rows would send about {tokens} tokens to {model}. Add --yes to ask it.",
+        rows,
+    )
     say(words.format(n=rows, tokens=tokens, model=endpoint.model))
     if endpoint.price_in is not None:
         costs = money(endpoint.price_in * tokens / 1_000_000, endpoint.currency)

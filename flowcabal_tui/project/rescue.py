@@ -27,7 +27,7 @@ from flowcabal_tui.settings.paths import MANUSCRIPT, PROJECT_FILE, PROJECT_STATE
 from flowcabal_tui.store.file.lock import holder_of
 from flowcabal_tui.store.file.salvage import FoundEntity, FoundVersion, Salvage, SalvagedData
 from flowcabal_tui.store.rows.outline import OUTLINE_LINKS, read_links
-from flowcabal_tui.store.rows.salvaged import salvaged_comments, salvaged_findings, salvaged_locks
+from flowcabal_tui.store.rows.salvaged import salvaged_comments, salvaged_findings, salvaged_locks, salvaged_words
 from flowcabal_tui.store.store import DATABASE, LOCK
 
 _MOST_FILES: Final = 20_000
@@ -111,6 +111,9 @@ class Rescue:
             entity for entity in self.found.entities.values() if entity.by == "hand" and not entity.removed
         )
         self.comments = salvaged_comments(self.found.comments)
+        words = salvaged_words(self.found.note_words)
+        self.words = {each.id: words[each.id] for each in self.comments if each.id in words and each.author}
+        """The writer's words on notes of readers."""
         self.findings = salvaged_findings(self.found.findings)
         self.locked = salvaged_locks(self.found.locks) & {chapter.id for chapter in self.chapters}
         named = {version.digest for version in self.found.versions.values()}

@@ -19,7 +19,8 @@ async def put_notes(rescue: Rescue, store: Store, made_of: Mapping[ChapterId, Ch
     texts = {new: await store.book.text(new) for new in made_of.values()}
     for comment in rescue.comments:
         if comment.chapter in made_of:
-            await store.comments.add(_placed(replace(comment, chapter=made_of[comment.chapter]), texts))
+            placed = _placed(replace(comment, chapter=made_of[comment.chapter]), texts)
+            await store.comments.add(placed, rescue.words.get(comment.id))
     known = {entity.identity for entity in rescue.entities}
     found = [replace(each, proposal=_moved(each.proposal, made_of, texts, known)) for each in rescue.findings
              if _chapters(each.proposal) <= made_of.keys()]  # fmt: skip

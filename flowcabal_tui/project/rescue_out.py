@@ -60,6 +60,8 @@ def described(rescue: Rescue) -> Iterator[str]:
         yield _("names that you wrote: {n}").format(n=len(rescue.entities))
     if rescue.comments:
         yield _("comments: {n}").format(n=len(rescue.comments))
+    if rescue.words:
+        yield _("your decisions on notes of readers: {n}").format(n=len(rescue.words))
     if rescue.findings:
         yield _("findings, with your decisions: {n}").format(n=len(rescue.findings))
     if rescue.locked:
@@ -141,6 +143,7 @@ def _write_files(rescue: Rescue, folder: Path) -> None:
         "outline": [asdict(link) for link in rescue.outline_links],
         "names": [asdict(entity) for entity in rescue.entities],
         "comments": [to_plain(comment) for comment in rescue.comments],
+        "decided_notes": {str(number): to_plain(word) for number, word in rescue.words.items()},
         "findings": [to_plain(finding) for finding in rescue.findings],
         "locked": sorted(rescue.locked),
     }

@@ -19,7 +19,7 @@ from flowcabal_tui.agents.shapes.claims import Claims, PairVerdict, Readings
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId
 from flowcabal_tui.domain.model_calls import ModelRequest
-from flowcabal_tui.domain.run import Angle, AngleCheck, CheckFinding
+from flowcabal_tui.domain.run import ANGLES, Angle, AngleCheck, CheckFinding
 from flowcabal_tui.domain.workflow import Node, PromptParams
 from flowcabal_tui.models.salvage import read_text
 from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, person
@@ -90,6 +90,16 @@ async def test_a_contradiction_that_no_reading_explains_and_that_is_seen_again_i
     assert WRONG[found.draft.start : found.draft.end] == "右颊" and found.source.uri == "manuscript/c3"
     before, after = ["monitor.check"] * (1 + AGAIN), ["monitor.check"] * (AGREEMENTS - AGAIN)
     assert judge.purposes == [*before, "monitor.defence", *after]
+
+
+async def test_a_doubt_is_judged_again_without_angles_and_subtypes_behind_the_same_beginning() -> None:
+    judge = Judge()
+    await checks(judge)
+    first, *again = [each.messages[1].content for each in judge.asked if each.purpose == "monitor.check"]
+    assert len(again) == AGREEMENTS
+    for text in again:
+        assert "<subtypes>" not in text and not [angle for angle in ANGLES if f"`{angle}`" in text]
+        assert text.startswith(first.partition("</names>")[0])
 
 
 @pytest.mark.parametrize("verdict", ["changed", "somebody_else", "speech_or_belief", "unsure"])

@@ -189,16 +189,17 @@ async def _opened(folder: Path) -> AsyncIterator[Project]:
 
 
 def _answer(chapters: list[tuple[str, str]]) -> dict[str, Any]:
-    """What the helper says to everything: nothing is wrong, and the first sentences of a chapter sum it up.
+    """What the helper says to everything. Without usage, from which estimates of tokens would be learned."""
+    call = {"name": "answer", "arguments": json.dumps(answered(chapters), ensure_ascii=False)}
+    return {"tool_calls": [call], "times": -1, "usage": False}
 
-    Without usage, from which estimates of tokens would be learned.
-    """
+
+def answered(chapters: list[tuple[str, str]]) -> dict[str, Any]:
+    """Nothing is wrong, and the first sentences of a chapter sum it up."""
     quotes = [each.strip() for _title, text in chapters for each in text[: WRITTEN[0]].split("。")[:_SUMMED_UP]]
     sentences = [{"sentence": each, "quote": each} for each in quotes]
     lines = [{"profile": profile, "source_id": "chapter", **each} for profile in PROFILES for each in sentences]
-    said = NOTHING_FOUND | {"sentences": sentences, "lines": lines}
-    call = {"name": "answer", "arguments": json.dumps(said, ensure_ascii=False)}
-    return {"tool_calls": [call], "times": -1, "usage": False}
+    return NOTHING_FOUND | {"sentences": sentences, "lines": lines}
 
 
 async def _run(project: Project, template: str, title: str, text: str) -> None:

@@ -10,9 +10,10 @@ import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
+from flowcabal_tui.domain.comments import Comment
 from flowcabal_tui.domain.findings import FindingWish
 from flowcabal_tui.domain.ids import ChapterId, EntityId, NodeId, OutputId, RunId
 from flowcabal_tui.domain.impact import ChapterChanged, Rename
@@ -308,6 +309,34 @@ async def _intend(project: Project) -> None:
     await project.carry_out(DecideFindings((await _finding(project),), "intended", "It is her ghost."))
 
 
+async def _noted(project: Project) -> None:
+    """As `_checked`, with a note of a reader on the last chapter."""
+    await _checked(project)
+    chapter = (await project.book.chapters())[-1].id
+    note = Comment(chapter, "Is she not dead?", "question", "Ines Marlow", ACTS.index("Ines"), 0, "Anna")
+    await project._engine.call(project._parts.store.comments.add(replace(note, end=note.start + len(note.quotation))))
+
+
+async def _note(project: Project) -> ProposalId:
+    page = await project.findings.findings(FindingWish(states=(), folded=True, notes=True))
+    return next(row.proposal.id for row in page.rows if row.proposal.origin.by == "reader")
+
+
+async def _decide_note(project: Project) -> None:
+    """One word on the note and on the finding that says the same."""
+    both = (await _note(project), await _finding(project))
+    await project.carry_out(DecideFindings(both, "intended", "It is her ghost."))
+
+
+async def _change_by_note(project: Project) -> None:
+    await project.carry_out(ChangeFromHere(await _note(project)))
+
+
+async def _changed_by_note(project: Project) -> None:
+    await _noted(project)
+    await _change_by_note(project)
+
+
 async def _mend(project: Project) -> None:
     chapter = (await project.book.chapters())[-1].id
     await project.carry_out(WriteChapter(chapter, ACTS.replace("Ines Marlow", "Her sister")))
@@ -343,6 +372,9 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     Operation("change", _change, prepare=_checked),
     Operation("intend", _intend, prepare=_checked),
     Operation("mend", _mend, prepare=_checked),
+    Operation("word on a note", _decide_note, prepare=_noted),
+    Operation("fact of a note", _change_by_note, prepare=_noted),
+    Operation("undo of a note", _undo, prepare=_changed_by_note),
     Operation("undo", _undo, prepare=_changed),
     Operation("purge", _purge, prepare=_add_secret),
     Operation("purge deleted", _purge_deleted, prepare=_delete_secret),

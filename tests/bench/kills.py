@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from flowcabal_tui.domain.comments import CommentWish
 from flowcabal_tui.domain.findings import FindingWish
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.manuscript.mirror import mirror_digest
@@ -42,6 +43,7 @@ SEED: Final = int(os.environ.get("FLOWCABAL_BENCH_SEED", "81"))
 PATIENCE: Final = 60.0
 POLL: Final = 0.05
 MANY: Final = 1_000
+EVERY_COMMENT: Final = CommentWish(resolved=None)
 WRONGS: Final = (
     "lost",
     "doubled",
@@ -265,6 +267,7 @@ async def _state(folder: Path, wrong: Counter[str] | None = None) -> dict[str, A
             "kept": [(one.digest, one.deleted) for one in await project.book.kept()],
             "runs": [(one.workflow, one.state, one.nodes) for one in await project.runs.summaries()],
             "findings": await _findings(project),
+            "comments": [(one.words, one.resolved) for one in await project.revision.comments(EVERY_COMMENT)],
             "facts": [(one.text, bool(one.since), bool(one.until)) for one in (await project.story.all()).facts],
             **await state_of_candidates(project),
         }
@@ -276,10 +279,10 @@ async def _state(folder: Path, wrong: Counter[str] | None = None) -> dict[str, A
 
 
 async def _findings(project: Project) -> list[tuple[str, str, str]]:
-    """Both passages of each finding, and what became of it."""
-    page = await project.findings.findings(FindingWish(states=(), folded=True), 0, MANY)
-    rows = [row.proposal for row in page.rows]
-    return [(row.quotation, row.difference.after.source.text, row.state) for row in rows]
+    """Both passages of each finding and note of a reader, and what became of it with the writer's reason."""
+    page = await project.findings.findings(FindingWish(states=(), folded=True, notes=True), 0, MANY)
+    rows = [(row.proposal, row.word) for row in page.rows]
+    return [(row.quotation, row.difference.after.source.text, f"{row.state} {word}") for row, word in rows]
 
 
 async def _chapter(project: Project, chapter: Any, title: str) -> tuple[str, tuple[str, ...]]:
@@ -290,7 +293,7 @@ async def _chapter(project: Project, chapter: Any, title: str) -> tuple[str, tup
 
 def _all_texts(state: dict[str, Any]) -> list[Any]:
     chapters = [(title, text) for part in ("chapters", "deleted") for title, texts in state[part] for text in texts]
-    return [*chapters, *state["kept"], *state["findings"], *state["facts"]]
+    return [*chapters, *state["kept"], *state["findings"], *state["comments"], *state["facts"]]
 
 
 async def _look(project: Project, folder: Path, wrong: Counter[str]) -> None:

@@ -4,7 +4,7 @@ A recording mock answers the run, the check, the keep and the reading of chapter
 chapters, each the first of its session, and of the next chapter. A prompt token counts as cached when it stands in a
 beginning of at least 1,024 tokens that an earlier request of the session to the same model had, tools first, and that
 was used within the life of the cache. Chapters 10, 60 and 119 are asked about once more with the Monitor switched off:
-what is outside then is what the check leaves room beside.
+what is outside then is what the check leaves room beside; and with a helper that doubts a share of all pairs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from flowcabal_tui.protocol.book import AddChapter, ImportManuscript, PersistOut
 from flowcabal_tui.protocol.runs import Decide, RunWorkflow
 from flowcabal_tui.settings.project_file import ModelsSettings, load_project, save_project
 from tests.bench.cached import Sent, cached_tokens, count, sent
-from tests.bench.chapter_cost import WRITTEN, _answer, _chapters, _opened, answers
+from tests.bench.chapter_cost import WRITTEN, _chapters, _opened, answered, answers
+from tests.bench.doubting import DoubtingServer
 from tests.bench.projects import TITLE, hosted_at, novel, own_folders
 from tests.bench.report import Figure, checked
 from tests.faultserver import FaultServer
@@ -35,6 +36,8 @@ SHARE: Final = 0.5
 MOST_OUTSIDE: Final = 40_000
 MOST_CHECKED: Final = 60_000
 """Tokens outside a cached prefix: of a chapter in a book whose checks are switched off, and of one that is checked."""
+DOUBTED: Final = (0.1, 0.25)
+"""Of the pairs of a check."""
 PAUSES: Final = ((0, 300), (300, 300), (1_800, 300), (1_800, 3_600))
 """Seconds that the writer takes at each gate, and seconds that an entry of the cache lives unused."""
 TEMPLATE, KEPT = "chapter", NodeId("polish")
@@ -71,16 +74,27 @@ def _of_chapter(texts: Sequence[tuple[str, str]], number: int) -> Iterator[Figur
     yield from _figures(number, asyncio.run(session(texts, number)))
     if number > 1:
         yield from _unchecked(number, *asyncio.run(session(texts, number, checks=False)))
+        for share in DOUBTED:
+            yield from _doubted(number, share, *asyncio.run(session(texts, number, doubted=share)))
 
 
 def _unchecked(number: int, requests: list[Sent], following: list[Sent]) -> Iterator[Figure]:
     """What stands outside where no check asks anything, by request."""
+    return _outside(number, "outside, with the check switched off", MOST_OUTSIDE, requests, following)
+
+
+def _doubted(number: int, share: float, requests: list[Sent], following: list[Sent]) -> Iterator[Figure]:
+    """What stands outside where so many pairs are judged again and defended, by request."""
+    return _outside(number, f"outside, {share:.0%} of the pairs doubted", MOST_CHECKED, requests, following)
+
+
+def _outside(number: int, what: str, most: int, requests: list[Sent], following: list[Sent]) -> Iterator[Figure]:
     session, first = [*requests, *following], len(requests)
     outside = [each.tokens - cached for each, cached in zip(session, cached_tokens(session), strict=True)]
     parts = ((f"chapter {number}", 0, first), (f"chapter {number + 1}, in the same session", first, len(session)))
     for name, start, end in parts:
-        told = f"{name}: outside, with the check switched off"
-        yield checked(told, sum(outside[start:end]), MOST_OUTSIDE, "tokens")
+        told = f"{name}: {what}"
+        yield checked(told, sum(outside[start:end]), most, "tokens")
         for each, tokens in list(zip(session, outside, strict=True))[start:end]:
             yield Figure(f"{told}: {_task(each)}", f"{tokens:,} of {each.tokens:,}")
 
@@ -139,12 +153,12 @@ def beats_told(name: str, number: int, requests: Sequence[Sent]) -> Iterator[Fig
 
 
 async def session(
-    texts: Sequence[tuple[str, str]], number: int, *, checks: bool = True
+    texts: Sequence[tuple[str, str]], number: int, *, checks: bool = True, doubted: float = 0
 ) -> tuple[list[Sent], list[Sent]]:
     """What the models are asked for a chapter and for the next one, from the run of each to its reading."""
+    said = answered(list(texts[number - 1 : number + 1]))
     with own_folders() as folder:
-        async with FaultServer() as writer, FaultServer() as helper:
-            helper.push(_answer(list(texts[number - 1 : number + 1])))
+        async with FaultServer() as writer, DoubtingServer(said, doubted) as helper:
             models = ModelsSettings(user=hosted_at(writer.url, "writer"), agent=hosted_at(helper.url, "helper"))
             await create_project(folder / "book", name=TITLE, language="zh", models=models)
             if not checks:

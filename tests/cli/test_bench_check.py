@@ -99,4 +99,4 @@ def test_a_model_is_asked_only_when_the_price_was_seen(call: Call, novels: Path,
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text('[models.user]\nmodel = "writer"\nbase_url = "http://127.0.0.1:9/v1"\n', "utf-8")
     done = call(*words)
-    assert done.code == 0 and "1 rows would send about" in done.out and "--yes" in done.out and not out.exists()
+    assert done.code == 0 and "1 row would send about" in done.out and "--yes" in done.out and not out.exists()

@@ -11,7 +11,7 @@ from tests.bench import kills
 from tests.bench.kill_operations import OPERATIONS, TWO_STEPS
 
 pytestmark = pytest.mark.slow
-SHORT = ("replace", "rename", "undo rename", "split", "check", "undo", "purge deleted")
+SHORT = ("replace", "rename", "undo rename", "split", "check", "undo", "word on a note", "purge deleted")
 
 
 @pytest.fixture(autouse=True)

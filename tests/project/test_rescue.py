@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from flowcabal_tui.domain.comments import CommentWish
-from flowcabal_tui.domain.errors import ChapterLocked, ProjectDamaged, ProjectExists, ProjectLocked
-from flowcabal_tui.domain.findings import FindingWish
+from flowcabal_tui.domain.comments import Comment, CommentWish
+from flowcabal_tui.domain.errors import ChapterLocked, ProjectDamaged, ProjectExists, ProjectLocked, RunError
+from flowcabal_tui.domain.findings import FindingVerdict, FindingWish
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.domain.proposals import Difference, Finding, Origin, Proposal, ProposalPlace
+from flowcabal_tui.domain.proposals import Difference, Finding, Origin, Proposal, ProposalId, ProposalPlace
 from flowcabal_tui.domain.run import Quotation
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.rescue import Rescue
@@ -27,7 +27,7 @@ from flowcabal_tui.project.rescue_out import PROJECT, REPORT, described, take_ou
 from flowcabal_tui.protocol.book import AddChapter, AssignOutline, EditChapter, WriteChapter, WriteMeta
 from flowcabal_tui.protocol.findings import DecideFindings
 from flowcabal_tui.protocol.revision import AddComment, LockChapters
-from flowcabal_tui.protocol.story import PutEntity
+from flowcabal_tui.protocol.story import PutEntity, UndoDecision
 from flowcabal_tui.settings.project_file import OFFLINE
 from tests.project.case import both, make, opened
 
@@ -270,6 +270,7 @@ async def test_comments_findings_and_locks_come_too(novel: Path) -> None:
     out = await taken_out(novel)
     report = (out / REPORT).read_text("utf-8")
     assert all(line in report for line in ("comments: 2", "your decisions: 1", "locked chapters: 1"))
+    assert "notes of readers" not in report
     async with opened(out / PROJECT) as case:
         third, fourth = await case.chapter(3), await case.chapter(4)
         notes = await case.project.revision.comments(CommentWish())
@@ -281,6 +282,55 @@ async def test_comments_findings_and_locks_come_too(novel: Path) -> None:
         assert finding.word == "She lies." and finding.proposal.difference.after.against == third
         with pytest.raises(ChapterLocked):
             await case.project.carry_out(WriteChapter(fourth, "Another text."))
+
+
+async def notes_of(project: Project) -> list[tuple[str, str, str]]:
+    """The notes of readers with the writer's words on them."""
+    page = await project.findings.findings(FindingWish(states=(), folded=True, notes=True))
+    rows = [row for row in page.rows if row.proposal.origin.by == "reader"]
+    return [(row.proposal.difference.after.explanation, row.proposal.state, row.word) for row in rows]  # type: ignore[union-attr]  # findings
+
+
+async def test_words_on_notes_of_readers_come_too(novel: Path) -> None:
+    decided: tuple[tuple[FindingVerdict, str], ...] = (("intended", "She lies."), ("later", ""), ("useless", ""))
+    async with opened(novel) as case:
+        third, store = await case.chapter(3), case.project._parts.store
+        await case.project.carry_out(AddComment(third, "The writer's own."))
+        for number in range(5):
+            note = Comment(third, f"Note {number}", "question", "Ines Marlow", 0, 11, "Anna")
+            identity = await case.project._engine.call(store.comments.add(note))
+            if number < len(decided):
+                verdict, reason = decided[number]
+                await case.project.carry_out(DecideFindings((ProposalId(f"note-{identity}"),), verdict, reason))
+        await case.project.carry_out(DecideFindings((ProposalId(f"note-{identity}"),), "useless"))
+        await case.project.carry_out(UndoDecision(scope="findings"))
+        await case.settled()
+        told = await notes_of(case.project)
+    assert [each[1:] for each in told] == [*decided, ("waiting", ""), ("waiting", "")]
+    header(novel)
+    out = await taken_out(novel)
+    assert "your decisions on notes of readers: 3" in (out / REPORT).read_text("utf-8")
+    async with opened(out / PROJECT) as case:
+        assert await notes_of(case.project) == told
+        open_ = {each.words for each in await case.project.revision.comments(CommentWish())}
+        assert open_ == {"The writer's own.", "Note 1", "Note 3", "Note 4"}
+        with pytest.raises(RunError):
+            await case.project.carry_out(UndoDecision(scope="findings"))
+
+
+@pytest.mark.parametrize("state", ["x'00'", "'spell'", "7"])
+async def test_a_word_of_a_stranger_decides_no_note(novel: Path, state: str) -> None:
+    async with opened(novel) as case:
+        note = Comment(await case.chapter(3), "Note", author="Anna")
+        identity = await case.project._engine.call(case.project._parts.store.comments.add(note))
+    with closing(sqlite3.connect(database(novel))) as connection:
+        connection.execute(f"INSERT INTO note_word VALUES ({identity}, {state}, '', 'so', 'no', 7)")
+        connection.execute("INSERT INTO note_word VALUES (99, 'useless', '', 'so', 1, '[]')")
+        connection.commit()
+    header(novel)
+    out = await taken_out(novel)
+    async with opened(out / PROJECT) as case:
+        assert await notes_of(case.project) == [("Note", "waiting", "")]
 
 
 async def test_rows_of_a_stranger_that_look_like_notes_are_left_out(novel: Path) -> None:

@@ -45,6 +45,7 @@ _OF_THE_WORLD: Final = frozenset({"place", "time"})
 """Kinds of things that the second question is shown; all others are said of people."""
 _ABOUT: Final = re.compile(r"^\s*\[[^\]\n]*\]\s*")
 """Who a line of a source speaks of, which is put before it."""
+_PAIRS_ALONE: Final = "- `statements`: each statement beside its passages, and nothing else; `findings` stays empty."
 _NAMES: Final = 30
 NAMES_TOKENS: Final = _NAMES * 40
 """Of the names of the cast with their aliases, at most."""
@@ -73,7 +74,7 @@ class Checker(Agent[JudgedDraft, Material, Claims, Judgement]):
         counter: TokenCounter,
         source_tokens: int = _LEAST_SOURCES,
     ) -> None:
-        """`angles` come with the words that describe them to the model."""
+        """`angles` come with the words that describe them to the model; without any it judges pairs alone."""
         self._source_tokens = source_tokens
         self._angles, self._model, self._prompts, self._counter = angles, model, prompts, counter
         self._answers: list[Claims] = []
@@ -87,11 +88,12 @@ class Checker(Agent[JudgedDraft, Material, Claims, Judgement]):
     async def messages(self, goal: JudgedDraft, notes: Sequence[SourceText], pairs: Pairs) -> tuple[Message, ...]:
         """The question about a draft, these notes and these pairs."""
         cast = named_in(goal.text, goal.book.entities)
+        wanted = [f"- `{angle}`: {words}" for angle, words in self._angles.items()]
         return self._prompts.get(_TASK).fill(
             {
                 "language": goal.book.view.language,
-                "wanted": Fenced("\n".join(f"- `{angle}`: {words}" for angle, words in self._angles.items())),
-                "subtypes": "\n".join(f"{angle}: {', '.join(BY_ANGLE[angle])}" for angle in self._angles),
+                "wanted": Fenced("\n".join(wanted) or _PAIRS_ALONE),
+                "subtypes": Fenced("\n".join(f"{angle}: {', '.join(BY_ANGLE[angle])}" for angle in self._angles)),
                 "names": name_lines(await as_called_here(goal.book.view, cast[:_NAMES])),
                 "sources": fenced_sources(notes),
                 "statements": pairs.fenced,

@@ -169,7 +169,7 @@ class Defence:
         return seen, agreed
 
     async def _judged_again(self, goal: JudgedDraft, pairs: Pairs, time: int) -> Claims:
-        checker = Checker(self._words, self._model, self._prompts, self._counter)
+        checker = Checker({}, self._model, self._prompts, self._counter)
         messages = await checker.messages(goal, (), pairs)
         request = with_tools(ModelRequest(messages, purpose="monitor.check"), Claims, self._model.endpoint)
         return await self._model.structured(request, Claims, sample=time)

@@ -10,7 +10,7 @@ from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.store.file.connection import Clock, Database
 from flowcabal_tui.store.rows.comments import FIELDS, add_comments, comment_of
-from flowcabal_tui.store.rows.note_words import NoteWord, forget_note_words
+from flowcabal_tui.store.rows.note_words import NoteWord, forget_note_words, restore_word
 from flowcabal_tui.store.rows.texts import chapter_now
 
 _IN_BOOK = """SELECT {fields} FROM comment JOIN place USING (chapter) WHERE NOT deleted AND generation=
@@ -37,13 +37,16 @@ class Comments:
         rows = await self._database.rows(_NOTES.format(fields=fields, readers="AND author<>''"))
         return tuple((comment_of(row), NoteWord(state, word) if state else None) for *row, state, word in rows)
 
-    async def add(self, comment: Comment) -> CommentId:
-        """Stores a new comment. Raises Gone for an unknown chapter."""
+    async def add(self, comment: Comment, word: NoteWord | None = None) -> CommentId:
+        """Stores a new comment; one of another database with the writer's word on it. Raises Gone for an unknown
+        chapter."""
         at = self._clock().isoformat()
 
         def add(connection: sqlite3.Connection) -> CommentId:
             chapter_now(connection, comment.chapter)
             (identity,) = add_comments(connection, [comment], at)
+            if word is not None:
+                restore_word(connection, identity, word)
             return identity
 
         return await self._database.do(add)

@@ -149,6 +149,12 @@ class Pages:
         """Reads one row again."""
         return self._row(self.page(place.page), place)
 
+    def number(self, place: RowStart) -> int:
+        """The number of a row of a table, which stands before its columns."""
+        page = self.page(place.page)
+        _length, at = _varint(page, place.offset)
+        return _varint(page, at)[0]
+
     def _row(self, page: bytes, place: RowStart) -> tuple[Value, ...] | None:
         kind = page[100 if place.page == 1 else 0]
         at = place.offset + (4 if kind == _INDEX_INNER else 0)

@@ -83,7 +83,9 @@ class SalvagedData:
     comments: list[tuple[Value, ...]] = field(default_factory=list)
     findings: list[tuple[Value, ...]] = field(default_factory=list)
     locks: list[tuple[Value, ...]] = field(default_factory=list)
-    """Rows that have the form of comments, findings and locks of chapters; see `store.rows.salvaged`."""
+    note_words: list[tuple[Value, ...]] = field(default_factory=list)
+    """Rows that have the form of comments, findings, locks of chapters and words on notes; see `store.rows.salvaged`.
+    Comments and words begin with their numbers."""
 
 
 class Salvage:
@@ -106,10 +108,12 @@ class Salvage:
             match len(row):
                 case 2:
                     self._text(place, row, damaged)
+                case 6 if row[0] is None:
+                    self.found.note_words.append((self._pages.number(place), *row[1:]))
                 case 6:
                     self._place(row)
                 case 11 if row[0] is None:
-                    self.found.comments.append(row)
+                    self.found.comments.append((self._pages.number(place), *row[1:]))
                 case 11:
                     self._version(row)
                 case 4:

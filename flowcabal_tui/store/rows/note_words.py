@@ -53,6 +53,13 @@ def decide_notes(
         _resolve(connection, identity)
 
 
+def restore_word(connection: sqlite3.Connection, identity: CommentId, said: NoteWord) -> None:
+    """Stores a word of another database, whose decision cannot be undone here."""
+    values = (identity, said.state, "waiting", clean(said.word).strip())
+    connection.execute("INSERT INTO note_word VALUES (?, ?, ?, ?, NULL, '[]')", values)
+    _resolve(connection, identity)
+
+
 def undo_notes(connection: sqlite3.Connection, number: int) -> Written:
     """Takes the words of a decision back. Returns the records that it wrote for them."""
     rows = connection.execute("SELECT number, written FROM note_word WHERE decision=?", (number,)).fetchall()

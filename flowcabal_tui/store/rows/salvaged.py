@@ -1,7 +1,8 @@
-"""Comments, findings and locks from the rows of a damaged database: those whose every field can be read.
+"""Comments, the words on them, findings and locks from the rows of a damaged database: those whose every field can be
+read.
 
-A page that was split can hold a row twice, and nothing says which is newer: an unresolved comment and a decided finding
-are taken before the others.
+A page that was split can hold a row twice, and nothing says which is newer: an unresolved comment, a decided finding
+and a decided note are taken before the others.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, get_args
 
-from flowcabal_tui.domain.comments import COMMENT_KINDS, Comment
+from flowcabal_tui.domain.comments import COMMENT_KINDS, Comment, CommentId
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proposals import DECIDED, Finding, Proposal, ProposalState
 from flowcabal_tui.domain.text import clean, clean_line
 from flowcabal_tui.store.file.connection import Row
+from flowcabal_tui.store.rows.note_words import NoteWord
 from flowcabal_tui.store.rows.proposals import proposal_of
 
 _MOST: Final = 100_000
@@ -42,12 +44,24 @@ def salvaged_comments(rows: Iterable[Row]) -> tuple[Comment, ...]:
 
 
 def _comment(row: Row) -> Comment | None:
-    _number, chapter, kind, words, quotation, start, end, lost, resolved, author, at = row
-    texts, numbers = (chapter, words, quotation, author, at), (start, end, lost, resolved)
+    number, chapter, kind, words, quotation, start, end, lost, resolved, author, at = row
+    texts, numbers = (chapter, words, quotation, author, at), (start, end, lost, resolved, number)
     if not _are(texts, str) or not _are(numbers, int) or kind not in COMMENT_KINDS or (when := _time(at)) is None:
         return None
-    made = (clean_line(author), bool(resolved), bool(lost), when)
+    made = (clean_line(author), bool(resolved), bool(lost), when, CommentId(number))
     return Comment(ChapterId(chapter), clean(words), kind, clean(quotation), max(0, start), max(0, end), *made)
+
+
+def salvaged_words(rows: Iterable[Row]) -> dict[CommentId, NoteWord]:
+    """The writer's words on notes, by the numbers of their comments; those that were taken back are left out."""
+    found: dict[CommentId, NoteWord] = {}
+    for number, state, _was, word, *_decision in rows:
+        if not _are((state, word), str) or state not in get_args(ProposalState) or len(found) >= _MOST:
+            continue
+        known = found.get(CommentId(number))
+        if state != "waiting" and (known is None or known.state not in DECIDED):
+            found[CommentId(number)] = NoteWord(state, clean(word))
+    return found
 
 
 def salvaged_findings(rows: Iterable[Row]) -> tuple[SalvagedFinding, ...]:
