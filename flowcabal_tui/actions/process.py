@@ -50,6 +50,7 @@ async def run_process(
         with contextlib.suppress(OSError, ValueError):
             transport, talk = await starting
             _kill_group(transport.get_pid())
+            await asyncio.wait({talk.exited}, timeout=LINGER)  # an earlier `close` would take its exit code
             transport.close()
         raise
     try:

@@ -154,8 +154,7 @@ class Workshop:
     async def close(self) -> None:
         """Ends the process at once; waiting callers get `HelperFailed`."""
         if self._process is not None:
-            with suppress(ProcessLookupError):
-                self._process.kill()
+            _kill(self._process)
         async with self._turn:  # the work at hand reads the pipes to their end
             await self._end()
 
@@ -163,9 +162,19 @@ class Workshop:
         """Ends the process at once, and lets go of its pipes."""
         process, self._process = self._process, None
         if process is not None:
-            with suppress(ProcessLookupError):
-                process.kill()
+            _kill(process)
             await process.communicate()
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    """Ends the process at once.
+
+    `Process.kill` looks first whether the process has ended, and so takes the exit code that asyncio's watcher waits
+    for; the watcher then warns of an unknown child and reports 255.
+    """
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
 
 
 def _failed(cause: HelperCause, limit: float, detail: str = "") -> HelperFailed:

@@ -9,6 +9,7 @@ import pickle
 import resource
 import signal
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -190,3 +191,26 @@ async def test_cancelled_work_ends_its_process(workshop: Workshop) -> None:
     with pytest.raises(asyncio.CancelledError):
         await waiting
     assert await workshop.do(os.getpid) != first
+
+
+@pytest.mark.skipif(not hasattr(os, "waitid"), reason="a dead process cannot be seen here without reaping it")
+async def test_the_exit_code_of_a_helper_that_died_is_left_to_asyncio(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    reap, may_reap = os.waitpid, threading.Event()
+
+    def late(pid: int, options: int) -> tuple[int, int]:
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        may_reap.wait(timeout=5)
+        return reap(pid, options)
+
+    monkeypatch.setattr(os, "waitpid", late)
+    workshop = Workshop()
+    helper = await workshop.do(os.getpid)
+    os.kill(helper, signal.SIGKILL)
+    await asyncio.to_thread(os.waitid, os.P_PID, helper, os.WEXITED | os.WNOWAIT)
+    closing = asyncio.create_task(workshop.close())
+    await asyncio.sleep(0)
+    may_reap.set()
+    await closing
+    assert "Unknown child" not in caplog.text
