@@ -182,3 +182,84 @@ def test_a_word_beside_another_step_is_no_subject_of_a_check() -> None:
 def test_a_wish_in_another_language_than_the_book_is_read(wish: str, language: str) -> None:
     made = form(wish, language)
     assert [step.does for step in made.steps] == ["plan", "write"] and not made.unread
+
+
+@pytest.mark.parametrize(
+    ("language", "wish", "number", "thing"),
+    [
+        ("zh", "先让模型列十个情节转折，我挑一个，再照它写。", 10, "情节转折"),
+        ("en", "Give me ten plot turns, I pick one, and then draft it.", 10, "plot turns"),
+    ],
+)
+def test_things_that_are_counted_and_picked_from_are_no_drafts(
+    language: str, wish: str, number: int, thing: str
+) -> None:
+    made = form(wish, language)
+    ideas, write = made.steps
+    assert (ideas.does, ideas.number, ideas.name, write.does) == ("candidates", number, thing, "write")
+    assert made.keep == "chapter" and not made.unread
+    first, second = build_by_form(made, WorkingCopy.of(None, Known()), language).copied.document["nodes"]
+    assert thing in str(first["params"]["write"]) and first["id"] in str(second["params"]["prompt"])
+
+
+def test_what_is_picked_without_a_number_is_named() -> None:
+    made = form("先想几个情节转折，我挑一个，再写初稿。", "zh")
+    assert [step.does for step in made.steps] == ["write"] and "我挑一个" in made.unread
+
+
+def test_ideas_alone_are_kept_as_a_note() -> None:
+    made = form("Give me six twists; I pick one.")
+    assert [step.id for step in made.steps] == ["ideas"] and made.keep == "note" and not made.existing
+
+
+@pytest.mark.parametrize(
+    ("language", "wish", "who"),
+    [
+        ("en", "Two critics, one cruel and one kind, read the draft; then rewrite it.", ["cruel", "kind"]),
+        ("zh", "写初稿，来两个评论家，一个毒舌一个温和，再重写。", ["毒舌", "温和"]),
+        ("en", "Draft it. Three critics read it; then revise it.", ["", "", ""]),
+    ],
+)
+def test_several_critics_are_as_many_readers(language: str, wish: str, who: list[str]) -> None:
+    made = form(wish, language)
+    (together,) = [step for step in made.steps if step.does == "together"]
+    assert [step.name for step in together.steps] == who and "improve" not in {step.does for step in made.steps}
+    assert made.steps[-1].does == "revise"
+    nodes = build_by_form(made, WorkingCopy.of(None, Known()), language).copied.document["nodes"]
+    assert all(each in str(nodes[1]["params"]["branches"]) for each in who)
+
+
+def test_people_of_the_story_are_no_readers() -> None:
+    made = form("Two people meet in the first scene. Draft it, then check the names.")
+    assert "together" not in {step.does for step in made.steps}
+
+
+@pytest.mark.parametrize(
+    ("language", "wish", "named"),
+    [
+        ("en", "Jot down what happens in the chapter, then draft it.", "Jot down what happens in the chapter"),
+        ("zh", "动笔之前排一排这章有哪几件事，再写初稿。", "动笔之前排一排这章有哪几件事"),
+        ("en", "Draft it, then let me fiddle with that list and polish it.", ""),
+    ],
+)
+def test_a_clause_that_only_names_the_chapter_is_not_understood(language: str, wish: str, named: str) -> None:
+    made = form(wish, language)
+    assert made.unread == ((named,) if named else ())
+    assert named or made.steps[0].pause, "what the writer changes waits for them"
+
+
+def test_a_word_between_a_number_and_its_unit_is_no_unit() -> None:
+    (together, revise) = form("写初稿，请三位审稿人看，一位查年代，一位查地名，一位查称谓，改一遍。", "zh").steps[1:]
+    assert (len(together.steps), revise.does) == (3, "revise"), "no three rounds"
+
+
+def test_endings_stand_behind_a_draft() -> None:
+    made = form("Offer me seven last lines; I pick one, which replaces the ending of the draft.")
+    assert [step.does for step in made.steps] == ["write", "candidates"]
+
+
+def test_a_step_that_the_workflow_has_is_not_inserted_again() -> None:
+    wish = "在计划后面加一道，专看计划和大纲有没有冲突。"
+    assert not form(wish, "zh", ("计划", "初稿")).alterations, "the plan is what the new step looks at"
+    (changed,) = form("初稿不到 3000 字就扩写一遍。", "zh", ("初稿",)).alterations
+    assert changed.step and changed.step.does == "expand"

@@ -8,6 +8,8 @@ So a wish that nobody here has seen is met about half of the time; the figures b
 Wishes of a stranger (a serial, poems, a translation, critics, a historian), judged by eye, are met less often: of 16 at
 first sight six were made wrong without a word. After steps and marks that end in nothing were named, one of 12 others
 was; none of these was met whole, 11 were asked about or named what was missing.
+Of 20 more (10 Chinese, 10 English, of the kinds of the development briefs) at first sight 10 were met, 5 asked about or
+named, 5 wrong, three of them without a word; after these kinds of failures were mended 11 were met, 9 asked or named.
 """
 
 from __future__ import annotations

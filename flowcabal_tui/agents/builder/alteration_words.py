@@ -76,7 +76,8 @@ def _removed(found: Wish, _copied: WorkingCopy, mentions: Sequence[_Mention]) ->
 def _inserted(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
     """A new step between two nodes, behind one, before one, or for texts of a length only."""
     about, taken = next(iter(found.abouts()), ""), {each.at for each in mentions}
-    verb = next((hit.key for hit in found.verbs() if hit.start not in taken), "check" if about else "")
+    there = {hit.key for hit in found.verbs() if hit.start in taken}
+    verb = next((hit.key for hit in found.verbs() if hit.key not in there), "check" if about else "")
     bounds = found.bounds(100)
     if not (verb and mentions and (bounds or found.has("insert"))):
         return ()

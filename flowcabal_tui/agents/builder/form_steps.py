@@ -169,6 +169,9 @@ def _candidates(flow: Flow, step: Step) -> None:
         params["angles"] = list(step.angles)
     name = step.name or (step.about or _name(flow, step))
     made = flow.add("evolution", name, step.id or "candidates", params)
+    if step.id == said["several"]["idea"]["id"]:
+        flow.there.answers = (*flow.there.answers, of_node(made, "wish", name))
+        return
     is_ending = step.id == said["several"]["ending"]["id"] and bool(flow.there.texts)
     before = flow.there.texts[-1:] if is_ending else ()
     texts = (*before, of_node(made, called=name))

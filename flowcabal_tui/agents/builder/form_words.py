@@ -25,11 +25,11 @@ def form_of(wish: str, copied: WorkingCopy, language: str) -> Form:
     form = Form.model_validate({"wish": wish, **_filled(found, copied, language)})
     nodes = [str(each.node.get(key, "")) for each in all_found(copied.document) for key in ("id", "name")]
     names = [form.name, *nodes, *(known.models or ()), *(known.callable_flows or ())]
-    filled = form.model_dump_json(exclude={"wish"}, exclude_unset=True)
-    unread = found.unread(names, f"{filled} {copied.base or ''}")
-    is_lost = sum(map(len, unread)) > found.tables["most_unread"] * len(found.text)
-    lost: Json = {"steps": (), "alterations": ()} if is_lost else {}
-    return form.model_copy(update={"unread": tuple(unread), **lost})
+    sizes = [len(step.steps) for step in form.steps]
+    filled = f"{form.model_dump_json(exclude={'wish'}, exclude_unset=True)} {sizes} {copied.base or ''}"
+    form = form.model_copy(update={"unread": tuple(found.unread(names, filled))})
+    is_lost = sum(map(len, form.unread)) > found.tables["most_unread"] * len(found.text)
+    return form.model_copy(update={"steps": (), "alterations": ()}) if is_lost else form
 
 
 def _filled(found: Wish, copied: WorkingCopy, language: str) -> Json:
@@ -43,7 +43,7 @@ def _filled(found: Wish, copied: WorkingCopy, language: str) -> Json:
     acts = action_steps(found, copied.known)
     kept = [hit.key for hit in found.hits["keep"] if not found.is_denied(hit)]
     steps = acts or _writing(found, copied)
-    alone = {step.get(key) for step in steps[:1] for key in ("does", "id")} & {*found.tables["alone"]}
+    alone = all(_is_alone(found, step) for step in steps[:1]) and not any(map(_writes, steps[1:]))
     keep = next((key for key in kept if key != "append" and not acts), "note" if acts or alone else "chapter")
     names = [*(each[1] for each in found.found("title")), *(each.key for each in found.quoted if language == "en"), ""]
     existing = bool(steps) and not acts and not any(step["does"] == "plan" or _writes(step) for step in steps)
@@ -81,9 +81,10 @@ def _writing(found: Wish, copied: WorkingCopy) -> Steps:
         steps.append({"at": len(found.text), "does": mark.key, "key": key})
     plans = _of(steps, "plan")
     is_outline = len(plans) == len(steps) and any(hit.key == "outline" for hit in found.hits["keep"])
-    is_given = (found.has("existing") and not plans) or all(step["does"] in found.tables["alone"] for step in steps)
-    if not (is_outline or is_given or any(map(_writes, steps))):
-        steps.insert(len(plans), {"at": -1, "does": "write"})
+    ideas = [step for step in steps if step.get("id") == "ideas"]
+    is_given = (found.has("existing") and not plans + ideas) or all(_is_alone(found, step) for step in steps)
+    if not (is_outline or is_given or any(_writes(step) for step in steps if step not in ideas)):
+        steps.insert(len(plans + ideas), {"at": -1, "does": "write"})
     _pause(found, steps)
     for model in found.named(copied.known.models or ()) if steps else ():
         near = min(steps, key=lambda step: (step["at"] not in found.clause(model.start), abs(step["at"] - model.start)))
@@ -115,30 +116,45 @@ def _writes(step: Json) -> bool:
     return step["does"] in ("write", "candidates", "choose") or any(map(_writes, step.get("steps", ())))
 
 
+def _is_alone(found: Wish, step: Json) -> bool:
+    """Does the step need no text that was written before?"""
+    return not {step["does"], step.get("id")}.isdisjoint(found.tables["alone"])
+
+
 def _candidates(found: Wish, steps: Steps) -> Steps:
-    """Several texts of which the writer takes one: whole ones, or openings that are written on from."""
-    numbers = found.numbers_by("number", 2, 12)
-    kinds = ("opening", "ending", "title")
+    """Several texts of which the writer takes one: whole ones, openings that are written on from, or ideas."""
+    numbers, kinds = found.numbers_by("number", 2, 12), ("opening", "ending", "title")
     counted = [hit for hit in found.marks(*kinds) if any(hit.gap(n) <= found.reach for n in numbers)]
-    if not (marks := found.marks("candidates") or counted):
+    marks = found.marks("candidates") or counted
+    ideas = [] if counted else [*found.picked()]
+    if not (marks := [each for each, _thing in ideas] or marks or (found.marks("pick") if numbers else [])):
         return steps
-    kind = next(filter(found.has, kinds), "write")
-    at, blind = marks[0].start, found.has("blind")
+    kind, at = "idea" if ideas else next(filter(found.has, kinds), "write"), marks[0].start
     number = int(min(numbers, key=lambda each: abs(each.start - at)).value) if numbers else 5
-    candidates = {"at": at, "does": "candidates", "blind": blind, "number": number, **found.said["several"][kind]}
-    written, rest = _of(steps, "write"), _without(steps, "plan", "write")
-    before = [step for step in written if kind == "ending" and step["at"] < at]
+    said: Json = found.said["several"][kind]
+    candidates = {"at": at, "does": "candidates", "blind": found.has("blind"), "number": number, **said}
+    for each, thing in ideas[:1]:
+        candidates |= {"number": int(each.value), "name": thing, "about": said["about"].format(thing=thing)}
+    plans, written, rest = _of(steps, "plan"), _of(steps, "write"), _without(steps, "plan", "write")
+    if ideas:  # a plan after them reads the one that was picked
+        return [*sorted([*plans, candidates], key=lambda step: step["at"]), *written, *rest]
     after = (written or [{"at": -1, "does": "write"}]) if kind == "opening" else []
-    return [*_of(steps, "plan"), *before, candidates, *after, *rest]
+    return [*plans, *(written if kind == "ending" else []), candidates, *after, *rest]
 
 
 def _readers(found: Wish, steps: Steps) -> Steps:
     """Checks with what they look at; several stand side by side, and somebody works on what they say."""
-    abouts, checks = found.abouts(), _of(steps, "check")
-    if not checks and not (abouts and found.numbers_by("people", 2, 8)):
+    abouts, checks, people = found.abouts(), _of(steps, "check"), found.numbers_by("people", 2, 8)
+    if not checks and not (people and (abouts or found.critics)):
         return steps
-    at = checks[0]["at"] if checks else found.hits["about"][0].start
+    at = checks[0]["at"] if checks else people[0].start
     made: Steps = [{"does": "check", "about": each} for each in abouts] or [{"does": "check"}]
+    number = next((int(n.value) for n in people if n in found.critics or n.start in found.clause(at)), 1)
+    who = [" ".join(filter(None, match.groups())).strip() for match in found.found("person")]
+    if 1 < number == len(who) != len(abouts):
+        made = [{"does": "check", "name": each, "text": found.said["person"].format(who=each)} for each in who]
+    elif len(made) == 1:
+        made *= number
     check = made[0] if len(made) == 1 else {"does": "together", "steps": made}
     later = _of(steps, "revise", "polish") or [{"at": at + 1, "does": "revise"}]
     return [*_without(steps, "check", "revise", "polish"), {"at": at, **check}, *later]
@@ -161,6 +177,8 @@ def _eyes(found: Wish, steps: Steps) -> Steps:
 def _rounds(found: Wish, steps: Steps) -> Steps:
     """A critic, or rounds of revision, make one step of both."""
     rounds = next((int(each.value) for each in found.numbers_by("rounds", 1, 10)), 0)
+    if rounds < 2 and found.critics:
+        return steps
     if not found.has("improve") and not (rounds > 1 and _of(steps, "revise", "polish")):
         return steps
     rest = _without(steps, "revise", "check", "improve")
@@ -223,7 +241,7 @@ def _pause(found: Wish, steps: Steps) -> None:
     step."""
     articles = found.tables["articles"]["words"]
     is_inside = _of(steps, "choose") or (_of(steps, "each") and found.has("next"))
-    for mark in [] if is_inside or not steps else found.marks("pause", "approve", denied=False):
+    for mark in [] if is_inside or not steps else found.marks("pause", "edit", "approve", denied=False):
         placed = sorted(steps, key=lambda step: step["at"])
         seen = [hit.key for hit in found.hits["steps"] if found.folded[mark.end : hit.start].strip() in articles]
         before = [step for step in placed if step["at"] <= mark.start]

@@ -42,7 +42,7 @@ class Wish:
 
     def found(self, pattern: str) -> Iterable[re.Match[str]]:
         """The places of a pattern of the data."""
-        return re.finditer(self.tables["patterns"][pattern], self.text)
+        return re.finditer(self.tables["patterns"].get(pattern) or self.tables[pattern], self.text)
 
     def marks(self, *keys: str, denied: bool = True) -> list[WordHit]:
         """The places of these marks or things; without `denied` only those with no "not" before them."""
@@ -66,17 +66,36 @@ class Wish:
         return _hits(self.folded, {name: [name] for name in names})
 
     def numbers_by(self, unit: str, least: float, most: float) -> list[WordHit]:
-        """The numbers with one of the words of a unit behind them, and at most one other word between."""
-        units: list[str] = self.tables["units"][unit]
-        behind = re.compile(rf"\s*[^\s,]{{0,{self.reach // 2}}}?\s*(?:{'|'.join(units)})")
+        """The numbers with a word of a unit behind them, and at most one word between that is no unit."""
+        units: dict[str, list[str]] = self.tables["units"]
+        own, other = "|".join(units[unit]), "|".join(word for each in units.values() for word in each)
+        behind = re.compile(rf"\s*(?:{own}|(?!{other})[^\s,]{{0,{self.reach // 2}}}?\s*(?:{own}))")
         sized = [each for each in self.numbers if least <= each.value <= most]
-        return [n for n in sized if behind.match(self.folded, n.end) or self.folded[n.start : n.end] in units]
+        return [n for n in sized if behind.match(self.folded, n.end) or self.folded[n.start : n.end] in units[unit]]
 
     def bounds(self, least: float = 0) -> list[tuple[WordHit, WordHit]]:
         """ "Longer" and "shorter" with the number of this size next to each: 超过两万字, 两万字以上."""
         numbers = [each for each in self.numbers if each.value >= least]
         near = {hit: [n for n in numbers if hit.gap(n) <= self.reach] for hit in self.marks("longer", "shorter")}
         return [(hit, min(found, key=hit.gap)) for hit, found in near.items() if found]
+
+    @property
+    def critics(self) -> list[WordHit]:
+        """The numbers of critics: those of people in a clause with a word for criticism."""
+        marks = [each.start for each in self.marks("improve")]
+        return [n for n in self.numbers_by("people", 2, 8) if any(at in self.clause(n.start) for at in marks)]
+
+    def picked(self) -> Iterable[tuple[WordHit, str]]:
+        """What is counted and picked from in the same clause or the next, where it is no entry of the vocabulary."""
+        picks = [hit.start for hit in self.marks("pick", "choose", denied=False)]
+        starts = [hit.start for name in ("steps", "marks", "things", "writer") for hit in self.hits[name]]
+        for n in [each for each in self.numbers if 2 <= each.value <= 12]:
+            till = self.clause(n.start).stop
+            thing = re.match(
+                self.tables["thing"], self.text[n.end : min([till, *(at for at in starts if at >= n.end)])]
+            )
+            if thing and any(n.end <= at <= till + self.reach for at in picks):
+                yield n, thing[1].strip()
 
     def clause(self, at: int) -> range:
         """The characters of the clause around a place."""
