@@ -113,9 +113,9 @@ def reason_words(record: BuildRecord, change: Change) -> str:
     known = {each.id: each for each in record.changes}
     missing = [change_words(known[name]) for name in sorted(change.needs) if name not in taken]
     if missing:
-        lines.append(_("Left out, because it needs: {changes}").format(changes=", ".join(missing)))
+        lines.append(_("Left out, because it needs: {changes}").format(changes=_(", ").join(missing)))
     elif change.needs:
-        needed = ", ".join(change_words(known[name]) for name in sorted(change.needs))
+        needed = _(", ").join(change_words(known[name]) for name in sorted(change.needs))
         lines.append(_("It needs: {changes}").format(changes=needed))
     return "\n".join(lines)
 
@@ -144,7 +144,7 @@ def _kept_words(record: BuildRecord) -> Iterator[str]:
     if kept and kept not in whole[-1:]:
         yield _("then kept: the text of {name}").format(name=names[kept])
     if new := [names[each] for each in unread if each not in whole]:
-        yield _("then read by none: {names}").format(names=", ".join(new))
+        yield _("then read by none: {names}").format(names=_(", ").join(new))
 
 
 def price_words(price: BuildPrice) -> str:
@@ -183,7 +183,7 @@ def round_lines(record: BuildRecord) -> Iterator[str]:
             if call["refused"]:
                 yield f"    {call['answer']}"
         if each.get("covered"):
-            yield "  " + _("covered so far: {points}").format(points=", ".join(each["covered"]))
+            yield "  " + _("covered so far: {points}").format(points=_(", ").join(each["covered"]))
         if each.get("failed"):
             yield f"  ! {each['failed']}"
     if not record.rounds:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from flowcabal_tui.demo import templates
@@ -47,6 +49,7 @@ class FakeBuilds:
 
     build_records: dict[str, BuildRecord]
     price: BuildPrice | None = None
+    filled: Mapping[str, Any] = MappingProxyType({"steps": [{"does": "plan", "pause": True}, {"does": "write"}]})
     near: tuple[NearTemplate, ...] = ()
 
     @property
@@ -66,7 +69,7 @@ class FakeBuilds:
         return self.near
 
     async def filled_form(self, wish: str, workflow: str = "") -> dict[str, Any]:
-        return {"wish": wish, "steps": [{"does": "plan", "pause": True}, {"does": "write"}]}
+        return {"wish": wish, **self.filled}
 
     async def examples(self) -> tuple[Workflow, ...]:
         return templates(self.info.language)

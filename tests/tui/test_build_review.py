@@ -13,6 +13,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Static
 
+from flowcabal_tui.agents.builder.forms import Form
 from flowcabal_tui.domain.builds import NearTemplate
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.run import Spend
@@ -336,6 +337,21 @@ async def test_without_a_model_the_form_is_filled_from_the_wish(tmp_path):
         assert isinstance(sent, RequestBuild) and sent.offline and sent.form is not None
         assert [(step["does"], step["pause"]) for step in sent.form["steps"]] == [("plan", True), ("write", False)]
         assert isinstance(pilot.app.screen, BuildReviewScreen)
+
+
+async def test_several_critics_pass_the_form_unchanged(tmp_path):
+    made = FakeWorkbench()
+    critics = [{"does": "check", "name": name, "text": f"You are {name}."} for name in ("cruel", "kind")]
+    steps = [{"does": "write"}, {"does": "together", "steps": critics}, {"does": "revise"}]
+    made.filled = {"steps": steps}
+    made.results[RequestBuild] = "build-1"
+    made.build_records["build-1"] = suggestion()
+    async with workspace(made, tmp_path) as pilot:
+        await press(pilot, "2", "w", "B")
+        await typed(pilot, "two critics")
+        await press(pilot, "enter", "ctrl+s")
+        form = Form.model_validate(made.sent[-1].form)
+        assert form.steps == Form.model_validate({"steps": steps}).steps
 
 
 def test_the_first_frame_and_the_workspace_import_neither_the_builder_nor_the_conversation():

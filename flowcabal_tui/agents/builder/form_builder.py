@@ -47,7 +47,7 @@ def unread_note(form: Form) -> tuple[str, ...]:
     """The parts of the wish that were not fully understood, in one line; () where there are none."""
     if not form.unread:
         return ()
-    return (_("not or not fully understood: {names}").format(names=", ".join(form.unread)),)
+    return (_("not or not fully understood: {names}").format(names=_(", ").join(form.unread)),)
 
 
 def _made(form: Form, copied: WorkingCopy, language: str) -> Built:

@@ -173,8 +173,7 @@ def _candidates(flow: Flow, step: Step) -> None:
         flow.there.answers = (*flow.there.answers, of_node(made, "wish", name))
         return
     is_ending = step.id == said["several"]["ending"]["id"] and bool(flow.there.texts)
-    before = flow.there.texts[-1:] if is_ending else ()
-    texts = (*before, of_node(made, called=name))
+    texts = (*(flow.there.texts[-1:] if is_ending else ()), of_node(made, called=name))
     flow.there = replace(flow.there, texts=texts, remarks=(), is_opening=not is_ending, is_ending=is_ending)
 
 

@@ -208,7 +208,7 @@ def _titled(title: str, form: Form) -> str:
     """The title with what the wish names and the form has no field for, and with what was not understood of it."""
     parts = [title]
     if form.missing:
-        names = ", ".join(form.missing)
+        names = _(", ").join(form.missing)
         parts.append(_("left out, the form has no field for it: {names}").format(names=names))
     return " · ".join((*parts, *unread_note(form)))
 
@@ -256,7 +256,9 @@ def _abouts(steps: Sequence[Step]) -> list[str]:
 
 
 def _checking(step: Step, abouts: Sequence[str]) -> Step:
-    """The check of these things: one, or several side by side."""
+    """The check of these things: one, or several side by side; the same step where they are what it checks."""
+    if list(abouts) == _abouts((step,)):
+        return step
     if len(abouts) > 1:
         return Step(does="together", steps=tuple(Step(does="check", about=about) for about in abouts))
     return (step if step.does == "check" else Step(does="check")).model_copy(update={"about": "".join(abouts)})
