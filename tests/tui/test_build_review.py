@@ -48,7 +48,7 @@ from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import HOSTILE, Host, shown
 from tests.tui.test_names import press
 from tests.tui.test_workspace import screen_of, workspace
-from tests.tui.waiting import settled
+from tests.tui.waiting import settled, until
 
 NODE, READS = "c2", "c3"
 PRICE = BuildPrice(Spend(8, 40_000, 3_000, Decimal("0.5")), Spend(20, 200_000, 9_000, Decimal(3)), "mock", "USD")
@@ -273,6 +273,18 @@ async def test_several_are_listed_and_one_is_purged(tmp_path):
         assert [row.rpartition(" ")[2] for row in rows(pilot)] == ["build-3", "build-1", "build-2"]
         await press(pilot, "G", "shift+delete", "y")
         assert made.sent[-1] == Purge(build="build-2")
+
+
+async def test_the_list_is_read_again_when_a_page_above_it_is_left(tmp_path):
+    made = workbench()
+    made.build_records["build-1"] = replace(suggestion(), status="building")
+    async with workspace(made, tmp_path) as pilot:
+        await press(pilot, "V")
+        assert rows(pilot)[0].startswith("is being built")
+        await press(pilot, "f1")
+        made.build_records["build-1"] = suggestion()
+        await press(pilot, "escape")
+        await until(pilot, lambda: "waits for you" in rows(pilot)[0])
 
 
 async def test_a_build_by_a_model_shows_its_price_and_opens_when_it_begins(tmp_path):

@@ -72,8 +72,11 @@ class BuildsScreen(ModalScreen[str | None]):
         yield HintLine()
 
     def on_mount(self) -> None:
-        """Reads the rows behind the first frame."""
+        """The rows have the focus."""
         self.query_one(PickList).focus()
+
+    def on_screen_resume(self) -> None:
+        """Reads the rows, also when a page that was opened above is left."""
         self.read_again()
 
     def read_again(self) -> None:
