@@ -4,93 +4,86 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from flowcabal_tui.models.offline.asked import Asked
-from flowcabal_tui.models.offline.reading import PERSON, Line, Name, lines, named, nearest, terms, weightiest
+from flowcabal_tui.models.offline.reading import PERSON, Line, Name, lines, named, nearest, ranked, terms, weightiest
 from flowcabal_tui.models.offline.statements import Values, clashes, facts, stated
 from flowcabal_tui.models.tokens import TokenEstimator
 
 COUNTER: Final = TokenEstimator()
 _OVERVIEW, _PROFILE, _ARC, _STATED, _ADDED = 6, 8, 10, 3, 12
-_ARCS: Final = ("arc", "work")
 """Sentences, at most."""
+_ARCS: Final = ("arc", "work")
 _LEAST: Final = 8
 """Characters; 魏长河说。 says nothing about him."""
 _SUCH: Final = {"promise": 0.6, "secret": 1.0}
 """The share of an open line's words that are in a sentence about it."""
 _MARKS: Final = '“”"「」'
 _CONFIDENCE: Final = 0.7
-_OPEN: Final = re.compile(r"^(\S+) (promise|secret): (.*)$", re.MULTILINE)
-_PASSAGE: Final = re.compile(r"^(p\d+) \[(\d+)(?:, ([^\]\n]*))?\] (.*)$", re.MULTILINE)
+_OPEN: Final = re.compile(r"^(\S+) (promise|secret): (.*)$", re.M)
+_PASSAGE: Final = re.compile(r"^(p\d+) \[(\d+)(?:, ([^\]\n]*))?\] (.*)$", re.M)
 
 
-def overview(asked: Asked) -> Values:
-    """`curator.l1`: the weightiest sentence of each sixth of the chapter."""
+def l1(asked: Asked) -> Values:
+    """The overview: the weightiest sentence of each sixth of the chapter."""
     chosen = weightiest(asked.sentences(asked.chapter), _OVERVIEW)
     return {"sentences": [{"sentence": line.text, "quote": line.text} for line in chosen]}
 
 
-def one_sentence(asked: Asked) -> Values:
-    """`curator.l0`: the weightiest sentence that is short enough."""
-    found = asked.sentences(asked.chapter)
-    fitting = [line for line in found if COUNTER.count(line.text) <= asked.limit]
-    return {"sentence": _short(weightiest(fitting or found, 1), asked)}
+def l0(asked: Asked) -> Values:
+    """The weightiest sentence that is short enough."""
+    return {"sentence": _short(ranked(asked.sentences(asked.chapter)), asked)}
 
 
 def _short(found: Iterable[Line], asked: Asked) -> str:
     """The first of the sentences that is within the limit, else the beginning of the first."""
-    texts = [line.text.strip(_MARKS) for line in found] or [""]
-    fitting = (text for text in texts if COUNTER.count(text) <= asked.limit)
-    return next(fitting, COUNTER.truncate(texts[0], asked.limit))
+    limit, texts = int(asked.part("limit").strip() or 50), [line.text.strip(_MARKS) for line in found] or [""]
+    return next((text for text in texts if COUNTER.count(text) <= limit), COUNTER.truncate(texts[0], limit))
 
 
 def story(asked: Asked) -> Values:
-    """`curator.story`: what the chapter adds by the rows of statements, and the chapter in brief.
+    """What the chapter adds by the rows of statements, and the chapter in brief.
 
     Speech adds nothing. Each sentence says one thing of a kind; the first ones of the chapter count.
     """
-    entities = _new_names(asked)
+    entities, words = _new_names(asked), asked.words
     names = (*asked.names, *(Name(row["kind"], (row["name"],)) for row in entities))
     narrated = [line for line in lines(asked.chapter, names) if not line.spoken]
-    added = {kind: [*stated(narrated, asked.words, kind)] for kind in ("relations", "facts", "promises", "moments")}
+    added = {kind: [*stated(narrated, words, kind)] for kind in ("relations", "facts", "promises", "moments")}
     added["facts"] += [
         {"text": fact.line.text, "about": [fact.subject], "attribute": fact.attribute, "quote": fact.line.text}
-        for fact in facts(narrated, asked.words)
+        for fact in facts(narrated, words)
         if fact.row.lasting
     ]
-    added["sequels"] = _sequels(narrated, asked)
+    added["sequels"] = [
+        {"open": number, **row}
+        for number, kind, text in _OPEN.findall(asked.part("open"))
+        for row in stated(narrated, words, kind)
+        if len(terms(text) & terms(row["quote"])) >= _SUCH[kind] * len(terms(text))
+    ]
     first = {kind: list({row["quote"]: row for row in rows[::-1]}.values())[::-1] for kind, rows in added.items()}
-    uses = [{"question": question, **use} for question, use in keeping(asked).items()]
-    brief = {**overview(asked), "line": one_sentence(asked)["sentence"], "keeping": uses}
+    uses = [{"question": question, **use} for question, use in keep(asked).items()]
+    brief = {**l1(asked), "line": l0(asked)["sentence"], "keeping": uses}
     return {"entities": entities, **{kind: rows[:_ADDED] for kind, rows in first.items()}, **brief}
 
 
 def _new_names(asked: Asked) -> list[Values]:
     """The names of a chapter that return and that the list does not hold."""
     words, known = asked.words, [form for name in asked.names for form in name.names]
-    found = [line.text for line in lines(asked.chapter)]
+    found = [line.text for line in asked.sentences(asked.chapter)]
     counted = Counter(one[0] for text in found for one in words.patterns["person"].finditer(text))
     rows: list[Values] = []
     for name, count in counted.most_common():
         if count > 1 and not any(form in name or name in form for form in known) and not words.holds("nobody", name):
             quote = next(text for text in found if name in text)
             before = quote[: quote.find(name)]
-            is_place = words.patterns["where"].search(before)
-            kind = "location" if is_place else "item" if before.endswith("the ") else PERSON
+            kind = (
+                "location" if words.patterns["where"].search(before) else "item" if before.endswith("the ") else PERSON
+            )
             rows.append({"kind": kind, "name": name, "aliases": [], "quote": quote})
     return rows
-
-
-def _sequels(narrated: Sequence[Line], asked: Asked) -> list[Values]:
-    """Vows that a sentence says were kept, and secrets that somebody learns, repeated in their own words."""
-    return [
-        {"open": number, **row}
-        for number, kind, text in _OPEN.findall(asked.part("open"))
-        for row in stated(narrated, asked.words, kind)
-        if len(terms(text) & terms(row["quote"])) >= _SUCH[kind] * len(terms(text))
-    ]
 
 
 def _sourced(asked: Asked) -> dict[Line, str]:
@@ -101,64 +94,53 @@ def _sourced(asked: Asked) -> dict[Line, str]:
     return {line: id_ for id_, text, title in given for line in asked.sentences(text, title)}
 
 
-def _states_of(given: str, asked: Asked, sourced: dict[Line, str]) -> Values:
-    """States of an entity, then the newest sentences that name it; the last one is the summary.
-
-    Of the whole book any sentence counts. Those with the words of the kind come before others.
+def _told(kind: str, name: str, asked: Asked, sourced: dict[Line, str]) -> Values:
+    """Of an arc the weightiest sentence of each tenth, and of all. Of an entity states, then the newest sentences
+    that name it, the last one as the summary; of the whole book any sentence, first those with the words of the kind.
     """
-    chief = next((name.chief for name in asked.names if given in name.names), given)
-    of_it = [line for line in sourced if (not chief or chief in line.named()) and not set(_MARKS) & set(line.text)]
-    of_it = list({line.text: line for line in of_it if len(line.text) >= _LEAST}.values())
-    wanted = list(filter(None, map(str.strip, asked.part("words").split(","))))
-    of_it = [line for line in of_it if any(word in line.text for word in wanted)] or of_it
-    lasting = [fact.line for fact in facts(of_it, asked.words) if fact.row.lasting and fact.subject == chief]
-    chosen = {*lasting[-_STATED:], *of_it[-_PROFILE:]}
-    newest = [*(line for line in of_it[::-1] if chief in line.text), *of_it[::-1]]
-    rows = _rows((line for line in of_it if line in chosen), sourced)
-    return {"summary": _short(newest, asked) or given, "sentences": rows}
-
-
-def _rows(chosen: Iterable[Line], sourced: dict[Line, str]) -> list[Values]:
-    return [{"sentence": line.text, "source_id": sourced[line], "quote": line.text} for line in chosen]
+    if kind in _ARCS:
+        newest, rows = ranked([*sourced]), weightiest([*sourced], _ARC)
+    else:
+        chief = next((each.chief for each in asked.names if name in each.names), name)
+        of_it = [line for line in sourced if (not chief or chief in line.named()) and not set(_MARKS) & set(line.text)]
+        of_it = list({line.text: line for line in of_it if len(line.text) >= _LEAST}.values())
+        wanted = list(filter(None, map(str.strip, asked.part("words").split(","))))
+        of_it = [line for line in of_it if any(word in line.text for word in wanted)] or of_it
+        lasting = [fact.line for fact in facts(of_it, asked.words) if fact.row.lasting and fact.subject == chief]
+        newest = [*(line for line in of_it[::-1] if chief in line.text), *of_it[::-1]]
+        rows = [line for line in of_it if line in {*lasting[-_STATED:], *of_it[-_PROFILE:]}]
+    sentences = [{"sentence": line.text, "source_id": sourced[line], "quote": line.text} for line in rows]
+    return {"summary": _short(newest, asked) or name, "sentences": sentences}
 
 
 def profile(asked: Asked) -> Values:
-    """`curator.profile`: the sentences of the sources about one entity, or about the whole book."""
-    return _states_of(asked.part("entity").strip(), asked, _sourced(asked))
+    """The sentences of the sources about one entity, or about the whole book."""
+    return _told("", asked.part("entity").strip(), asked, _sourced(asked))
+
+
+def arc(asked: Asked) -> Values:
+    """The weightiest sentence of each tenth of the sources."""
+    return _told("arc", "", asked, _sourced(asked))
 
 
 def profiles(asked: Asked) -> Values:
-    """`curator.profiles`: the same of each, and of an arc what `curator.arc` has, from the sources and the chapter."""
+    """The same of each, from the sources and the chapter."""
     sourced = _sourced(asked) | dict.fromkeys(asked.sentences(asked.chapter), "chapter")
-    found = {
-        each["id"]: _arc_of(asked, sourced) if each["kind"] in _ARCS else _states_of(each["name"], asked, sourced)
-        for each in asked.all("profile")
-    }
+    found = {each["id"]: _told(each["kind"], each["name"], asked, sourced) for each in asked.all("profile")}
     return {
         "lines": [{"profile": id_, **line} for id_, row in found.items() for line in row["sentences"]],
         "summaries": [{"profile": id_, "summary": row["summary"]} for id_, row in found.items()],
     }
 
 
-def arc(asked: Asked) -> Values:
-    """`curator.arc`: the weightiest sentence of each tenth of the sources, and of all of them as the summary."""
-    return _arc_of(asked, _sourced(asked))
-
-
-def _arc_of(asked: Asked, sourced: dict[Line, str]) -> Values:
-    best, chosen = (weightiest([*sourced], parts) for parts in (1, _ARC))
-    return {"summary": _short(best, asked), "sentences": _rows(chosen, sourced)}
-
-
-def keeping(asked: Asked) -> Values:
-    """`curator.keep`: four questions, answered by counting facts, names and sentences that are new."""
-    found = asked.sentences(asked.chapter)
-    state = next((fact.line.text for fact in facts(found, asked.words) if fact.row.lasting), "")
+def keep(asked: Asked) -> Values:
+    """Four questions, answered by counting facts, names and sentences that are new."""
+    found, held = asked.sentences(asked.chapter), asked.part("source")
+    states = [fact.line.text for fact in facts(found, asked.words) if fact.row.lasting]
     people = sorted({name for line in found for name in line.named()})
-    held = "\n".join(source.text for source in asked.all("source"))
     fresh = sum(line.text not in held for line in found)
     details = {
-        "prevents_errors": state,
+        "prevents_errors": "".join(states[:1]),
         "reusable": asked.words.said["comma"].join(people) if len(people) > 1 else "",
         "self_contained": "".join(people[:1]),
         "new": f"{fresh}/{len(found)}" if fresh * 2 > len(found) else "",
@@ -167,25 +149,25 @@ def keeping(asked: Asked) -> Values:
 
 
 def inquiry(asked: Asked) -> str:
-    """`context.inquiry`: the sentences that share the rarest words with the question."""
+    """The sentences that share the rarest words with the question."""
     best = nearest([*_sourced(asked)], asked.part("question"))
     return asked.words.said["space"].join(line.text for line in best) or asked.words.said["unsaid"]
 
 
 def scene(asked: Asked) -> Values:
-    """`context.scene`: who is named in the chapter's outline and the wish, and the first place; the rest is open."""
+    """Who is named in the chapter's outline and the wish, and the first place; the rest is open."""
     text = f"{asked.part('beats')}\n{asked.part('wish')}"
     who, places = ([name.chief for name in named(text, asked.names, kind)] for kind in (PERSON, "location"))
     return {"who": who, "where": "".join(places[:1]), "when": "", "kind": "unknown"}
 
 
-def findings(asked: Asked) -> Values:
-    """`monitor.check`: contradictions that belong to the angles, each with its two sentences.
+def check(asked: Asked) -> Values:
+    """Contradictions that belong to the angles, each with its two sentences.
 
     They are given as quotations: which statement a passage is shown under does not matter here.
     """
     angles = {line.partition(":")[0].strip() for line in asked.part("subtypes").splitlines()}
-    sources, words = _sourced(asked), asked.words.said
+    sources, said = _sourced(asked), asked.words.said
     draft = [fact for fact in facts(asked.sentences(asked.part("draft")), asked.words) if fact.row.angle in angles]
     rows = {
         (here.line.text, there.line.text): {
@@ -194,7 +176,7 @@ def findings(asked: Asked) -> Values:
             "draft_quote": here.line.text,
             "source_id": sources[there.line],
             "source_quote": there.line.text,
-            "explanation": words["dead" if here.row.value else "clash"].format(here=here, there=there),
+            "explanation": said["dead" if here.row.value else "clash"].format(here=here, there=there),
             "confidence": _CONFIDENCE,
         }
         for here, there in clashes(draft, facts([*sources], asked.words))
@@ -204,6 +186,6 @@ def findings(asked: Asked) -> Values:
 
 
 def defence(asked: Asked) -> Values:
-    """`monitor.defence`: what states contradict each other in a table of states has no other reading."""
+    """What states contradict each other in a table of states has no other reading."""
     verdict = {"verdict": "contradiction", "confidence": _CONFIDENCE}
     return {"readings": [{"doubt": each["id"], **verdict} for each in asked.all("doubt")]}

@@ -16,13 +16,9 @@ from flowcabal_tui.models.offline.words import Words, words_of
 
 _TAG: Final = re.compile(r'<(/?)([a-z][a-z0-9-]*)((?: [a-z]+="[^"<>]*")*)>')
 _ATTRIBUTE: Final = re.compile(r' ([a-z]+)="([^"<>]*)"')
-_NOTE: Final = re.compile(
-    r"^- ([^:：()（）\n]{1,40})(?: ?[(（](?:also |又称)([^)）\n]*)[)）])?(?:[:：] ?(.*))?$", re.MULTILINE
-)
-_COMMA: Final = re.compile("[,，、]")
-_FOUND: Final = "<findings "
-_MAY_CHANGE: Final = re.compile(r"^(\d+)\. “", re.MULTILINE)
-PARAGRAPH: Final = '<paragraph n="'
+_NOTE: Final = re.compile(r"^- ([^:：()（）\n]{1,40})(?: ?[(（](?:also |又称)([^)）\n]*)[)）])?(?:[:：] ?(.*))?$", re.M)
+_COMMA: Final = "[,，、]"
+_MAY_CHANGE: Final = re.compile(r"^(\d+)\. “", re.M)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +45,6 @@ def labelled_parts(prompt: str) -> Iterator[Labelled]:
             yield Labelled(tag[2], text.strip("\n"), attributes)
 
 
-def is_chinese(text: str) -> bool:
-    """True when there are more Chinese characters than other words."""
-    return han_count(text) > foreign_words(text)
-
-
 @dataclass(frozen=True)
 class Asked:
     """A request. A retry is the request before it, its answer (`draft`), and what is wrong with that (`feedback`).
@@ -72,17 +63,14 @@ class Asked:
         *before, last = request.messages
         if not before or before[-1].role != "assistant" or not last.content.startswith("<feedback "):
             return cls(request)
-        feedback = next(part.text for part in labelled_parts(last.content))
-        order = last.content.partition("</feedback>")[2]
-        numbers = tuple(map(int, _MAY_CHANGE.findall(order))) if PARAGRAPH in order else ()
+        feedback = next(labelled_parts(last.content)).text
+        numbers = tuple(map(int, _MAY_CHANGE.findall(last.content.partition("</feedback>")[2])))
         return cls(replace(request, messages=tuple(before[:-1])), before[-1].content, feedback, numbers)
 
     @cached_property
     def prompt(self) -> str:
-        """The messages without the findings of rules and the order before them: this model does not mend."""
-        text = "\n\n".join(each.content for each in self.request.messages if each.role != "assistant")
-        before, tag, rest = text.partition(_FOUND)
-        return before.rstrip("\n").rpartition("\n\n")[0] + rest.partition("</findings>")[2] if tag else text
+        """The messages but the model's own."""
+        return "\n\n".join(each.content for each in self.request.messages if each.role != "assistant")
 
     @cached_property
     def parts(self) -> tuple[Labelled, ...]:
@@ -97,59 +85,47 @@ class Asked:
         return "\n\n".join(part.text for part in self.all(key))
 
     @property
-    def chapter(self) -> str:
-        """The chapter that an agent's question is about."""
-        return self.part("chapter").strip("\n") or self.part("draft")
-
-    @property
     def task(self) -> str:
         """The task in the prompt; else that of an agent's request, or of candidates; "" for a prompt of one's own."""
-        purpose = self.request.purpose
-        implied = purpose if "." in purpose else "candidates" if self.part("candidates") else ""
-        return self.part("task").strip() or implied
+        implied = "candidates" if self.part("candidates") else ""
+        return self.part("task").strip() or (self.request.purpose if "." in self.request.purpose else implied)
 
     @property
     def seed(self) -> int:
         """Changes with every word of the prompt, and with the feedback."""
         return int(digest(self.prompt + self.feedback)[:16], 16)
 
-    @property
-    def limit(self) -> int:
-        """The tokens of a summary."""
-        return int(self.part("limit").strip() or "50")
-
     @cached_property
     def words(self) -> Words:
         """The tables of the language of the book."""
         language = self.part("language").strip()
-        return words_of(language.startswith("zh") if language else is_chinese(self.prompt))
+        is_chinese = language.startswith("zh") if language else han_count(self.prompt) > foreign_words(self.prompt)
+        return words_of(is_chinese)
 
     def sentences(self, text: str, title: str = "") -> list[Line]:
         """The sentences of a text, with the names that the request lists."""
         return lines(text, self.names, title)
 
+    @property
+    def chapter(self) -> str:
+        """The chapter that an agent's question is about."""
+        return self.part("chapter").strip("\n") or self.part("draft")
+
     @cached_property
     def names(self) -> tuple[Name, ...]:
         """The names that are listed: `kind: name | alias`, or notes of the cast; and those of a plan and of beats."""
-        patterns, found = self.words.patterns, list[Name]()
+        words, found = self.words, list[Name]()
         for kind, _colon, forms in (line.partition(":") for line in self.part("names").splitlines()):
-            found.append(Name(kind.strip(), _split("|", forms)))
+            found.append(Name(kind.strip(), _split(r"\|", forms)))
         for note in _NOTE.finditer(f"{self.part('cast')}\n{self.part('besides')}"):
-            names = (note[1].strip(), *_split(",", _COMMA.sub(",", note[2] or "")))
-            found.append(Name(self._kind(names[0], note[0]), names, bool(patterns["dead"].search(note[3] or ""))))
-        for match in patterns["unlisted"].finditer(f"{self.part('beats')}\n{self.part('plan')}"):
-            listed = _split(",", _COMMA.sub(",", match[0].removeprefix(self.words.said["cast"])))
-            found += [
-                Name(PERSON, (name,)) for name in listed if not self.words.holds("common", name.split()[0].lower())
-            ]
+            names = (note[1].strip(), *_split(_COMMA, note[2] or ""))
+            is_dead = bool(words.patterns["dead"].search(note[3] or ""))
+            found.append(Name(words.kind(names[0], f"{note[0]}\n{self.prompt}"), names, is_dead))
+        for match in words.patterns["unlisted"].finditer(f"{self.part('beats')}\n{self.part('plan')}"):
+            listed = _split(_COMMA, match[0].removeprefix(words.said["cast"]))
+            found += [Name(PERSON, (name,)) for name in listed if not words.holds("common", name.split()[0].lower())]
         return tuple({name.chief: name for name in found[::-1] if name.names}.values())[::-1]
-
-    def _kind(self, name: str, note: str) -> str:
-        """The first kind of `- Tobias Crane (also Crane, Mr Crane): Master of the Heron.` that the texts speak for."""
-        text = f"{note}\n{self.prompt}"
-        forms = ((kind, form.replace("{NAME}", re.escape(name))) for kind, form in self.words.kinds)
-        return next((kind for kind, form in forms if re.search(form, text)), "")
 
 
 def _split(mark: str, names: str) -> tuple[str, ...]:
-    return tuple(filter(None, map(str.strip, names.split(mark))))
+    return tuple(filter(None, map(str.strip, re.split(mark, names))))

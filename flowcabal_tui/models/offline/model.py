@@ -13,14 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault
-from flowcabal_tui.domain.model_calls import (
-    Answer,
-    Finished,
-    ModelEvent,
-    ModelRequest,
-    TextDelta,
-    Usage,
-)
+from flowcabal_tui.domain.model_calls import Answer, Finish, Finished, ModelEvent, ModelRequest, TextDelta, Usage
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.collect import collect, went_out
 from flowcabal_tui.models.offline import answers, writing
@@ -33,26 +26,16 @@ T = TypeVar("T", bound=BaseModel)
 MODEL_NAME: Final = "offline"
 _PIECE: Final = re.compile(r"[\u2e80-\uffef]{1,4}|(?:[^\s\u2e80-\uffef]+\s*){1,3}|\s+")
 _MATERIAL: Final = re.compile(r"^[<#]")
-_TASKS: Final[dict[str, Callable[[Asked], str | Values]]] = {
-    "plan": writing.plan,
-    "draft": writing.draft,
-    "polish": writing.polish,
-    "criticise": writing.criticise,
-    "rewrite": writing.rewrite,
-    "outline": writing.outline,
-    "candidates": writing.alike,
-    "curator.story": answers.story,
-    "curator.l1": answers.overview,
-    "curator.l0": answers.one_sentence,
-    "curator.profile": answers.profile,
-    "curator.profiles": answers.profiles,
-    "curator.arc": answers.arc,
-    "curator.keep": answers.keeping,
-    "monitor.check": answers.findings,
-    "monitor.defence": answers.defence,
-    "context.scene": answers.scene,
-    "context.inquiry": answers.inquiry,
-}
+_Task = Callable[[Asked], str | Values]
+_GROUPS: Final[tuple[tuple[str, tuple[_Task, ...]], ...]] = (
+    ("", (writing.plan, writing.draft, writing.polish, writing.rewrite)),
+    ("", (writing.outline, writing.candidates, writing.criticise)),
+    ("curator.", (answers.story, answers.l1, answers.l0, answers.profile, answers.profiles, answers.arc, answers.keep)),
+    ("monitor.", (answers.check, answers.defence)),
+    ("context.", (answers.scene, answers.inquiry)),
+)
+"""Each function has the name of its task."""
+_TASKS: Final = {f"{group}{task.__name__}": task for group, tasks in _GROUPS for task in tasks}
 
 
 class OfflineModel:
@@ -60,11 +43,7 @@ class OfflineModel:
 
     def __init__(self, pace: float = 0.02) -> None:
         self._pace = pace
-        self._endpoint = Endpoint(provider="offline", model=MODEL_NAME)
-
-    @property
-    def endpoint(self) -> Endpoint:
-        return self._endpoint
+        self.endpoint: Final = Endpoint(provider="offline", model=MODEL_NAME)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """The answer in pieces of a few words or characters."""
@@ -108,8 +87,8 @@ def _answered(request: ModelRequest) -> Answer:
     text, calls = talk(request) if is_talk(request) else (compose(request), ())
     short = text if request.max_tokens is None else COUNTER.truncate(text, request.max_tokens)
     usage = Usage(sum(COUNTER.count(message.content) for message in request.messages), COUNTER.count(short), 0)
-    whole = short == text
-    return Answer(short, "tool" if calls else "stop" if whole else "length", usage, MODEL_NAME, tool_calls=calls)
+    finish: Finish = "tool" if calls else "stop" if short == text else "length"
+    return Answer(short, finish, usage, MODEL_NAME, tool_calls=calls)
 
 
 def compose(request: ModelRequest) -> str:
@@ -121,17 +100,14 @@ def compose(request: ModelRequest) -> str:
     if asked.numbers and (mends := writing.changed_paragraphs(asked)):
         return mends
     answer = _TASKS[asked.task](asked) if asked.task in _TASKS else ""
-    if not isinstance(answer, str):
-        return json.dumps(answer, ensure_ascii=False)
-    if answer.strip():
-        return answer
+    text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+    if text.strip():
+        return text
     wish = [line.strip() for line in request.messages[-1].content.splitlines() if line.strip()]
     return "\n".join([asked.words.said["offline"], *[line for line in wish if not _MATERIAL.match(line)][:3]])
 
 
 def _nothing(shape: type[BaseModel]) -> dict[str, Any]:
     """The required values of a shape, empty where they are texts and lists; null where they state anything."""
-    schema = shape.model_json_schema()
-    empty = {"string": "", "array": [], "object": {}}
-    fields = {key: schema.get("properties", {}).get(key, {}) for key in schema.get("required", ())}
-    return {key: empty.get(each.get("type", "")) for key, each in fields.items()}
+    schema = {"required": [], **shape.model_json_schema()}
+    return {key: {"string": "", "array": []}.get(schema["properties"][key].get("type")) for key in schema["required"]}

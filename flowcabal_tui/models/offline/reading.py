@@ -102,8 +102,8 @@ def terms(text: str) -> frozenset[str]:
     return frozenset({word.lower() for word in _WORD.findall(text)} - _common() | pairs)
 
 
-def weightiest(found: Sequence[Line], parts: int) -> list[Line]:
-    """The most informative sentence of each part of a text: by names, recurring words, narration, and some length."""
+def ranked(found: Sequence[Line]) -> list[Line]:
+    """The sentences, the most informative first: by names, recurring words, narration, and some length."""
     counted = Counter(term for line in found for term in terms(line.text))
 
     def weight(line: Line) -> float:
@@ -111,8 +111,14 @@ def weightiest(found: Sequence[Line], parts: int) -> list[Line]:
         length = len(line.text) / (40 if _HAN.search(line.text) else 110)
         return 2.0 * min(len(line.named()), 3) + min(about, 2.0) - 1.5 * line.spoken - abs(1 - length)
 
+    return sorted(found, key=weight, reverse=True)
+
+
+def weightiest(found: Sequence[Line], parts: int) -> list[Line]:
+    """The most informative sentence of each part of a text."""
+    places = {line: place for place, line in enumerate(ranked(found))}
     step = max(1, -(-len(found) // parts))
-    return [max(found[at : at + step], key=weight) for at in range(0, len(found), step)]
+    return [min(found[at : at + step], key=places.__getitem__) for at in range(0, len(found), step)]
 
 
 def nearest(found: Sequence[Line], question: str) -> list[Line]:

@@ -43,11 +43,9 @@ def _value(given: str | bool | list[str], line: Line, match: re.Match[str]) -> s
     spans = {key: match.span(key) for key, words in match.groupdict().items() if words}
     if isinstance(given, list):
         return next(filter(None, (line.named(*spans.get(group, ())) for group in given)), [])
-    if isinstance(given, bool):
-        return given
     words = {key: line.text[start:end].strip("，,：: ") for key, (start, end) in spans.items()}
     names = {key: line.at[spans[key][0]].chief for key in "ab" if key in spans}
-    return given.format_map({"line": line.text, **words, **names})
+    return given if isinstance(given, bool) else given.format_map({"line": line.text, **words, **names})
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,11 @@ class Words(BaseModel):
         """True when the word is in the list of that name."""
         return word in self.lists[key].split()
 
+    def kind(self, name: str, text: str) -> str:
+        """The first kind of entity that a text speaks for, such as a note that begins with the name."""
+        forms = ((kind, form.replace("{NAME}", re.escape(name))) for kind, form in self.kinds)
+        return next((kind for kind, form in forms if re.search(form, text)), "")
+
 
 @cache
 def words_of(chinese: bool) -> Words:

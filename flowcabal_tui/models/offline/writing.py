@@ -7,16 +7,17 @@ from collections.abc import Callable
 from random import Random
 from typing import Final
 
-from flowcabal_tui.models.offline.asked import PARAGRAPH, Asked, labelled_parts
+from flowcabal_tui.models.offline.asked import Asked, labelled_parts
 from flowcabal_tui.models.offline.reading import PERSON, lines, named, terms
 from flowcabal_tui.models.offline.statements import Values, clashes, corrected, facts
 from flowcabal_tui.nodes.mending import paragraphs
 
-_ITEM: Final = re.compile(r"^[^\S\n]*(?:\d{1,2}[.、)）]|[-*])\s*(.+)$", re.MULTILINE)
-_OUTLINED: Final = re.compile(rf"^##+ .*|{_ITEM.pattern}", re.MULTILINE)
+_ITEM: Final = re.compile(r"^[^\S\n]*(?:\d{1,2}[.、)）]|[-*])\s*(.+)$", re.M)
+_OUTLINED: Final = re.compile(rf"^##+ .*|{_ITEM.pattern}", re.M)
 _SPOKEN: Final = re.compile("“([^“”\n]{3,59}[.?!。？！])”")
-_QUOTATION: Final = re.compile(r"^[^(（“:：]*(?:[(（]([^“]*)[)）])?[:：] ?“(.*)”$")
-"""A line like `Source (its title): “words”`."""
+_HOLE: Final = re.compile(r"\{(\w+)\}")
+_QUOTATION: Final = re.compile(r"^(?:[^(（“:：\n]*(?:[(（]([^“\n]*)[)）])?[:：] ?“(.*)”|(.*))$", re.M)
+"""A line like `Source (its title): “words”`, or one without quotation marks."""
 _ALIKE: Final = 0.9
 """Texts that share so many of their words are nearly the same."""
 
@@ -32,12 +33,12 @@ def _beats(asked: Asked) -> list[str]:
 def plan(asked: Asked) -> str:
     """Cast, places and numbered beats. A note of the writer is a beat of its own."""
     beats = [*_beats(asked), *(line.strip("- ") for line in asked.feedback.splitlines() if line.strip("- "))]
-    text, words, rows = "\n".join(beats), asked.words.said, list[str]()
+    said, rows = asked.words.said, list[str]()
     for head, kind in (("cast", PERSON), ("places", "location")):
-        if here := named(text, asked.names, kind):
-            rows.append(words[head] + words["comma"].join(name.chief for name in here))
+        if here := named("\n".join(beats), asked.names, kind):
+            rows.append(said[head] + said["comma"].join(name.chief for name in here))
     rows += [f"{number}. {beat}" for number, beat in enumerate(beats, start=1)]
-    return "\n".join([*rows, *(words["mind"] + part.text for part in asked.all("wish") if part.text)])
+    return "\n".join([*rows, *(said["mind"] + part.text for part in asked.all("wish") if part.text)])
 
 
 def draft(asked: Asked) -> str:
@@ -47,22 +48,22 @@ def draft(asked: Asked) -> str:
     """
     if asked.feedback and (text := mended(asked)) != asked.draft:
         return text
-    beats, words = _ITEM.findall(asked.part("plan")) or _beats(asked), asked.words.said
+    beats, space = _ITEM.findall(asked.part("plan")) or _beats(asked), asked.words.said["space"]
     people = [name for name in named("\n".join(beats), asked.names, PERSON) if not name.is_dead]
     calls = {name.chief: next((form for form in name.names[1:] if form in name.chief), name.chief) for name in people}
-    pick, lead = _frames(asked), next(iter(calls.values()), words["they"])
-    spoken = _SPOKEN.findall(asked.part("last-pages"))
-    groups = [pick("opening", a=lead), pick("recall", a=lead, line="".join(spoken[-1:]))]
+    lead, line = next(iter(calls.values()), asked.words.said["they"]), _SPOKEN.findall(asked.part("last-pages"))[-1:]
+    pick = _frames(asked)
+    groups = [pick("opening", a=lead), pick("recall", a=lead, line="".join(line))]
     for beat in beats:
         here = [call for person, call in calls.items() if person in beat or call in beat] or [lead]
-        values = {"a": here[0], "b": next((call for call in (*here, *calls.values()) if call != here[0]), "")}
+        other = next((call for call in (*here, *calls.values()) if call != here[0]), "")
         place = "".join(name.chief for name in named(beat, asked.names, "location")[:1])
         things = [each for each in asked.words.patterns["thing"].findall(beat) if each not in place]
-        thing = pick("thing", **values, thing="".join(things[-1:]))
-        seen = (pick("pause"), pick("place", place=place), pick("alone", a=here[0]))
-        groups += [f"{beat}{words['space']}{thing}", pick("pair", **values), words["space"].join(filter(None, seen))]
+        values = {"a": here[0], "b": other, "place": place, "thing": "".join(things[-1:])}
+        groups += [f"{beat}{space}{pick('thing', **values)}", pick("pair", **values)]
+        groups.append(space.join(filter(None, (pick(kind, **values) for kind in ("pause", "place", "alone")))))
     groups.append(pick("closing", a=lead))
-    return "\n\n".join(words["indent"] + group.strip() for group in groups if group.strip())
+    return "\n\n".join(asked.words.said["indent"] + group.strip() for group in groups if group.strip())
 
 
 def _frames(asked: Asked) -> Callable[..., str]:
@@ -71,25 +72,19 @@ def _frames(asked: Asked) -> Callable[..., str]:
     fresh = {kind: random.sample(frames, k=len(frames)) for kind, frames in asked.words.frames.items()}
 
     def pick(kind: str, **values: str) -> str:
-        text = fresh[kind].pop().format_map(values) if fresh[kind] and all(values.values()) else ""
+        wanted = {hole for frame in asked.words.frames[kind] for hole in _HOLE.findall(frame)}
+        text = fresh[kind].pop().format_map(values) if fresh[kind] and all(values[hole] for hole in wanted) else ""
         return text[:1].upper() + text[1:]
 
     return pick
 
 
 def mended(asked: Asked) -> str:
-    """The attempt before, with every fact set right that the quotations of the feedback speak against.
-
-    A note without quotation marks is read as it is.
-    """
+    """The attempt before, with every fact set right that the quotations of the feedback speak against."""
     here = facts(asked.sentences(asked.draft), asked.words)
     held = {(fact.what, fact.value) for fact in here}
-    notes = map(str.strip, asked.feedback.splitlines())
-    quoted = (
-        (quoted_note[2], quoted_note[1] or "") if (quoted_note := _QUOTATION.match(note)) else (note, "")
-        for note in notes
-    )
-    sources = [line for words, title in quoted for line in asked.sentences(words, title)]
+    notes = _QUOTATION.findall(asked.feedback)
+    sources = [line for title, words, bare in notes for line in asked.sentences(words or bare, title)]
     against = [fact for fact in facts(sources, asked.words) if (fact.what, fact.value) not in held]
     return corrected(asked.draft, clashes(here, against))
 
@@ -98,9 +93,8 @@ def changed_paragraphs(asked: Asked) -> str:
     """The answer to a mend: the paragraphs that differ; "" when others than those that may change do, or none."""
     old, new = paragraphs(asked.draft), paragraphs(mended(asked))
     differ = [n for n, (one, other) in enumerate(zip(old, new, strict=False), 1) if one != other]
-    if len(old) != len(new) or not set(differ) <= set(asked.numbers):
-        return ""
-    return "\n".join(f'{PARAGRAPH}{n}">\n{new[n - 1].strip()}\n</paragraph>' for n in differ)
+    is_answer = len(old) == len(new) and set(differ) <= set(asked.numbers)
+    return "\n".join(f'<paragraph n="{n}">\n{new[n - 1].strip()}\n</paragraph>' for n in differ if is_answer)
 
 
 def _unworn(text: str, asked: Asked) -> str:
@@ -116,9 +110,8 @@ def polish(asked: Asked) -> str:
 
 def criticise(asked: Asked) -> Values:
     """The verdict on a draft: its worn words, and done when it has none."""
-    worn = [word for pattern, _better in asked.words.worn for word in pattern.findall(asked.part("draft"))]
-    points = [f"“{word.strip()}”" for word in dict.fromkeys(worn)]
-    return {"done": not points, "points": points}
+    worn = [word.strip() for pattern, _better in asked.words.worn for word in pattern.findall(asked.part("draft"))]
+    return {"done": not worn, "points": [f"“{word}”" for word in dict.fromkeys(worn)]}
 
 
 def rewrite(asked: Asked) -> str:
@@ -141,10 +134,9 @@ def outline(asked: Asked) -> str:
     return found or f"## {asked.words.said['first']}\n{plan(asked)}"
 
 
-def alike(asked: Asked) -> Values:
+def candidates(asked: Asked) -> Values:
     """The groups of candidates that have most of their words in common."""
-    shown = labelled_parts(asked.part("candidates"))
-    words = [terms(part.text) for part in shown if part.key == "candidate"]
+    words = [terms(part.text) for part in labelled_parts(asked.part("candidates")) if part.key == "candidate"]
     groups: dict[int, list[int]] = {}
     for number, each in enumerate(words, start=1):
         near = (first for first in groups if len(each & words[first - 1]) >= _ALIKE * len(each | words[first - 1]))
