@@ -317,6 +317,21 @@ async def test_an_answer_grows_without_its_marks_and_stops_by_a_key():
         assert access.sent[-1] == ("send", 3)
 
 
+async def test_a_new_conversation_takes_the_next_letters_as_its_question():
+    access = FakeAccess()
+    async with opened(access) as pilot:
+        await press(pilot, "tab")
+        assert not panel(pilot).line.has_focus
+        await press(pilot, "f3", "enter")
+        assert panel(pilot).line.has_focus
+
+
+async def test_words_that_no_conversation_contains_are_said():
+    async with opened(FakeAccess()) as pilot:
+        await press(pilot, "f3", "down", "enter", "x", "y", "z", "enter")
+        assert "No conversation contains “xyz”." in text(pilot)
+
+
 async def test_the_level_is_in_sight_and_do_names_what_it_may_change():
     access = FakeAccess()
     async with opened(access) as pilot:

@@ -366,13 +366,17 @@ class ConversationScreen(ModalScreen[Citation | None]):
         known = await self.access.found(words)
         rows = [(NEW, _("A new conversation")), (FIND, _("Find words in all conversations"))]
         rows += [(each.id, f"{one_line(each.title, 70) or '…'}  ({each.turns})") for each in known]
-        chosen = await self.app.push_screen_wait(ChooseScreen(_("Conversations"), tuple(rows)))
+        found = _("Conversations with “{words}”") if known else _("No conversation contains “{words}”.")
+        title = found.format(words=one_line(words, 40)) if words else _("Conversations")
+        chosen = await self.app.push_screen_wait(ChooseScreen(title, tuple(rows)))
         if chosen == FIND:
-            if sought := await self.app.push_screen_wait(PromptLine(_("Find"))):
-                await self._others(sought)
+            if wanted := await self.app.push_screen_wait(PromptLine(_("Find"))):
+                await self._others(wanted)
         elif chosen is not None:
             self.identity = await self.access.new() if chosen == NEW else ConversationId(chosen)
             await self.reload(to_end=True)
+            if chosen == NEW:
+                self.line.focus()
 
     def action_delete(self) -> None:
         """Delete the conversation, after a question."""
