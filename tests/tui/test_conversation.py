@@ -167,6 +167,7 @@ async def test_a_question_behind_an_answer_waits_for_its_turn_and_one_after_a_st
         panel(pilot).changed(TurnChanged(TALK, 3))
         await settled(pilot)
         assert "Then?  not sent: r sends it" in text(pilot)
+        assert "stopped before the answer" in text(pilot)
 
 
 async def test_a_card_is_accepted_taken_back_refused_and_its_difference_shown():

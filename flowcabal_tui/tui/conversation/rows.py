@@ -230,6 +230,8 @@ def _end(turn: Turn) -> str:
     tokens = turn.input_tokens + turn.output_tokens
     counted = _("{n} tokens").format(n=f"{tokens:,}") if tokens else ""
     stop = _(_STOPS[turn.stop]) if turn.stop and _STOPS[turn.stop] else ""
+    if turn.stop == "cancelled" and not turn.answer:
+        stop = _("stopped before the answer began: r sends it again")
     return _joined(stop, turn.error, counted) or "·"
 
 
