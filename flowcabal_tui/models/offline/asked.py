@@ -18,6 +18,7 @@ _TAG: Final = re.compile(r'<(/?)([a-z][a-z0-9-]*)((?: [a-z]+="[^"<>]*")*)>')
 _ATTRIBUTE: Final = re.compile(r' ([a-z]+)="([^"<>]*)"')
 _NOTE: Final = re.compile(r"^- ([^:：()（）\n]{1,40})(?: ?[(（](?:also |又称)([^)）\n]*)[)）])?(?:[:：] ?(.*))?$", re.M)
 _COMMA: Final = "[,，、]"
+_FOUND: Final = "<findings "
 _MAY_CHANGE: Final = re.compile(r"^(\d+)\. “", re.M)
 
 
@@ -69,8 +70,10 @@ class Asked:
 
     @cached_property
     def prompt(self) -> str:
-        """The messages but the model's own."""
-        return "\n\n".join(each.content for each in self.request.messages if each.role != "assistant")
+        """The messages without the findings of rules and the order before them: this model does not mend."""
+        text = "\n\n".join(each.content for each in self.request.messages if each.role != "assistant")
+        before, tag, rest = text.partition(_FOUND)
+        return before.rstrip("\n").rpartition("\n\n")[0] + rest.partition("</findings>")[2] if tag else text
 
     @cached_property
     def parts(self) -> tuple[Labelled, ...]:
