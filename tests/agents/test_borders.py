@@ -63,6 +63,12 @@ def test_of_a_long_paragraph_two_thirds_around_the_heaviest_name_stay() -> None:
     assert kept(text, (5.0, "老周")) == f"{AFTER}{BEFORE}老周提着灯。{BEFORE}{AFTER}{BEFORE}"
 
 
+def test_less_of_it_stays_where_space_is_short() -> None:
+    text = f"{AFTER}{BEFORE}老周提着灯。{BEFORE}{AFTER}{BEFORE}{AFTER}{BEFORE}"
+    span = excerpt(text, 0, len(text), [(5.0, ("老周",))], briefly=True)
+    assert text[span.start : span.end] == f"{AFTER}{BEFORE}老周提着灯。{BEFORE}{AFTER}"
+
+
 def test_what_nothing_weighty_found_is_whole() -> None:
     assert kept(f"{BEFORE}\n{AFTER}") == f"{BEFORE}\n{AFTER}"
     assert kept(f"{BEFORE}\n{AFTER}", (1.0, "老周")) == f"{BEFORE}\n{AFTER}"

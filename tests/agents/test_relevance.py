@@ -165,6 +165,24 @@ async def test_a_word_whose_characters_seldom_stand_apart_has_more_passages_than
     assert sum("玉兔" in each.found_by for each in found.passages[10:]) >= 6
 
 
+async def test_where_the_context_holds_few_passages_those_behind_the_first_are_shorter() -> None:
+    text = f"林远来了。{'众人散去。' * 12}"
+    book = FakeBook([(f"第{n}章", text) for n in range(1, 41)], CAST, passage_size=200)
+    view = book.before(41)
+    reading = read_intent("林远说话。", "", book.people, "zh")
+    weighed = weigh(reading, await view.postings(_asked(reading)), view.before)
+    texts = await view.chapter_texts(weighed.shortlist(40))
+
+    def lengths(space: int) -> list[int]:
+        found = weighed.relevance(texts, 40, (), lambda passages: len(passages) <= space)
+        return [each.span.end - each.span.start for each in found.passages]
+
+    whole = lengths(40 * len(text))
+    brief = lengths(40 * len(text) - 1)
+    assert len(brief) == 40 and brief[:24] == whole[:24]
+    assert all(each < other for each, other in zip(brief[24:], whole[24:], strict=True))
+
+
 async def test_a_prompt_without_names_borrows_none_for_the_search() -> None:
     reading = read_intent("写下一章。", "林远来了。", CAST, "zh")
     assert [entity.name for entity in reading.cast] == ["林远"]

@@ -211,8 +211,8 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
     async def _candidates(
         self, goal: Assignment, seen: BookBefore, reading: Reading, asked: str, notes: list[str], pending: list[str]
     ) -> dict[BudgetClass, list[Candidate]]:
-        book = seen.book
-        relevant = await gather.relevance(book, reading)
+        book, space = seen.book, self._space(goal)
+        relevant = await gather.relevance(book, reading, lambda passages: self._counter.count(passages) <= space)
         brought = await facts.related(book, reading)
         present = await as_called_here(book.view, (*reading.cast, *(entity for entity, _why in brought)))
         candidates: dict[BudgetClass, list[Candidate]] = {

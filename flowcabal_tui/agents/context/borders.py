@@ -17,11 +17,14 @@ _MARGIN: Final = 3
 _WEIGHTY: Final = 0.3
 """What weighs less, as a part of the heaviest, keeps no paragraph."""
 _KEPT: Final = 0.65
-"""The part of a passage that is shown around the heaviest name, at least."""
+_KEPT_BRIEFLY: Final = 0.5
+"""The part of a passage that is shown around the heaviest name, at least; and where space for passages is short."""
 _STOP: Final = re.compile(r"[。！？!?…]+[”’」』\"]*|\.[”’\"]*\s")
 
 
-def excerpt(text: str, start: int, end: int, found: Sequence[tuple[float, tuple[str, ...]]]) -> Span:
+def excerpt(
+    text: str, start: int, end: int, found: Sequence[tuple[float, tuple[str, ...]]], *, briefly: bool = False
+) -> Span:
     """The part of the passage from `start` to `end` of a chapter that concerns what was `found` in it.
 
     `found` are weights and forms. Paragraphs at either end that hold none of the weighty ones are left out, then
@@ -32,7 +35,7 @@ def excerpt(text: str, start: int, end: int, found: Sequence[tuple[float, tuple[
     most, heaviest = max(found, key=lambda each: each[0])
     forms = [form for weight, each in found if weight >= _WEIGHTY * most for form in each]
     kept = _paragraphs(text, start, end, forms)
-    kept = _sentences(text, kept, heaviest, int((end - start) * _KEPT))
+    kept = _sentences(text, kept, heaviest, int((end - start) * (_KEPT_BRIEFLY if briefly else _KEPT)))
     return around(text, kept.start, kept.end, heaviest)
 
 

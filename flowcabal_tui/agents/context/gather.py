@@ -15,7 +15,7 @@ from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, UNRANKED, Ca
 from flowcabal_tui.agents.context.circle import circle
 from flowcabal_tui.agents.context.intent import Reading
 from flowcabal_tui.agents.context.quoted import levels, summaries_of, tells
-from flowcabal_tui.agents.context.relevance import Relevance, Weighed, weigh
+from flowcabal_tui.agents.context.relevance import HasSpace, Relevance, Weighed, weigh
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.agents.tokens import CountedTokens, cut
 from flowcabal_tui.domain.context import BudgetClass
@@ -221,7 +221,7 @@ async def _newest_with_both(
     return None
 
 
-async def relevance(book: Book, reading: Reading) -> Relevance:
+async def relevance(book: Book, reading: Reading, has_space: HasSpace = bool) -> Relevance:
     """Ranks the earlier chapters by the prompt's names and words, and adds people likely to appear."""
     forms = [form for each in reading.names for form in each.forms]
     expected = await circle(book.view, book.chapters, book.entities, frozenset(forms))
@@ -229,7 +229,7 @@ async def relevance(book: Book, reading: Reading) -> Relevance:
     weighed = await asyncio.to_thread(weigh, reading, postings, book.view.before, expected)
     opened = await _opened(book, reading, weighed)
     texts = await book.view.chapter_texts(weighed.shortlist(_MOST_FOUND, opened))
-    return await asyncio.to_thread(weighed.relevance, texts, _MOST_FOUND, opened)
+    return await asyncio.to_thread(weighed.relevance, texts, _MOST_FOUND, opened, has_space)
 
 
 async def _opened(book: Book, reading: Reading, weighed: Weighed) -> tuple[drill.Opened, ...]:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict, deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import nlargest
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final
 
 from flowcabal_tui.agents.context.borders import excerpt
@@ -62,8 +62,12 @@ _PLACE: Final = 0.99
 _NAMED_AS_REASON: Final = 4
 _LED: Final = 10
 """So many chapters come with their best passage before others come with a second."""
+_AT_LENGTH, _FITTING = 24, 64
+"""Where the context cannot hold so many whole passages, those behind the first few are shown more briefly."""
 _SLOTS: Final = 12
 """So many passages are the things' own, shared out by the squares of their weights."""
+HasSpace = Callable[[str], bool]
+"""True where the context can hold a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +155,9 @@ class Weighed:
         """The chapters whose texts are needed to choose `most` passages."""
         return tuple(dict.fromkeys(self._places[at].chapter for at in self._shortlist(most, opened)))
 
-    def relevance(self, texts: Mapping[ChapterId, str], most: int, opened: Sequence[Opened] = ()) -> Relevance:
+    def relevance(
+        self, texts: Mapping[ChapterId, str], most: int, opened: Sequence[Opened] = (), has_space: HasSpace = bool
+    ) -> Relevance:
         """The best `most` passages, where the number of times that a name occurs in one counts too.
 
         The best passage of each chapter that its summary `opened` follows those of the leading chapters.
@@ -171,7 +177,10 @@ class Weighed:
             scores[at] = round(scores[at] + more, 9)
         chosen = by_turns(first, scores, parts, [name.weight for name in self._names], most)
         found_by = _found_by((*self._names, *self._things, *self._others), chosen)
-        found = found_by, _found_by(self._expected, chosen), self._spans(chosen, texts), map(by_summary.get, chosen)
+        whole = (texts[place.chapter][place.start : place.end] for place in map(self._places.__getitem__, chosen))
+        at_length = most if has_space("".join(islice(whole, _FITTING))) else _AT_LENGTH
+        spans = self._spans(chosen, texts, at_length)
+        found = found_by, _found_by(self._expected, chosen), spans, map(by_summary.get, chosen)
         return Relevance(self.chapters, tuple(map(Relevant, (self._places[at] for at in chosen), *found)))
 
     def _emphasised(self, shown: Collection[int], texts: Mapping[ChapterId, str]) -> dict[int, dict[int, float]]:
@@ -223,16 +232,16 @@ class Weighed:
 
         return max(best, key=in_common)
 
-    def _spans(self, chosen: Sequence[int], texts: Mapping[ChapterId, str]) -> Iterator[Span]:
-        """Of each passage what is told of the names and things in it."""
+    def _spans(self, chosen: Sequence[int], texts: Mapping[ChapterId, str], at_length: int) -> Iterator[Span]:
+        """Of each passage what is told of the names and things in it, less of those behind the first `at_length`."""
         found: dict[int, list[tuple[float, tuple[str, ...]]]] = {at: [] for at in chosen}
         for hits in (*self._names, *self._things, *self._expected):
             for at in hits.places:
                 if at in found:
                     found[at].append((hits.weight, hits.forms or (hits.text,)))
-        for at in chosen:
+        for number, at in enumerate(chosen):
             place = self._places[at]
-            yield excerpt(texts[place.chapter], place.start, place.end, found[at])
+            yield excerpt(texts[place.chapter], place.start, place.end, found[at], briefly=number >= at_length)
 
     def _shortlist(self, most: int, opened: Sequence[Opened]) -> list[int]:
         """Twice as many as are wanted, and all of the chapters and things that have a passage of their own."""
