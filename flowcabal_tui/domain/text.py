@@ -29,6 +29,10 @@ _QUOTATION_MARKS: Final = frozenset('"\u201c\u201d\u2018\u300c\u300d\u300e\u300f
 _LOGIN: Final = late(r"(?<=//)[^/?#]*@")
 
 
+FACTS_APART: Final = "   "
+"""Between two facts of one line."""
+
+
 def digest(text: str) -> Digest:
     """blake2b-128 of the UTF-8 bytes, in hexadecimal."""
     return Digest(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest())

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 from flowcabal_tui.domain.builds import BuildState
-from flowcabal_tui.domain.text import clean_line
+from flowcabal_tui.domain.text import FACTS_APART, clean_line
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.words import beside, calls_words, money, price_lines
 
@@ -85,7 +85,7 @@ def _block_text(block: Mapping[str, Any]) -> str:
 
 
 def _node_lines(node: Mapping[str, Any]) -> Iterator[str]:
-    yield f"{node.get('name') or node['id']} · {node['id']} · {node['kind']}"
+    yield FACTS_APART.join(str(each) for each in (node.get("name") or node["id"], node["id"], node["kind"]))
     for field, value in node["params"].items():
         if value not in (None, "", [], {}):
             words = side_text(value)
@@ -129,8 +129,8 @@ def fate_words(record: BuildRecord) -> str:
     words = words.format(n=len(taken), all=count)
     if falls:
         more = ngettext("{n} falls with one that is turned down", "{n} fall with one that is turned down", len(falls))
-        words += " · " + more.format(n=len(falls))
-    return " · ".join((words, *_kept_words(record)))
+        words += FACTS_APART + more.format(n=len(falls))
+    return FACTS_APART.join((words, *_kept_words(record)))
 
 
 def _kept_words(record: BuildRecord) -> Iterator[str]:
@@ -172,8 +172,8 @@ def round_lines(record: BuildRecord) -> Iterator[str]:
     """The rounds of a build: the model's text, its calls, refusals, and the tokens."""
     for number, each in enumerate(record.rounds, 1):
         tokens = (each.get("input_tokens") or 0) + (each.get("output_tokens") or 0)
-        head = _("round {n} · {tokens} tokens").format(n=number, tokens=f"{tokens:,}")
-        yield f"{head} · {money(Decimal(each['cost']), record.currency)}" if each.get("cost") else head
+        head = _("round {n}   {tokens} tokens").format(n=number, tokens=f"{tokens:,}")
+        yield f"{head}{FACTS_APART}{money(Decimal(each['cost']), record.currency)}" if each.get("cost") else head
         if each.get("request"):
             yield f"  > {clean_line(each['request'])[:_SHOWN]}"
         if each.get("text"):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from flowcabal_tui.domain.name_card import CardPlace, NameCard
-from flowcabal_tui.domain.text import clean_line
+from flowcabal_tui.domain.text import FACTS_APART, clean_line
 from flowcabal_tui.locale import _, ngettext
 
 NAMES, PROFILE, SEEN, FIRST, RELATION = "names", "profile", "seen", "first", "relation/"
@@ -33,7 +33,7 @@ def card_lines(card: NameCard, kind: str) -> Iterator[tuple[str, str, str]]:
 def _lines(card: NameCard, kind: str) -> Iterator[tuple[str, str, str]]:
     entity = card.entity
     counted = ngettext("mentioned {n} time", "mentioned {n} times", card.mentions).format(n=f"{card.mentions:,}")
-    yield NAMES, "", _(", ").join((kind, counted if card.mentions else _("never mentioned")))
+    yield NAMES, "", FACTS_APART.join((kind, counted if card.mentions else _("never mentioned")))
     if card.about:
         yield PROFILE, _("Profile:"), _cut(card.about, 300)
     if entity.note:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final, Literal
 
 from flowcabal_tui.domain.comparison import Maker, OutcomeCount, VerdictKind, sampling_words
-from flowcabal_tui.domain.text import clean_line
+from flowcabal_tui.domain.text import FACTS_APART, clean_line
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.words import money
 
@@ -31,7 +31,7 @@ def maker_words(maker: Maker) -> str:
     parts = [clean_line(maker.model), sampling_words(json.loads(maker.sampling))]
     parts += [money(maker.cost, maker.currency)] if maker.cost is not None and maker.currency else []
     parts += [clean_line(f"{maker.run}/{maker.node}#{maker.attempt}")] if maker.run else []
-    return " · ".join(part for part in parts if part)
+    return FACTS_APART.join(part for part in parts if part)
 
 
 def outcome_words(row: OutcomeCount) -> tuple[str, ...]:

@@ -9,11 +9,32 @@ from flowcabal_tui.agents.checking.rules.registry import RULES
 from flowcabal_tui.domain.comments import COMMENT_KINDS
 from flowcabal_tui.domain.findings import CheckRate, CheckReport
 from flowcabal_tui.domain.proposals import Finding, Proposal
-from flowcabal_tui.domain.text import clean_line
+from flowcabal_tui.domain.run import RuleName
+from flowcabal_tui.domain.text import FACTS_APART, clean_line
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.words import ANGLES
 
 _RULES: Final = {rule.name: rule.title for rule in RULES}
+
+_SHORT: Final[dict[RuleName, str]] = {
+    "dead-acts": mark("a dead person"),
+    "name-drift": mark("spelling of a name"),
+    "introductions": mark("introduction"),
+    "repeated": mark("repeated sentence"),
+    "quote-marks": mark("quotation marks"),
+    "ages": mark("age"),
+    "looks": mark("appearance"),
+    "bodily-marks": mark("scar or mole"),
+    "colours": mark("colour"),
+    "others": mark("thing, animal, season"),
+    "possession": mark("possession"),
+    "amounts": mark("number"),
+    "sides": mark("direction or side"),
+    "kinship": mark("kinship"),
+    "leftovers": mark("words of a model"),
+    "latin": mark("Latin letters"),
+}
+"""The rules in a list, where each row would say that something does not agree."""
 
 
 def check_title(check: str) -> str:
@@ -31,6 +52,12 @@ def finding_title(proposal: Proposal) -> str:
     if proposal.origin.by == "agent" and isinstance(after, Finding) and after.subtype:
         return clean_line(_(after.subtype))
     return check_title(proposal.origin.maker)
+
+
+def finding_subject(proposal: Proposal) -> str:
+    """The kind of a finding in few words, for a list."""
+    short = {str(name): words for name, words in _SHORT.items()}.get(proposal.origin.maker)
+    return _(short) if short and proposal.origin.by == "rule" else finding_title(proposal)
 
 
 def sureness(proposal: Proposal) -> str:
@@ -80,7 +107,7 @@ def compared_words(report: CheckReport) -> str:
     if report.off:
         names = _(", ").join(check_title(each) for each in report.off)
         parts.append(_("rules that are off: {names}").format(names=names))
-    return " · ".join(parts)
+    return FACTS_APART.join(parts)
 
 
 def report_words(report: CheckReport) -> str:
@@ -93,4 +120,4 @@ def report_words(report: CheckReport) -> str:
         parts.append(_("not read: {n}").format(n=len(report.unread)))
     if skipped := len({chapter for chapter, _check in report.not_checked}):
         parts.append(_("read in part: {n}").format(n=skipped))
-    return " · ".join(parts)
+    return FACTS_APART.join(parts)

@@ -225,7 +225,7 @@ async def test_the_graph_and_the_rounds_are_shown_beside_the_list():
         assert "+ Names" in screen(pilot) and "~ Polish" in screen(pilot)
         assert screen(pilot).count("Draft") >= 2, "before and after"
         await press(pilot, "o")
-        assert "round 1 · 4,510 tokens" in screen(pilot) and "✗ connect" in screen(pilot)
+        assert "round 1   4,510 tokens" in screen(pilot) and "✗ connect" in screen(pilot)
         assert "There is no node x" in screen(pilot)
         await press(pilot, "o")
         assert "List every name" in screen(pilot)

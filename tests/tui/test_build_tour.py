@@ -106,7 +106,7 @@ async def test_a_wish_becomes_a_workflow_by_keys(tmp_path, language, size):
         await shows(pilot, BuildReviewScreen)
         assert [each.reference for each in await opened.workflows.newest()] == before, "nothing counts yet"
         await press(pilot, "ctrl+s")
-        await until(pilot, lambda: "`u`" in str(pilot.app.screen.query_one(".head", Static).content))
+        await until(pilot, lambda: "@" in str(pilot.app.screen.query_one(".head", Static).content))
         assert await nodes(opened, "workflow") == ["plan", "write"]
         assert (await opened.workflows.get("workflow")).nodes[1].name.endswith("X")
         await press(pilot, "u")

@@ -80,6 +80,10 @@ async def test_both_passages_are_shown_with_the_words_around_them(size: tuple[in
         assert pilot.app.screen.query_one(Passages).has_class("-stacked") == (size[0] == 80)
         assert "A dead person acts" in told(pilot) and "Mara" in told(pilot)
         assert "1 d" in screen(pilot) and "8 new findings" in screen(pilot)
+        rows = screen(pilot).splitlines()
+        assert next(row for row in rows if "finding " in row).split()[:2] == ["ch.", "finding"]
+        assert any(row.split()[:4] == ["?", "3", "age", "“Nobody"] for row in rows)
+        assert rows[size[1] - 1].split()[-2:] == ["F1", "Help"], "the keys are in the last row"
         await press(pilot, "G")
         assert "a draft that is not kept" in passages(pilot)[0]
 

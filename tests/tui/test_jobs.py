@@ -203,7 +203,7 @@ async def make_a_workflow(it: Hands) -> None:
     await it.press("ctrl+s")
     await it.shows(BuildReviewScreen)
     await it.press("ctrl+s")
-    await it.until(lambda: "`u`" in str(it.at.pilot.app.screen.query_one(".head", Static).content))
+    await it.until(lambda: "@" in str(it.at.pilot.app.screen.query_one(".head", Static).content))
     assert len(await it.book.workflows.newest()) == before + 1
 
 

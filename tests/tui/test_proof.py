@@ -10,6 +10,7 @@ from flowcabal_tui.domain.search import TextPlace
 from flowcabal_tui.protocol.book import ReplaceText, SwitchProofRule
 from flowcabal_tui.tui.book.proof import ProofScreen
 from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.widgets.list_detail import DetailText
 from flowcabal_tui.tui.widgets.writing_area import MARGIN_SIGN, WritingArea
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui import fake_books as books
@@ -46,6 +47,9 @@ async def test_the_open_chapter_or_all_are_listed_and_enter_opens_the_words_in_t
         screen = await proofed(pilot)
         page = "\n".join(shown(pilot.app))
         assert "2 places in 1 chapter." in page and "doubled word: the?" in page and "Well,," not in page
+        told = screen.query_one(DetailText)
+        await until(pilot, lambda: told.plain.endswith("She saw the the door."))
+        assert told.plain.startswith("doubled word: the?   1 Rain")
         await pilot.press("o")
         await settled(pilot)
         assert "3 places in" in "\n".join(shown(pilot.app))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from textual.widgets import Static
-
 from flowcabal_tui.domain.proposals import Difference, ProposalId, ProposalWish, Reason
 from flowcabal_tui.domain.story import Fact, Promise, RecordId
 from flowcabal_tui.protocol.story import CorrectProposal, DecideProposals, UndoDecision
@@ -15,6 +13,7 @@ from flowcabal_tui.tui.shared.trouble import Trouble
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.proposal_list import PAGE, ProposalList
 from flowcabal_tui.tui.story.proposals import ProposalsScreen
+from flowcabal_tui.tui.widgets.list_detail import DetailText
 from tests.effort import effort
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
@@ -39,21 +38,23 @@ def listed(pilot) -> list[str]:
 
 
 def told(pilot) -> str:
-    return str(pilot.app.screen.query_one(".details", Static).content)
+    return pilot.app.screen.query_one(DetailText).plain
 
 
 async def test_what_waits_is_marked_and_says_why_with_its_quotation():
     workbench = filled(FakeWorkbench())
     async with opened(page(workbench), (100, 30)) as pilot:
         assert listed(pilot) == [f"p{n}" for n in range(1, 11)]
-        assert "3 wait for your decision · 7 in use" in screen(pilot)
+        assert "3 wait for your decision   7 in use" in screen(pilot)
         assert "Mara = Mar" in told(pilot) and "occurs once" in told(pilot)
         await press(pilot, "j")
         assert "Previously: The salt is in the city." in told(pilot)
         assert "may be unintended" in told(pilot)
         await press(pilot, "j")
         assert "? → brother of" in told(pilot) or "? ─ brother of" in told(pilot)
-        assert f"“{books.EN.texts[2][:12].strip()}”" in told(pilot)
+        assert books.EN.texts[2][:12].strip() in told(pilot)
+        heads = next(row for row in screen(pilot).splitlines() if "proposal" in row)
+        assert heads.split()[:3] == ["ch.", "proposal", "kind"]
 
 
 async def test_one_is_confirmed_one_dropped_and_each_is_taken_back():

@@ -13,6 +13,7 @@ from flowcabal_tui.domain.text import digest
 from flowcabal_tui.protocol.memory import KnowledgeStatus, RebuildProgress
 from flowcabal_tui.tui.memory.queue import QueueScreen
 from flowcabal_tui.tui.memory.queue_controller import QueueController
+from flowcabal_tui.tui.widgets.list_detail import DetailText
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import HOSTILE, Host, shown
@@ -99,6 +100,15 @@ async def test_every_step_tells_its_kind_subject_tries_and_reason_by_state() -> 
         assert any(row.split() == ["+", "file", "in", "manuscript/", "1", "Rain"] for row in shown(app))
 
 
+async def test_the_whole_reason_of_the_step_under_the_cursor_is_shown_with_the_next_key() -> None:
+    app, long = Host(), replace(TASKS[1], error="The model did not answer. " * 12)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(app, pilot, Controller(long))
+        told = app.screen.query_one(DetailText)
+        assert told.plain.startswith("profile   Mara, 2 The Ferry   failed\nattempts: 5\n")
+        assert long.error.strip() in told.plain and told.plain.endswith("r tries it again, x cancels it.")
+
+
 async def test_one_step_or_all_are_taken_up_again_or_cancelled() -> None:
     app, controller = Host(), Controller(*TASKS)
     async with app.run_test(size=(90, 24)) as pilot:
@@ -155,8 +165,7 @@ async def test_of_very_many_texts_out_of_date_the_first_are_listed_and_all_can_b
         page = await opened(app, pilot, controller)
         assert "changed since  300  the first 100 are listed" in page_text(app)
         assert any(
-            row.startswith("~ Mara 1 ") and row.endswith(" 1 Rain, 1 Rain, 1 Rain …")
-            for row in map(str.strip, shown(app))
+            row.startswith("~ Mara 1 ") and " 1 Rain, 1 Rain, 1 Rain …" in row for row in map(str.strip, shown(app))
         )
         await pilot.press("m")
         await settle(app, pilot)

@@ -9,9 +9,11 @@ from textual.widgets import Input
 
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.search import SearchAnswer, SearchHit, SearchKind
-from flowcabal_tui.tui.book.search import SearchScreen
+from flowcabal_tui.tui.book.search import _COLUMNS, SearchScreen, _row
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.widgets.cells import cell_width, cut_before
+from flowcabal_tui.tui.widgets.column_rows import Columns
+from flowcabal_tui.tui.widgets.list_detail import DetailText
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import HOSTILE, Host, shown
 from tests.tui.waiting import answered, until
@@ -59,11 +61,28 @@ async def test_what_is_typed_is_found_by_kind_with_its_line() -> None:
         assert "In the text, names, story, profiles, summaries, outline and rules." in page_text(app)
         await typed(app, pilot, "Mara")
         rows = [row.strip() for row in shown(app)]
-        assert rows[1].startswith("3 places  names 1  text 2  best first")
+        assert rows[1].startswith("3 places   names 1   text 2   best first")
         assert rows.index("names  1") < rows.index("text  2")
         assert any(row.split()[:6] == ["1", "Rain", "It", "rained", "all", "night."] for row in rows)
         await typed(app, pilot, "nowhere")
         assert "Nothing was found: F4" in page_text(app)
+
+
+async def test_the_place_under_the_cursor_is_beside_the_list_where_there_is_room() -> None:
+    app = Host()
+    async with app.run_test(size=(140, 40)) as pilot:
+        await app.push_screen(SearchScreen(Controller()))
+        await typed(app, pilot, "Mara")
+        await pilot.press("down")
+        await until(pilot, lambda: "counted the third" in app.screen.query_one(DetailText).plain)
+        assert app.screen.query_one(DetailText).size.width > 40
+        await pilot.resize_terminal(80, 24)
+        assert not app.screen.query_one(DetailText).size.width
+
+
+def test_the_indent_of_a_chinese_paragraph_is_no_part_of_a_row() -> None:
+    hit = SearchHit("chapters", "manuscript/1", "雨夜", "　　沈月回来了。", (Span(2, 4),), position=1)
+    assert str(_row(Columns(*_COLUMNS), hit)) == "1 沈月回来了。"
 
 
 async def test_enter_gives_the_hit_back_and_escape_gives_nothing() -> None:
@@ -142,7 +161,7 @@ async def test_where_only_places_near_the_words_are_found_that_is_said() -> None
         await typed(app, pilot, "Mara lost")
         assert shown(app)[1].strip().startswith("not there word for word, 2 places near it  names 1  text 1")
         await typed(app, pilot, "Mara had lost")
-        assert shown(app)[1].strip().startswith("1 place  text 1")
+        assert shown(app)[1].strip().startswith("1 place   text 1")
         controller.workbench.similar = (like,)
         await typed(app, pilot, "haze")
         assert shown(app)[1].strip().startswith("not there word for word, 1 place near it  similar places 1")

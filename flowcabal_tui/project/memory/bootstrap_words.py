@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from flowcabal_tui.domain.memory import BootstrapQuote, BootstrapStatus
+from flowcabal_tui.domain.text import FACTS_APART
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project.words import calls_words, money, price_lines
 
@@ -67,4 +68,4 @@ def progress_words(status: BootstrapStatus) -> str:
         parts.append(_("paused") + (f": {status.reason}" if status.reason else ""))
     if status.state == "dropped":
         parts.append(_("given up"))
-    return " · ".join(parts)
+    return FACTS_APART.join(parts)

@@ -27,7 +27,7 @@ from flowcabal_tui.tui.shared.words import counted, one_line
 from flowcabal_tui.tui.widgets.cells import cell_width, padded
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.progress import goal_bar
-from flowcabal_tui.tui.widgets.role_words import head_words
+from flowcabal_tui.tui.widgets.role_words import facts_words, head_words
 from flowcabal_tui.tui.widgets.roles import role_sign, role_style
 
 _COUNTING: Final[dict[Counting, str]] = {
@@ -108,8 +108,8 @@ class DaysScreen(ModalScreen[None]):
                 yield Content(f"{padded(name, width)} {goal_bar(done, goal, plain=plain)}")
         if not goals.day:
             yield Content(_("today {n}").format(n=f"{today:+,}"))
-        yield Content(_(", ").join(self._speed(log)))
-        if forecast := _(", ").join(self._forecast(log)):
+        yield Content(facts_words(*self._speed(log)))
+        if forecast := facts_words(*self._forecast(log)):
             yield Content(forecast)
 
     def _speed(self, log: WritingLog) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -15,6 +16,7 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.proofing import ON_REQUEST, ProofedChapter, ProofMark
@@ -22,11 +24,13 @@ from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.proof_words import proof_words
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.passage import passage_at
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
-from flowcabal_tui.tui.widgets.role_words import key_words
+from flowcabal_tui.tui.widgets.list_detail import DetailText, ListDetail
+from flowcabal_tui.tui.widgets.role_words import head_words, key_words
 
 if TYPE_CHECKING:
     from flowcabal_tui.tui.book.proof_controller import ProofController
@@ -79,9 +83,11 @@ class ProofScreen(ModalScreen[ProofPlace | None]):
         self._places: dict[str, tuple[ProofedChapter, ProofMark]] = {}
 
     def compose(self) -> ComposeResult:
-        """The number of places, and the list."""
+        """The number of places, the list, and the paragraph of the place under the cursor."""
         yield Static(_("Reading the text ..."), markup=False, classes="head")
-        yield PickList()
+        with ListDetail():
+            yield PickList()
+            yield DetailText()
         yield HintLine()
 
     def on_mount(self) -> None:
@@ -107,6 +113,7 @@ class ProofScreen(ModalScreen[ProofPlace | None]):
         if self._controller.has_unsaved:
             words += " " + _("Unsaved text is not read.")
         self.query_one(".head", Static).update(key_words(words))
+        self._tell()
 
     def _rows(self, chapter: ProofedChapter) -> Iterator[Option]:
         if chapter.marks:
@@ -127,6 +134,28 @@ class ProofScreen(ModalScreen[ProofPlace | None]):
         if found is None:
             self.notify(_("Nothing is marked here."), markup=False)
         return found
+
+    @on(OptionList.OptionHighlighted)
+    def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
+        """Shows another place."""
+        message.stop()
+        self._tell()
+
+    def _tell(self) -> None:
+        found = self._places.get(self.query_one(PickList).picked or "")
+        if found is None:
+            self.query_one(DetailText).show([])
+        else:
+            attempt(self, self._quote(*found), group="quotation", exclusive=True)
+
+    async def _quote(self, chapter: ProofedChapter, found: ProofMark) -> None:
+        """Shows the paragraph with the words marked; the chapter may be gone by now."""
+        with suppress(FlowCabalError):
+            text = await self._controller.text_of(chapter)
+            passage = passage_at(text, found.start, found.end)
+            if self.is_attached and passage is not None:
+                title = head_words(proof_words(found), f"{chapter.position} {one_line(chapter.title)}")
+                self.query_one(DetailText).show([title, "", passage.shown("rule")])
 
     @on(OptionList.OptionSelected)
     def open_place(self, message: OptionList.OptionSelected) -> None:

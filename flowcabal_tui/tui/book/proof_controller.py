@@ -84,6 +84,10 @@ class ProofController:
         again = {each.chapter: each for each in await self._workbench.book.proof(chapters, ("repeats",))}
         return tuple(_together(each, again[each.chapter]) for each in found if each.chapter in again)
 
+    async def text_of(self, chapter: ProofedChapter) -> str:
+        """The newest saved text of a chapter."""
+        return await self._workbench.book.chapter_text(chapter.chapter)
+
     async def apply(self, chapter: ProofedChapter, found: ProofMark) -> bool:
         """Inserts the proposed words, unless the chapter has unsaved text."""
         if chapter.chapter in self._book.drafts.chapters:

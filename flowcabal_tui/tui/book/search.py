@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -16,17 +17,23 @@ from textual.timer import Timer
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.search import SEARCH_KINDS, SearchHit, SearchKind
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.project.views import SourceText
 from flowcabal_tui.project.words import SEARCHED
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.passage import passage_at
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.list_detail import DetailText, ListDetail
+from flowcabal_tui.tui.widgets.role_words import facts_words, head_words
 from flowcabal_tui.tui.widgets.roles import role_style
 
 if TYPE_CHECKING:
@@ -42,6 +49,8 @@ _COLUMNS: Final = (
     Column(fill=True, least=20, most=1_000),
 )
 """Chapter, title, line."""
+_SHOWN: Final = 1_000
+"""Characters of a text that is found as a whole."""
 _BY_WORDS: Final = tuple(kind for kind in SEARCH_KINDS if kind != "similar")
 
 
@@ -62,10 +71,11 @@ class SearchScreen(ModalScreen[SearchHit | None]):
     SearchScreen { background: $background; }
     SearchScreen > Input { height: 1; border: none; padding: 0 1; background: $boost; }
     SearchScreen > Input:focus { border: none; }
-    SearchScreen > PickList > .option-list--option-highlighted {
+    SearchScreen PickList > .option-list--option-highlighted {
         color: $block-cursor-foreground; background: $block-cursor-background; text-style: $block-cursor-text-style;
     }
     SearchScreen > .details { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
+    SearchScreen > ListDetail.-below > DetailText { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", mark("Back"), priority=True, id="search.back"),
@@ -115,10 +125,12 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         return self.query_one(Input).value.strip()
 
     def compose(self) -> ComposeResult:
-        """The line to type in, how much was found, the hits."""
+        """The line to type in, how much was found, the hits, and the place under the cursor where there is room."""
         yield Input(self.words, placeholder=_("words to find in the whole project"))
         yield Static(markup=False, classes="details")
-        yield PickList()
+        with ListDetail():
+            yield PickList()
+            yield DetailText()
         yield HintLine()
 
     def on_mount(self) -> None:
@@ -175,6 +187,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         names = self.query_one(PickList)
         names.set_options(rows)
         names.action_first()
+        self._tell()
         self.query_one(".details", Static).update(self._summary())
 
     def _summary(self) -> str:
@@ -190,7 +203,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         parts = [places.format(n=f"{found:,}")]
         parts += [f"{_(SEARCHED[kind])} {number:,}" for kind, number in self._counts.items() if number]
         parts.append(_("in story order") if self.in_story_order else _("best first"))
-        return "  ".join(parts)
+        return facts_words(*parts)
 
     def _is_exact(self) -> bool:
         """Does any hit contain the words as they were typed?"""
@@ -215,6 +228,25 @@ class SearchScreen(ModalScreen[SearchHit | None]):
                 known = f"hit-{len(self._listed)}"
                 self._listed[known] = hit
                 yield Option(_row(columns, hit), id=known)
+
+    @on(OptionList.OptionHighlighted)
+    def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
+        """Shows another place."""
+        message.stop()
+        self._tell()
+
+    def _tell(self) -> None:
+        if (hit := self.hit) is None:
+            self.query_one(DetailText).show([])
+        elif not self.query_one(ListDetail).has_class("-below"):
+            attempt(self, self._quote(hit), group="quotation", exclusive=True)
+
+    async def _quote(self, hit: SearchHit) -> None:
+        """Shows the paragraphs at the place; what it lies in may be gone by now."""
+        with suppress(FlowCabalError):
+            source = await self._source(hit)
+            if self.is_attached and self.hit == hit:
+                self.query_one(DetailText).show(_passage_lines(hit, source))
 
     @on(OptionList.OptionSelected)
     def choose(self, message: OptionList.OptionSelected) -> None:
@@ -261,9 +293,10 @@ class SearchScreen(ModalScreen[SearchHit | None]):
             attempt(self, self._look(self.hit))
 
     async def _look(self, hit: SearchHit) -> None:
-        self.app.push_screen(
-            SourceScreen(await self._controller.workbench.memory.source(hit.uri, hit.start, hit.end, hit.level))
-        )
+        self.app.push_screen(SourceScreen(await self._source(hit)))
+
+    async def _source(self, hit: SearchHit) -> SourceText:
+        return await self._controller.workbench.memory.source(hit.uri, hit.start, hit.end, hit.level)
 
     def action_replace(self) -> None:
         """Replace the words, after a look at every place."""
@@ -282,8 +315,17 @@ class SearchScreen(ModalScreen[SearchHit | None]):
 def _row(columns: Columns, hit: SearchHit) -> ColumnRow:
     is_named = hit.kind != "chapters" and hit.title.lstrip("0") not in (str(hit.position), hit.line)
     title = one_line(hit.title) if is_named else ""
-    line = Cell(hit.line.replace("\t", " "), spans=hit.spans)
+    indent = len(hit.line) - len(hit.line.lstrip())  # that of a Chinese paragraph
+    spans = [Span(span.start - indent, span.end - indent) for span in hit.spans if span.start >= indent]
+    line = Cell(hit.line[indent:].replace("\t", " "), spans=spans)
     return columns.row(f"{hit.position}" if hit.position else "", title, line)
+
+
+def _passage_lines(hit: SearchHit, source: SourceText) -> Iterator[Content]:
+    """The title, and the place with its words marked; of a text without a place its first lines."""
+    yield head_words(one_line(source.title) or _("untitled"), _(SEARCHED[hit.kind]))
+    passage = passage_at(source.text, source.start, source.end)
+    yield passage.shown() if passage is not None else Content(clean(source.text[:_SHOWN]))
 
 
 def _same_place(one: SearchHit, other: SearchHit) -> bool:

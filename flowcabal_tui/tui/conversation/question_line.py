@@ -21,6 +21,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.tui.conversation.chips import SIGN, ChipPicker, NamedChip, Picked, still_named
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.role_words import facts_words
 
 _CLOSING: Final = late("[,.;:!?，。；：！？、”’」』）)]")
 _PAUSE: Final = 0.4
@@ -133,7 +134,7 @@ class QuestionLine(Vertical):
             parts = [f"{one_line(each.title, 30)} {each.tokens:,}" for each in quote.chips]
             price = _("at most {price}").format(price=quote.price) if quote.price else _("price not known")
             total = _("{n} tokens, {price} for the first call").format(n=f"{quote.tokens:,}", price=price)
-            words = " · ".join((*parts, total))
+            words = facts_words(*parts, total)
         self.query_one(".cost", Static).update(words)
 
     @on(Input.Submitted)

@@ -115,7 +115,7 @@ def receipt_of(turn: Turn) -> Receipt | None:
     read = [" ".join((_tool(each), _arguments(each))) for each in turn.used if each.kind in ("read", "search", "think")]
     if turn.receipt is None or not read:
         return turn.receipt
-    note = _("read while answering: {what}").format(what=one_line(" · ".join(read), _SHOWN))
+    note = _("read while answering: {what}").format(what=one_line(_("; ").join(read), _SHOWN))
     return replace(turn.receipt, notes=(*turn.receipt.notes, note))
 
 

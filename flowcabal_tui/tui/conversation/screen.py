@@ -43,6 +43,7 @@ from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.widgets.role_words import head_words
 
 if TYPE_CHECKING:
     from flowcabal_tui.tui.conversation.controller import OtherPages
@@ -182,7 +183,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
         if (talk := self._talk) is not None:
             level = level_words(talk.level, talk.scope, self._scope_title)
             title = one_line(talk.title, 60) or _("A new conversation")
-            self.query_one(".head", Static).update(f"{level} · {title}")
+            self.query_one(".head", Static).update(head_words(level, title))
 
     def _scope_title(self, scope: Scope) -> str:
         if scope.kind == "chapter":

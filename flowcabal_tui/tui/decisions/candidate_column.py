@@ -15,6 +15,7 @@ from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project.comparison_words import maker_words
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.widgets.list_rows import HangingRow
+from flowcabal_tui.tui.widgets.role_words import facts_words
 
 
 class CandidateColumn(Vertical):
@@ -93,7 +94,7 @@ class CandidateColumn(Vertical):
 def head_words(candidate: Candidate, place: int, *, is_current: bool, is_equal: bool) -> str:
     """Two lines: the letter with the maker, if shown; below, the number of facts against it."""
     made = maker_words(candidate.maker) if candidate.maker else ""
-    first = " · ".join(part for part in (LETTERS[place], made, _("equally good") if is_equal else "") if part)
+    first = facts_words(LETTERS[place], made, _("equally good") if is_equal else "")
     marks = len(candidate.marks)
     checked = ngettext("{n} fact against it: w", "{n} facts against it: w", marks).format(n=marks) if marks else ""
     if not marks and candidate.checked:

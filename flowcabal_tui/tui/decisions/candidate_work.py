@@ -21,6 +21,7 @@ from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.spending import agrees_to_pay
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.widgets.role_words import facts_words
 
 MORE: int = 6
 """Most further candidates in one request."""
@@ -96,7 +97,7 @@ class CandidateWork:
             self._screen.notify(_("No choice has been made yet."), markup=False)
             return
         words = [[clean_line(each) for each in outcome_words(row)] for row in rows]
-        blocks = ["\n".join((" · ".join(each[:-3]), " · ".join(each[-3:]))) for each in words]
+        blocks = ["\n".join((facts_words(*each[:-3]), facts_words(*each[-3:]))) for each in words]
         text = SourceText("", _("Who won, by prompt and model"), "\n\n".join(blocks))
         self._screen.app.push_screen(SourceScreen(text))
 

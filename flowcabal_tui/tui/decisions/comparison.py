@@ -9,6 +9,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
+from textual.content import Content
 from textual.events import DescendantFocus, Resize
 from textual.screen import Screen
 from textual.widgets import OptionList, Static
@@ -35,6 +36,7 @@ from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen, past_typed
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
+from flowcabal_tui.tui.widgets.role_words import facts_words, head_words, key_words
 
 SIDE_BY_SIDE: Final = 120
 """The width from which two candidates are shown beside the result."""
@@ -195,18 +197,20 @@ class ComparisonScreen(Screen[None]):
             return
         count, verdict = len(comparison.candidates), comparison.verdict
         title = one_line(comparison.title)
-        self.query_one(".head", Static).update(_("Comparison of candidates · {node}").format(node=title))
+        self.query_one(".head", Static).update(head_words(_("Comparison of candidates"), title))
         parts = [_("candidate {n} of {m}").format(n=LETTERS[self._current], m=count)]
         if verdict is None:
             parts.append(_("blind: models and prices are shown after the choice"))
         else:
             letters = _(", ").join(LETTERS[comparison.place(each)] for each in verdict.picks if self._has(each))
             parts += [" ".join(filter(None, (_(VERDICTS[verdict.kind]), letters))), _("`U` takes it back")]
-        self.query_one(".details", Static).update(self._progress or " · ".join(parts))
+        self.query_one(".details", Static).update(self._progress or key_words(facts_words(*parts)))
         taken = len(self._draft.taken)
         own = ngettext("{n} paragraph taken", "{n} paragraphs taken", taken).format(n=taken)
         keys = _("F2 chooses it, Esc goes back") if self.is_typing else _("`v` edits it, F2 chooses it")
-        self.query_one("#result .who", Static).update(f"  {_('Your text')} · {own}\n  {keys if self._result else ''}")
+        self.query_one("#result .who", Static).update(
+            Content.assemble("  ", head_words(_("Your text"), own), "\n  ", key_words(keys if self._result else ""))
+        )
 
     def _has(self, digest: Any) -> bool:
         return self._comparison is not None and any(each.digest == digest for each in self._comparison.candidates)

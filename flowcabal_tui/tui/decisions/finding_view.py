@@ -19,6 +19,7 @@ from flowcabal_tui.project.words import ANGLES
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.words import is_chinese, one_line
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.widgets.role_words import facts_words
 from flowcabal_tui.tui.widgets.roles import Role, role_sign, role_style
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
@@ -161,7 +162,7 @@ def quoted(head: str, quotation: Quotation, limit: int | None = None) -> str:
 def finding_in_full(finding: CheckFinding) -> str:
     """Everything that is known of a finding."""
     confidence = finding.rule or _("confidence {percent} %").format(percent=round(100 * finding.confidence))
-    kind = " · ".join((_(ANGLES[finding.angle]), clean(_(finding.subtype)), confidence))
+    kind = facts_words(_(ANGLES[finding.angle]), clean(_(finding.subtype)), confidence)
     parts = (
         kind,
         clean(finding.explanation),

@@ -6,15 +6,17 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.reactive import var
 from textual.screen import ModalScreen
-from textual.widgets import Static
+from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Freshness, StaleText
+from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.memory.bootstrap_words import progress_words
 from flowcabal_tui.project.words import TASK_STATES, TASKS
@@ -24,8 +26,9 @@ from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.list_detail import DetailText, ListDetail
 from flowcabal_tui.tui.widgets.progress import progress_bar
-from flowcabal_tui.tui.widgets.role_words import facts_words
+from flowcabal_tui.tui.widgets.role_words import facts_words, head_words, key_words
 from flowcabal_tui.tui.widgets.roles import Role, role_style
 
 if TYPE_CHECKING:
@@ -113,9 +116,11 @@ class QueueScreen(ModalScreen[None]):
         self._subjects: Mapping[str, str] = {}
 
     def compose(self) -> ComposeResult:
-        """The progress, and the steps."""
+        """The progress, the steps, and the one under the cursor in full."""
         yield Static(markup=False, classes="head")
-        yield PickList()
+        with ListDetail():
+            yield PickList()
+            yield DetailText()
         yield HintLine()
 
     def on_mount(self) -> None:
@@ -144,6 +149,7 @@ class QueueScreen(ModalScreen[None]):
         self._stale = {f"stale/{text.uri}@{text.anchor or ''}": text for text in stale}
         rows = (*self._stale_rows(stale), *self._rows((*tasks, *done), counts))
         self.query_one(PickList).refill(rows)
+        self._tell()
 
     def _head(self, counts: Mapping[Freshness, int], reading: BootstrapStatus | None) -> Iterator[str]:
         whole, done = sum(counts.values()), counts.get("fresh", 0)
@@ -184,13 +190,47 @@ class QueueScreen(ModalScreen[None]):
                 self._listed[str(task.id)] = task
                 yield Option(self._row(columns, task), id=str(task.id))
 
-    def _row(self, columns: Columns, task: BackgroundTask) -> ColumnRow:
+    @on(OptionList.OptionHighlighted)
+    def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
+        """Shows another step."""
+        message.stop()
+        self._tell()
+
+    def _tell(self) -> None:
+        task, stale = self.step, self._stale.get(self.query_one(PickList).picked or "")
+        if task is not None:
+            self.query_one(DetailText).show(self._step_lines(task))
+        else:
+            self.query_one(DetailText).show(self._stale_lines(stale) if stale is not None else ())
+
+    def _step_lines(self, task: BackgroundTask) -> Iterator[Content]:
+        """The step with its subject, then its tries and the whole reason of a failure."""
+        yield head_words(_(TASKS[task.kind]), one_line(self._subject(task)), _(TASK_STATES[task.state]))
+        if tries := self._history(task):
+            yield head_words("", *tries)
+        if task.error:
+            yield Content(clean(task.error))
+        if task.state == "failed":
+            yield key_words(_("`r` tries it again, `x` cancels it."))
+
+    def _stale_lines(self, stale: StaleText) -> Iterator[Content]:
+        """The chapters that were changed since, and the key that makes the text again."""
+        for chapter in stale.chapters:
+            yield head_words("", one_line(self._subjects.get(chapter, chapter), 80))
+        yield key_words(_("`m` makes it again from the chapters as they are now."))
+
+    def _history(self, task: BackgroundTask) -> list[str]:
+        """The number of tries, and the time of the next one."""
         parts = []
         if task.tries:
             parts.append(_("attempts: {n}").format(n=task.tries))
         left = task.not_before - self._now().timestamp()
         if task.state == "waiting" and left > 0:
             parts.append(_("again in {n} s").format(n=round(left)))
+        return parts
+
+    def _row(self, columns: Columns, task: BackgroundTask) -> ColumnRow:
+        parts = self._history(task)
         if task.error:
             parts.append(one_line(task.error))
         sign = Cell(_SIGNS[task.state], _ROLES.get(task.state))

@@ -33,6 +33,7 @@ from flowcabal_tui.tui.shared.spending import (
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.role_words import facts_words
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.memory.rebuild import RebuildPlan
@@ -186,6 +187,6 @@ async def called(workbench: Project) -> Mapping[str, str]:
     arcs = arcs_of(chapter for chapter in chapters if chapter.version)
     names |= {WORK: _("The whole work")} | {arc.uri: arc.title(workbench.info.language) for arc in arcs}
     for row in await workbench.memory.profiles():
-        names[row.uri] = " · ".join(dict.fromkeys(filter(None, (row.kind_title, row.name))))
+        names[row.uri] = facts_words(*dict.fromkeys((row.kind_title, row.name)))
     names |= {str(entity.id): entity.name for entity in await workbench.story.entities()}
     return names | {f"manuscript/{identity}": title for identity, title in titles.items()} | titles

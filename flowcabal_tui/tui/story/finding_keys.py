@@ -77,7 +77,7 @@ FindingsScreen { background: $background; }
 FindingsScreen > Input, FindingsScreen > Input:focus {
     height: 1; border: none; padding: 0 1; background: $boost;
 }
-FindingsScreen > .head { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
+FindingsScreen > .head { height: auto; max-height: 2; padding: 0 1; }
 FindingsScreen > FindingList { height: 1fr; min-height: 4; }
 FindingsScreen > .details { height: 4; padding: 0 1; border-top: solid $panel; }
 """

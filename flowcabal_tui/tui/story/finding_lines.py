@@ -23,6 +23,7 @@ from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.passages import QuotedPassage
 from flowcabal_tui.tui.story.story_page import Place
+from flowcabal_tui.tui.widgets.role_words import facts_words
 
 
 def said_in(row: FindingRow) -> Finding:
@@ -63,7 +64,7 @@ def finding_lines(row: FindingRow, cast: Cast, report: CheckReport | None, marke
     parts = [finding_title(row.proposal), sureness(row.proposal), cast.names(finding.about), *rated]
     if row.proposal.state != "waiting":
         parts.append(state_words(row.proposal) + (f": {one_line(row.word)}" if row.word else ""))
-    yield " · ".join(part for part in parts if part)
+    yield facts_words(*parts)
     yield one_line(explained(row.proposal), 600)
 
 
@@ -76,7 +77,7 @@ def report_lines(report: CheckReport, cast: Cast) -> Iterator[str]:
         names = _(", ").join(cast.chapter(each) for each in report.unread)
         yield "\n" + _("Not checked as they are now: {chapters}").format(chapters=names)
     for chapter, check in report.not_checked:
-        yield f"{cast.chapter(chapter)} · {check_title(check.angle)}: {one_line(check.detail)}"
+        yield f"{cast.chapter(chapter)}   {check_title(check.angle)}: {one_line(check.detail)}"
     if any(rate.settled for rate in report.rates):
         yield "\n" + _("Of the findings with an outcome (mended, intended, changed, not useful):")
         yield from (rate_words(rate) for rate in report.rates if rate.settled)

@@ -8,10 +8,10 @@ from datetime import datetime
 from flowcabal_tui.domain.findings import FindingRow
 from flowcabal_tui.domain.proposals import Proposal
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.finding_words import age, explained, finding_title, sureness
+from flowcabal_tui.project.finding_words import age, explained, finding_subject, sureness
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.cast import Cast
-from flowcabal_tui.tui.story.proposal_list import START, ProposalList
+from flowcabal_tui.tui.story.proposal_list import ProposalList, start
 from flowcabal_tui.tui.widgets.column_rows import Column, ColumnRow, Columns
 
 
@@ -42,12 +42,12 @@ class FindingList(ProposalList):
 
     def _new_columns(self) -> Columns:
         return Columns(
-            *START,
-            Column(least=10, most=28),
-            Column(rank=2, fill=True, least=12, role="quoted"),
+            *start(),
+            Column(_("finding"), least=10, most=28),
+            Column(_("words of the chapter"), rank=2, fill=True, least=12, role="quoted"),
             Column(rank=3, least=5, role="secondary"),
             Column(rank=1, least=6),
-            Column(rank=4, least=6, role="secondary"),
+            Column(_("ago"), rank=4, least=6, role="secondary"),
             Column(rank=5, least=11, role="secondary"),
         )
 
@@ -55,7 +55,7 @@ class FindingList(ProposalList):
         row = self._rows[proposal.id]
         return self._columns.row(
             *self._start(proposal),
-            finding_title(proposal),
+            finding_subject(proposal),
             f"“{one_line(proposal.quotation, 200)}”" if proposal.quotation else one_line(explained(proposal), 200),
             sureness(proposal),
             self._state(proposal, "waiting"),

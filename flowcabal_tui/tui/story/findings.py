@@ -10,6 +10,7 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 
 from flowcabal_tui.domain.findings import CheckReport, FindingPage, FindingRow, FindingVerdict, FindingWish
@@ -30,6 +31,7 @@ from flowcabal_tui.protocol.findings import (
 from flowcabal_tui.protocol.story import UndoDecision
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.lists import ColumnHead
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.spending import agrees_to_spend
@@ -53,6 +55,7 @@ from flowcabal_tui.tui.story.proposal_list import PAGE, ProposalList
 from flowcabal_tui.tui.story.record_forms import fact_form
 from flowcabal_tui.tui.story.story_page import StoryPage
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.widgets.role_words import head_words, key_words
 
 
 class FindingsScreen(FilteredPage):
@@ -92,6 +95,7 @@ class FindingsScreen(FilteredPage):
         yield PaneTabs(TABS)
         yield Input(placeholder=_("/ words, or a name"), select_on_focus=False)
         yield Static(markup=False, classes="head")
+        yield ColumnHead()
         yield FindingList(id="list")
         yield Static(markup=False, classes="details")
         yield Passages()
@@ -115,6 +119,7 @@ class FindingsScreen(FilteredPage):
         page = await self._page(0, (row // PAGE + 1) * PAGE + PAGE if row else PAGE)
         self.query_one(PaneTabs).show(self._states_shown)
         self.rows.show_findings(page.rows, page.total, cast, self._now(), cursor)
+        self.query_one(ColumnHead).show(self.rows.columns)
         self._page_shown = page
         self._show_head()
         self.tell()
@@ -159,7 +164,9 @@ class FindingsScreen(FilteredPage):
         if row is None or cast is None:
             self._row_told = None
             read = [report_words(self._report), compared_words(self._report)] if self._report is not None else []
-            told.update("\n".join((_("Nothing is listed here. `5` lists all."), *filter(None, read))), layout=False)
+            told.update(
+                key_words("\n".join((_("Nothing is listed here. `5` lists all."), *filter(None, read)))), layout=False
+            )
             self.query_one(Passages).show(None, None)
             return
         told.update("\n".join(finding_lines(row, cast, self._report, len(self.rows.marked))), layout=False)
@@ -323,17 +330,20 @@ class FindingsScreen(FilteredPage):
             await self.reload()
 
 
-def _head_words(page: FindingPage, report: CheckReport | None, checking: tuple[int, int] | None, chapter: str) -> str:
+def _head_words(
+    page: FindingPage, report: CheckReport | None, checking: tuple[int, int] | None, chapter: str
+) -> Content:
     """The line above the list; `chapter`: the only one that is listed, "" for all."""
     waiting = page.counts.get("waiting", 0)
-    parts = [chapter, ngettext("{n} new finding", "{n} new findings", waiting).format(n=waiting)]
+    title = ngettext("{n} new finding", "{n} new findings", waiting).format(n=waiting)
+    parts = [chapter]
     if page.folded:
-        parts.append(_("{n} folded: f").format(n=page.folded))
+        parts.append(_("{n} folded: `f`").format(n=page.folded))
     if checking is not None:
-        parts.append(_("checking {done} of {total} · C stops").format(done=checking[0], total=checking[1]))
+        parts.append(_("checking {done} of {total}: `C` stops").format(done=checking[0], total=checking[1]))
     elif report is not None:
         parts.append(report_words(report))
-    return " · ".join(filter(None, parts))
+    return head_words(title, *map(key_words, parts))
 
 
 async def chosen_check(page: StoryPage, position: int) -> CheckChapters | None:

@@ -33,6 +33,8 @@ from flowcabal_tui.tui.story.impact_list import ImpactList
 from flowcabal_tui.tui.story.proposal_list import PAGE, ProposalList
 from flowcabal_tui.tui.story.story_page import Place, StoryPage
 from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.list_detail import DetailText
+from flowcabal_tui.tui.widgets.role_words import facts_words
 
 
 class ImpactScreen(StoryPage):
@@ -88,7 +90,7 @@ class ImpactScreen(StoryPage):
         yield Static(change_words(self._change), markup=False, classes="head")
         yield Static(_("Looking through the book..."), markup=False, classes="counted")
         yield ImpactList(id="list")
-        yield Static(markup=False, classes="details")
+        yield DetailText(classes="details")
         yield HintLine()
 
     def on_mount(self) -> None:
@@ -141,7 +143,7 @@ class ImpactScreen(StoryPage):
     def tell(self) -> None:
         """The passage of the place under the cursor."""
         row = self.rows.place
-        self.query_one(".details", Static).update("" if row is None else "\n".join(_lines(row)))
+        self.query_one(DetailText).show(() if row is None else _lines(row))
 
     @on(OptionList.OptionSelected)
     def open_place(self, message: OptionList.OptionSelected) -> None:
@@ -293,7 +295,7 @@ class ImpactScreen(StoryPage):
 
 def _lines(row: ImpactRow) -> Iterator[str]:
     place = f"{row.position} {one_line(row.title, 60)}" if row.position else one_line(row.title, 60)
-    yield " · ".join(part for part in (place, directness(row), answer(row)) if part)
+    yield facts_words(place, directness(row), answer(row))
     yield one_line(marked(row), 1_200)
     if row.answer == "decide":
         yield one_line(proposed(row), 600)

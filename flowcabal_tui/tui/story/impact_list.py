@@ -12,6 +12,7 @@ from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.proposal_list import ProposalList
 from flowcabal_tui.tui.widgets.column_rows import Column, ColumnRow, Columns
+from flowcabal_tui.tui.widgets.role_words import facts_words
 
 _BEFORE: Final = 24
 """Characters of the passage before the difference."""
@@ -79,5 +80,5 @@ class ImpactList(ProposalList):
             "[x]" if proposal.id in self.ticked else "[=]" if proposal.id in self.holding else "[ ]",
             f"{row.position}" if row.position else "—",
             one_line(marked(row, _BEFORE), 200),
-            " · ".join(each for each in ends if each),
+            facts_words(*ends),
         )

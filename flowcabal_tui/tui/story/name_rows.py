@@ -6,6 +6,7 @@ from typing import Final
 
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.views import Appearances
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.words import kind_words
@@ -33,7 +34,7 @@ def name_columns() -> Columns:
         Column(most=1, least=1),
         Column(most=1, least=1),
         Column(_("name"), fill=True, least=12),
-        Column(rank=3, least=12, is_phrase=True, role="secondary"),
+        Column(_("kind"), rank=3, least=12, is_phrase=True, role="secondary"),
         Column(_("mentions"), rank=2, is_number=True, role="secondary"),
         Column(_("chapters"), rank=1, is_number=True, role="secondary"),
     )
@@ -48,5 +49,9 @@ def name_row(columns: Columns, entity: Entity, cast: Cast, *, marked: bool, show
         " = ".join(one_line(name, 30) for name in entity.names),
         kind_words(entity) if shows_kind else "",
         f"{seen.mentions:,}" if seen else "—",
-        f"{seen.first}-{seen.last}" if seen else "—",
+        _chapters(seen) if seen else "—",
     )
+
+
+def _chapters(seen: Appearances) -> str:
+    return f"{seen.first}" if seen.first == seen.last else f"{seen.first}-{seen.last}"

@@ -9,11 +9,11 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
 from textual.events import Resize
-from textual.widgets import Static
 
 from flowcabal_tui.domain.text import nearest
 from flowcabal_tui.locale import _
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.list_detail import DetailText
 from flowcabal_tui.tui.widgets.roles import role_style
 
 BESIDE: Final = 100
@@ -52,15 +52,15 @@ class Passages(Container):
 
     DEFAULT_CSS = """
     Passages { height: 9; layout: horizontal; border-top: solid $panel; }
-    Passages > Static { width: 1fr; height: 1fr; padding: 0 1; }
-    Passages.-stacked { layout: vertical; height: 11; }
-    Passages.-stacked > Static { width: 100%; }
+    Passages > DetailText { width: 1fr; height: 1fr; padding: 0 1; }
+    Passages.-stacked { layout: vertical; height: 9; }
+    Passages.-stacked > DetailText { width: 100%; }
     """
 
     def compose(self) -> ComposeResult:
         """The passage of the chapter that was checked, and the other one."""
-        yield Static(markup=False, id="here")
-        yield Static(markup=False, id="there")
+        yield DetailText(classes="here")
+        yield DetailText(classes="there")
 
     def on_resize(self, event: Resize) -> None:
         """Switches between one and two columns."""
@@ -68,9 +68,9 @@ class Passages(Container):
 
     def show(self, here: QuotedPassage | None, there: QuotedPassage | None) -> None:
         """Shows these; None: nothing."""
-        for name, passage in (("#here", here), ("#there", there)):
+        for name, passage in ((".here", here), (".there", there)):
             shown = passage.shown() if passage is not None else ""
-            self.query_one(name, Static).update(shown, layout=False)
+            self.query_one(name, DetailText).show([shown])
 
 
 def _joined(text: str) -> str:

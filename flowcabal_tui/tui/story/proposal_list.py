@@ -38,8 +38,12 @@ _SIGNS: Final[dict[ProposalState, tuple[str, Role]]] = {
     "changed": ("~", "stale"),
 }
 """State -> its sign and its role; what is in use says nothing."""
-START: Final = (Column(most=1, least=1), Column(most=1, least=1), Column(is_number=True, role="secondary"))
-"""State, mark and chapter, before the words of a row."""
+
+
+def start() -> tuple[Column, ...]:
+    """State, mark and chapter, before the words of a row."""
+    signs = Column(most=1, least=1)
+    return signs, signs, Column(_("ch."), is_number=True, role="secondary")
 
 
 class ProposalList(PickList):
@@ -59,6 +63,11 @@ class ProposalList(PickList):
         self._asked_from = 0
         self._people = Cast((), (), Story(), ())
         self._columns = Columns()
+
+    @property
+    def columns(self) -> Columns:
+        """Those of the rows that are shown."""
+        return self._columns
 
     @property
     def proposal(self) -> Proposal | None:
@@ -132,9 +141,9 @@ class ProposalList(PickList):
 
     def _new_columns(self) -> Columns:
         return Columns(
-            *START,
-            Column(fill=True, least=16),
-            Column(rank=2, least=6, role="secondary"),
+            *start(),
+            Column(_("proposal"), fill=True, least=16),
+            Column(_("kind"), rank=2, least=6, role="secondary"),
             Column(rank=1, least=6),
         )
 

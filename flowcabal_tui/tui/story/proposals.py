@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 
+from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.memory import Entity, Evidence
 from flowcabal_tui.domain.proposals import (
@@ -35,8 +39,11 @@ from flowcabal_tui.project.proposal_words import KINDS, about, changed, origin, 
 from flowcabal_tui.protocol.story import CorrectProposal, DecideProposals, UndoDecision
 from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.lists import ColumnHead
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
+from flowcabal_tui.tui.shared.passage import Passage, passage_at
 from flowcabal_tui.tui.shared.prose_form import ProseScreen
+from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
@@ -44,6 +51,8 @@ from flowcabal_tui.tui.story.filtered_page import FilteredPage
 from flowcabal_tui.tui.story.proposal_list import PAGE, ProposalList
 from flowcabal_tui.tui.story.record_forms import entity_form, fact_form, moment_form, promise_form, relation_form
 from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.list_detail import DetailText, ListDetail
+from flowcabal_tui.tui.widgets.role_words import head_words, key_words
 
 _TABS: Final = (
     ("1", "open", mark("Undecided")),
@@ -60,7 +69,7 @@ _STATES: Final[dict[str, tuple[ProposalState, ...]]] = {
 
 
 class ProposalsScreen(FilteredPage):
-    """A list, and below it the content, the reason and the quotations of the row under the cursor."""
+    """A list, and the content, the reason and the passage of the row under the cursor."""
 
     help = HelpData(
         mark("Proposals"),
@@ -74,9 +83,8 @@ class ProposalsScreen(FilteredPage):
     ProposalsScreen > Input, ProposalsScreen > Input:focus {
         height: 1; border: none; padding: 0 1; background: $boost;
     }
-    ProposalsScreen > .head { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
-    ProposalsScreen > ProposalList { height: 1fr; }
-    ProposalsScreen > .details { height: auto; max-height: 45%; min-height: 4; padding: 0 1; border-top: solid $panel; }
+    ProposalsScreen > .head { height: 1; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }
+    ProposalsScreen ProposalList { height: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "decide('confirm')", mark("Confirm"), tooltip=mark("Confirm it: it then counts as yours."),
@@ -113,8 +121,11 @@ class ProposalsScreen(FilteredPage):
         yield PaneTabs(_TABS)
         yield Input(placeholder=_("/ words, or a name"), select_on_focus=False)
         yield Static(markup=False, classes="head")
-        yield ProposalList(id="list")
-        yield Static(markup=False, classes="details")
+        with ListDetail():
+            with Vertical():
+                yield ColumnHead()
+                yield ProposalList(id="list")
+            yield DetailText(classes="details")
         yield HintLine()
 
     async def reload(self) -> None:
@@ -130,6 +141,7 @@ class ProposalsScreen(FilteredPage):
         page = await self._page(0, (row // PAGE + 1) * PAGE + PAGE if row else PAGE)
         self.query_one(PaneTabs).show(self._states_shown)
         self.rows.show_rows(page.rows, page.total(self._wish().states), cast, cursor)
+        self.query_one(ColumnHead).show(self.rows.columns)
         self.query_one(".head", Static).update(self._head(page))
         self.tell()
 
@@ -144,12 +156,12 @@ class ProposalsScreen(FilteredPage):
         words = self.query_one(Input).value.strip()
         return ProposalWish(_STATES[self._states_shown], (), self._open_chapter if self._only_open else None, words)
 
-    def _head(self, page: ProposalPage) -> str:
+    def _head(self, page: ProposalPage) -> Content:
         waiting, used = page.counts.get("waiting", 0), page.counts.get("applied", 0)
         counted = ngettext("{n} waits for your decision", "{n} wait for your decision", waiting).format(n=waiting)
-        counted += " · " + ngettext("{n} in use, not looked at", "{n} in use, not looked at", used).format(n=used)
+        in_use = ngettext("{n} in use, not looked at", "{n} in use, not looked at", used).format(n=used)
         chapter = self._open_chapter if self._only_open else None
-        return f"{self.cast.chapter(chapter)} · {counted}" if chapter and self.cast else counted
+        return head_words(counted, in_use, self.cast.chapter(chapter) if chapter and self.cast else "")
 
     @on(ProposalList.MoreWanted)
     def read_more(self, message: ProposalList.MoreWanted) -> None:
@@ -163,11 +175,28 @@ class ProposalsScreen(FilteredPage):
     def tell(self) -> None:
         """The row under the cursor in full."""
         proposal, cast = self.rows.proposal, self.cast
-        details = self.query_one(".details", Static)
+        details = self.query_one(DetailText)
         if proposal is None or cast is None:
-            details.update(_("Nothing is listed here: what agents read in kept chapters comes here. `4` lists all."))
+            words = _("Nothing is listed here: what agents read in kept chapters comes here. `4` lists all.")
+            details.show([key_words(words)])
         else:
-            details.update("\n".join(_lines(proposal, cast, len(self.rows.marked))))
+            details.show(_lines(proposal, cast, len(self.rows.marked)))
+            attempt(self, self._quote(proposal, cast), group="quotation", exclusive=True)
+
+    async def _quote(self, proposal: Proposal, cast: Cast) -> None:
+        """Adds the paragraph around the quoted words; the chapter may be gone by now."""
+        with suppress(FlowCabalError):
+            passage = await self._passage(proposal)
+            if passage is not None and self.is_attached and self.rows.proposal == proposal:
+                self.query_one(DetailText).show(_lines(proposal, cast, len(self.rows.marked), passage))
+
+    async def _passage(self, proposal: Proposal) -> Passage | None:
+        place = proposal.place
+        if place is None or not place.end:
+            return None
+        words = Evidence(proposal.quotation, place.chapter, place.start, place.end)
+        text = await self.access.source(words)
+        return passage_at(text.text, text.start, text.end)
 
     @on(OptionList.OptionSelected)
     def open_words(self, message: OptionList.OptionSelected) -> None:
@@ -245,20 +274,22 @@ class ProposalsScreen(FilteredPage):
         return change
 
 
-def _lines(proposal: Proposal, cast: Cast, marked: int) -> Iterator[str]:
+def _lines(proposal: Proposal, cast: Cast, marked: int, passage: Passage | None = None) -> Iterator[Content | str]:
     if marked:
         yield ngettext("{n} row marked", "{n} rows marked", marked).format(n=marked)
-    yield one_line(proposal_line(proposal, cast.name), 2_000)
+    yield Content.styled(one_line(proposal_line(proposal, cast.name), 2_000), "bold")
     place = cast.chapter(proposal.place.chapter) if proposal.place else ""
     parts = (_(KINDS[proposal.kind]), state_words(proposal), place, origin(proposal.origin))
-    yield " · ".join(part for part in parts if part)
+    yield head_words("", *parts)
     concerned = about(proposal, cast.name)
     if concerned:
         yield _("about {names}").format(names=concerned)
     if before := changed(proposal, cast.name):
         yield one_line(before, 1_000)
     yield reason(proposal)
-    if proposal.quotation:
+    if passage is not None:
+        yield from ("", head_words(place), passage.shown())
+    elif proposal.quotation:
         yield f"“{one_line(proposal.quotation, 1_000)}”"
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from textual.content import Content, Span
+from textual.content import Content
 
 from flowcabal_tui.domain.memory import Evidence
 from flowcabal_tui.domain.story import Fact, Moment, Promise, StoryRecord
-from flowcabal_tui.domain.text import clean
-from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
+from flowcabal_tui.tui.shared.passage import Passage
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.words import fact_lines, moment_lines, promise_lines
@@ -19,27 +18,6 @@ from flowcabal_tui.tui.widgets.role_words import head_words
 from flowcabal_tui.tui.widgets.roles import role_style
 
 _MOST_PLACES: Final = 4
-_AROUND: Final = 400
-"""Characters of the paragraph before and after the supporting words."""
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A piece of a chapter, in which the characters from `start` to `end` support a record."""
-
-    text: str
-    start: int
-    end: int
-
-
-def passage_at(text: str, start: int, end: int) -> Passage | None:
-    """The paragraph around a place of a chapter; None where the chapter has no such place."""
-    if not 0 <= start < end <= len(text):
-        return None
-    first = max(text.rfind("\n", 0, start) + 1, start - _AROUND)
-    newline = text.find("\n", end)
-    last = min(newline if newline >= 0 else len(text), end + _AROUND)
-    return Passage(text[first:last], start - first, end - first)
 
 
 def supporting_places(record: StoryRecord) -> tuple[Evidence, ...]:
@@ -61,7 +39,7 @@ def detail_lines(record: StoryRecord, cast: Cast, passages: Mapping[Evidence, Pa
             continue
         yield Content("")
         yield head_words(cast.chapter(each.chapter), _what(record, each))
-        yield _marked(passage) if passage else Content.styled(f"“{said}”", role_style("quoted"))
+        yield passage.shown() if passage else Content.styled(f"“{said}”", role_style("quoted"))
 
 
 def _lines(record: StoryRecord, cast: Cast) -> Iterator[str]:
@@ -79,10 +57,3 @@ def _what(record: StoryRecord, place: Evidence) -> str:
     if not isinstance(record, Promise):
         return ""
     return _("paid") if place in record.payment else _("planted")
-
-
-def _marked(passage: Passage) -> Content:
-    words = [passage.text[: passage.start], passage.text[passage.start : passage.end], passage.text[passage.end :]]
-    before, cited, after = (clean(part) for part in words)
-    text = Content(before + cited + after)
-    return text.add_spans([Span(len(before), len(before) + len(cited), role_style("quoted"))])

@@ -15,7 +15,6 @@ from flowcabal_tui.tui.story.orders import Turn, placed_moments
 from flowcabal_tui.tui.story.words import (
     PROMISE_STATES,
     PromiseState,
-    due_words,
     short_period,
     standing,
     standing_words,
@@ -66,21 +65,23 @@ def _promises(cast: Cast, wish: RecordFilter) -> list[RecordRow]:
         Column(most=1, least=1),
         Column(_("state"), rank=1, least=20),
         Column(_("promise"), fill=True, least=20),
-        Column(_("due"), rank=2, least=16, is_phrase=True, role="secondary"),
-        Column(_("silent"), rank=3, is_number=True, role="secondary"),
+        Column(_("due in ch."), rank=2, is_number=True, role="secondary"),
+        Column(_("ch. silent"), rank=3, is_number=True, role="secondary"),
     )
     rows = []
     for promise, state in ((each, standing(each, cast)) for each in found):
         sign, role = PROMISE_STATES[state.state][0], _PROMISE_ROLES[state.state]
-        due = due_words(promise) or _chapter(promise, cast)
         silent = f"{state.silent}" if state.silent else ""
-        row = columns.row(Cell(sign, role), Cell(standing_words(state), role), one_line(promise.text), due, silent)
+        row = columns.row(
+            Cell(sign, role), Cell(standing_words(state), role), one_line(promise.text), _due(promise), silent
+        )
         rows.append(RecordRow(promise, row))
     return rows
 
 
-def _chapter(promise: Promise, cast: Cast) -> str:
-    return _("chapter {n}").format(n=cast.position(promise.planted))
+def _due(promise: Promise) -> str:
+    start, end = promise.due_from, promise.due_until
+    return f"{start}" if start and start == end else f"{start or ''}-{end or ''}" if start or end else ""
 
 
 def _moments(cast: Cast, wish: RecordFilter) -> list[RecordRow]:

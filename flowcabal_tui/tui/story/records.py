@@ -24,12 +24,13 @@ from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import ColumnHead, PickList
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
+from flowcabal_tui.tui.shared.passage import Passage, passage_at
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.filtered_page import FilteredPage
-from flowcabal_tui.tui.story.record_detail import Passage, detail_lines, passage_at, supporting_places
+from flowcabal_tui.tui.story.record_detail import detail_lines, supporting_places
 from flowcabal_tui.tui.story.record_forms import (
     NEW,
     end_form,

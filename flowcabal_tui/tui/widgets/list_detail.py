@@ -50,6 +50,11 @@ class DetailText(VerticalScroll, can_focus=False):
         self._lay_out()
         self.scroll_home(animate=False)
 
+    @property
+    def plain(self) -> str:
+        """The words, as they were given."""
+        return "\n".join(part.plain for part in self._parts)
+
     def on_resize(self) -> None:
         """Other rows for another width."""
         self._lay_out()

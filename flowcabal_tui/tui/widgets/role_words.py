@@ -8,25 +8,25 @@ from typing import Final
 from textual.content import Content
 
 from flowcabal_tui.domain.late_pattern import late
+from flowcabal_tui.domain.text import FACTS_APART
 from flowcabal_tui.tui.widgets.roles import Role, role_style
 
-_APART: Final = "   "
-"""Between two parts of a line, as in the status line."""
 _KEY: Final = late(
     r"`([^`\n]{1,40})`|(?<![A-Za-z])((?:Shift\+|Ctrl\+)?F\d{1,2}|Ctrl\+[^\s,.;:，。；：、`]|Shift\+Delete)(?![A-Za-z0-9])"
 )
 
 
-def head_words(title: str, *facts: str, role: Role = "secondary") -> Content:
-    """The title of a pane in bold, and what is in view; empty facts are left out."""
+def head_words(title: str, *facts: str | Content, role: Role = "secondary") -> Content:
+    """The title of a pane in bold, and what is in view; empty facts are left out. Styles inside a fact stay."""
     styled = [Content.styled(title, f"bold {role_style('text')}")] if title else []
-    styled += [Content.styled(words, role_style(role)) for words in facts if words]
-    return Content(_APART).join(styled)
+    shown = [words if isinstance(words, Content) else Content(words) for words in facts]
+    styled += [words.stylize_before(role_style(role)) for words in shown if words]
+    return Content(FACTS_APART).join(styled)
 
 
 def facts_words(*facts: str) -> str:
     """Facts of one line, apart from each other; empty ones are left out."""
-    return _APART.join(each for each in facts if each)
+    return FACTS_APART.join(each for each in facts if each)
 
 
 def key_words(words: str) -> Content:

@@ -17,6 +17,7 @@ from flowcabal_tui.agents.builder.words import words
 from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed, Unreadable, names_of
+from flowcabal_tui.tui.widgets.role_words import facts_words
 from flowcabal_tui.tui.workflows.data_editor import DataEditor
 
 if TYPE_CHECKING:
@@ -210,7 +211,7 @@ def _titled(title: str, form: Form) -> str:
     if form.missing:
         names = _(", ").join(form.missing)
         parts.append(_("left out, the form has no field for it: {names}").format(names=names))
-    return " · ".join((*parts, *unread_note(form)))
+    return facts_words(*parts, *unread_note(form))
 
 
 def _wrong(value: Any) -> list[str]:

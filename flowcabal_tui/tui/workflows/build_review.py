@@ -9,6 +9,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import ContentSwitcher, OptionList, Static
 from textual.widgets.option_list import Option
@@ -50,6 +51,7 @@ from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.widgets.role_words import facts_words, head_words, key_words
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 from flowcabal_tui.tui.workflows.build_graphs import BuildGraphs
 
@@ -155,7 +157,7 @@ class BuildReviewScreen(ModalScreen[str]):
         taken, _fallen = record.taken
         self._listed = {each.id: each for each in record.changes}
         self.query_one(PickList).refill(list(self._rows(record, taken)))
-        self.query_one(".head", Static).update("\n".join(_head(record)))
+        self.query_one(".head", Static).update(Content("\n").join(_head(record)))
         self.query_one(BuildGraphs).show(record)
         self.query_one("#rounds", StreamView).set_text(clean("\n".join(round_lines(record))), follow=False)
         self._show_row()
@@ -384,14 +386,14 @@ class BuildReviewScreen(ModalScreen[str]):
         self.dismiss(self._record.saved if self._record is not None else "")
 
 
-def _head(record: BuildRecord) -> Iterator[str]:
+def _head(record: BuildRecord) -> Iterator[Content]:
     """The wish, the state of the build, its assumptions and its notes."""
-    yield f"{record.id} · {one_line(record.wish or _('by the form'), 300)}"
+    yield head_words(record.id, one_line(record.wish or _("by the form"), 300), role="text")
     fate = fate_words(record) if record.status != "asks" and record.changes else ""
-    yield " · ".join(filter(None, (_state_words(record), fate)))
+    yield key_words(facts_words(_state_words(record), fate))
     lines = [record.stopped, *(_("assumed: {text}").format(text=each) for each in record.assumptions)]
     lines += [*(f"! {each}" for each in record.problems), *record.notes]
-    yield from (one_line(each, 300) for each in lines if each)
+    yield from (Content(one_line(each, 300)) for each in lines if each)
 
 
 def _typed(value: Any) -> Any:
@@ -410,10 +412,10 @@ def _state_words(record: BuildRecord) -> str:
         return _("rejected")
     match record.status:
         case "building":
-            return _("is being built: {spent} · F9 stops it, `C` goes on after an interruption").format(spent=spent)
+            return _("is being built: {spent}; F9 stops it, `C` goes on after an interruption").format(spent=spent)
         case "asks":
             return _("asks you: Enter answers, `f` opens the form")
         case "finished":
-            return _("waits for you: Ctrl+s saves what is taken") + (f" · {spent}" if record.rounds else "")
+            return facts_words(_("waits for you: Ctrl+s saves what is taken"), spent if record.rounds else "")
         case _:
-            return _("stopped: `C` goes on, `f` opens the form") + (f" · {spent}" if record.rounds else "")
+            return facts_words(_("stopped: `C` goes on, `f` opens the form"), spent if record.rounds else "")

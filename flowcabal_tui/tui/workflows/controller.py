@@ -393,6 +393,6 @@ def kind_words(name: str) -> str:
 
 def finding_words(finding: Finding) -> str:
     """A finding in one line, with the place and the suggestion."""
-    place = " · ".join(part for part in (finding.node, finding.field) if part)
+    place = ".".join(part for part in (finding.node, finding.field) if part)
     severity = "" if finding.severity == "error" else _("warning: ")
     return f"{place}: {severity}{finding.message}" + (f" ({finding.fix})" if finding.fix else "")

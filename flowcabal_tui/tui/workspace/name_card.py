@@ -24,6 +24,7 @@ from flowcabal_tui.tui.shared.view import View
 from flowcabal_tui.tui.story.controller import StoryController
 from flowcabal_tui.tui.story.words import BY_ENTITY, kind_words
 from flowcabal_tui.tui.widgets.noted_view import NotedView
+from flowcabal_tui.tui.widgets.role_words import facts_words
 from flowcabal_tui.tui.widgets.writing_area import WritingArea
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ class NameCardController:
             self._card = None
             self._panel.show(_("No name is at the cursor."), ())
         else:
-            kind = _(", ").join((kind_words(card.entity), _(BY_ENTITY[card.entity.by])))
+            kind = facts_words(kind_words(card.entity), _(BY_ENTITY[card.entity.by]))
             self._panel.show(card_head(card), [CardRow(*line) for line in card_lines(card, kind)])
 
     @on_key("manuscript.next-name", step=1, group="name-card-panel")

@@ -23,3 +23,10 @@ def test_keys_have_their_style_in_place_of_backticks() -> None:
 def test_markup_and_a_single_backtick_stay_words() -> None:
     assert key_words("[red]`[/red] x").plain == "[red]`[/red] x"
     assert without_backticks("`" * 3) == "```"
+
+
+def test_a_fact_keeps_the_styles_of_its_keys() -> None:
+    head = head_words("8 new findings", key_words("1 folded: `f`"))
+    assert head.plain == "8 new findings   1 folded: f"
+    styled = [head.plain[span.start : span.end] for span in head.spans]
+    assert styled[0] == "8 new findings" and "f" in styled
