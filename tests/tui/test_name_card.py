@@ -120,7 +120,7 @@ async def test_enter_leads_to_the_place_the_other_name_the_profile_and_the_names
     async with workspace(workbench, tmp_path) as pilot:
         await press(pilot, "1", "g", "j", "j", "enter", "f2", "ctrl+j")
         await place(pilot, "Mara")
-        assert [row.split()[0] for row in words(pilot)[1:]] == ["Character,", "Profile:", "Last", "First:", "←"]
+        assert [row.split()[0] for row in words(pilot)[1:]] == ["Character", "Profile:", "Last", "First:", "←"]
         await press(pilot, "tab", "G", "enter")
         assert words(pilot)[0] == "Joss" and card(pilot).has_focus_within
         await press(pilot, "escape")

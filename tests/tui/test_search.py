@@ -159,7 +159,7 @@ async def test_where_only_places_near_the_words_are_found_that_is_said() -> None
     async with app.run_test(size=(80, 24)) as pilot:
         await app.push_screen(SearchScreen(controller))
         await typed(app, pilot, "Mara lost")
-        assert shown(app)[1].strip().startswith("not there word for word, 2 places near it  names 1  text 1")
+        assert shown(app)[1].strip().startswith("not there word for word, 2 places near it   names 1   text 1")
         await typed(app, pilot, "Mara had lost")
         assert shown(app)[1].strip().startswith("1 place   text 1")
         controller.workbench.similar = (like,)

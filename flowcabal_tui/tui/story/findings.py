@@ -163,10 +163,7 @@ class FindingsScreen(FilteredPage):
         told = self.query_one(".details", Static)
         if row is None or cast is None:
             self._row_told = None
-            read = [report_words(self._report), compared_words(self._report)] if self._report is not None else []
-            told.update(
-                key_words("\n".join((_("Nothing is listed here. `5` lists all."), *filter(None, read)))), layout=False
-            )
+            told.update(key_words(_nothing_words(self._report)), layout=False)
             self.query_one(Passages).show(None, None)
             return
         told.update("\n".join(finding_lines(row, cast, self._report, len(self.rows.marked))), layout=False)
@@ -344,6 +341,12 @@ def _head_words(
     elif report is not None:
         parts.append(report_words(report))
     return head_words(title, *map(key_words, parts))
+
+
+def _nothing_words(report: CheckReport | None) -> str:
+    """Of an empty list: the key of all, and what was read."""
+    read = [report_words(report), compared_words(report)] if report is not None else []
+    return "\n".join((_("Nothing is listed here. `5` lists all."), *filter(None, read)))
 
 
 async def chosen_check(page: StoryPage, position: int) -> CheckChapters | None:
