@@ -73,7 +73,7 @@ class CommentsScreen(FilteredPage):
     CommentsScreen > PickList { height: 1fr; min-height: 4; }
     CommentsScreen > .details { height: 4; padding: 0 1; border-top: solid $panel; }
     CommentsScreen > Passages { height: 7; }
-    CommentsScreen > Passages > #there { display: none; }
+    CommentsScreen > Passages > .there { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("m", "go(True)", mark("Edit there"), id="comments.mend", tooltip=mark("Open the editor there.")),

@@ -161,7 +161,7 @@ class StoryController:
         ones."""
         loaded = await asyncio.to_thread(import_module, "flowcabal_tui.tui.story.findings")
         page, styles = loaded.FindingsScreen(self._access, self._now), self._screen.app.stylesheet
-        for widget in (page, *page.compose()):
+        for widget in (page, *page.compose(), *loaded.Passages().compose()):
             for read_from, css, tie_breaker, scope in widget._get_default_css():  # as Textual does at mounting
                 styles.add_source(
                     css, read_from=read_from, is_default_css=True, tie_breaker=tie_breaker, scope=scope
