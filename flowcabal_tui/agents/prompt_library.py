@@ -94,12 +94,14 @@ class Prompt:
 
 
 def fenced_sources(sources: Iterable[SourceText]) -> Fenced:
-    """`<source id="s1" title="...">text</source>`, one after the other; each piece of a text on a line of its own."""
+    """`<source id="s1" title="...">text</source>`, one after the other, each piece of a text on a line of its own. A
+    source without a title has no such attribute."""
     return Fenced("\n".join(_fenced_source(list(pieces)) for _id, pieces in groupby(sources, attrgetter("id"))))
 
 
 def _fenced_source(pieces: Sequence[SourceText]) -> str:
-    head = f'<source id="{in_attribute(pieces[0].id)}" title="{in_attribute(pieces[0].title)}">'
+    title = f' title="{in_attribute(pieces[0].title)}"' if pieces[0].title else ""
+    head = f'<source id="{in_attribute(pieces[0].id)}"{title}>'
     lines = (f"[{each.about}] {each.text}" if each.about else each.text for each in pieces)
     return f"{head}{escaped(_BETWEEN.join(lines))}</source>"
 

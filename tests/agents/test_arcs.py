@@ -140,6 +140,34 @@ async def test_without_a_model_an_arc_is_told_by_sentences_of_all_its_parts_that
     assert FakeTokens().count(small.text) <= L0_TOKENS
 
 
+async def test_every_chapter_of_a_long_arc_has_a_sentence_before_any_has_a_second() -> None:
+    texts = [
+        (f"{at}", f"林远在第{at:02}天出发{'，走了很远的路' * 5}。第{at:02}天的夜里下了雨{'，一直没有停' * 5}。")
+        for at in range(1, 31)
+    ]
+    derived = [
+        Derived(
+            f"manuscript/c{at}", "L1", "…", Digest(f"{at}"), at, Generation(1), "extract",
+            tuple(Evidence("…", ChapterId(f"c{at}"), start, start + 5) for start in (0, text.index("。") + 1)),
+        )
+        for at, (_title, text) in enumerate(texts, start=1)
+    ]  # fmt: skip
+    seen = await teller().observe(goal(FakeBook(texts, (LIN,), derived=derived), 30))
+    first = [each for each in seen.sources if "出发" in each.text]
+    assert len(first) == 30 and 30 < len(seen.sources) < 60
+    assert sum(FakeTokens().count(each.text) for each in seen.sources) + 11 * 30 <= 2_200
+
+
+async def test_what_was_told_of_the_beginning_of_an_arc_takes_the_place_of_its_chapters() -> None:
+    state = novel(12)
+    told = tuple(Evidence("…", ChapterId(f"c{at}"), 0, 5) for at in (2, 7))
+    earlier = Derived("summaries/arcs/part-1", "L1", "…", Digest("1"), 10, Generation(1), "model", told)
+    whole = await teller().observe(goal(state, 12))
+    seen = await teller().observe(goal(state, 12, earlier=earlier))
+    assert [each.text for each in seen.sources] == [f"林远在第{at}天出发。" for at in (2, 7, 11, 12)]
+    assert len(whole.sources) == 12 and seen.source == whole.source, "it is the same arc, of the same sentences"
+
+
 async def test_the_work_is_told_from_the_evidence_of_its_arcs() -> None:
     state = novel(20)
     for first, name in ((1, "part-1"), (11, "part-2")):

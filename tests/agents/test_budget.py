@@ -262,3 +262,32 @@ def test_what_the_passages_leave_goes_to_places_near_in_meaning_before_summaries
     tight.fill("knowledge", [found(0, 30), found(40, 140), found(150, 250)])
     tight.fill("far", [passage(0, 40, 0)])
     assert used(tight)["knowledge"] >= 230
+
+
+def told(text: str, uri: str = "manuscript/c1") -> Candidate:
+    return Candidate(uri, "T", "why", "L1", "summaries", text, 1)
+
+
+def test_a_sentence_of_a_summary_that_a_passage_holds_stands_once_and_its_tokens_are_not_spent() -> None:
+    both = ledger(2_000, {"summaries": 0.5, "far": 0.5})
+    both.fill("summaries", [told(f"{TEXT[110:130]}\n{TEXT[300:320]}"), told(TEXT[20:40], "manuscript/c2")])
+    both.fill("far", [passage(100, 200, 0)])
+    both.spend_rest()
+    before = both.left
+    both.close()
+    suffix = both.render()[1]
+    assert [suffix.count(TEXT[start : start + 20]) for start in (110, 300, 20)] == [1, 1, 1]
+    summaries = {source.uri: source for source in both.sources() if source.budget_class == "summaries"}
+    assert "without the sentences that the passages hold" in summaries["manuscript/c1"].reason
+    assert summaries["manuscript/c2"].reason == "why"
+    assert both.left == before
+    assert both.measure(*both.render()) <= sum(each.used for each in both.classes()) + 60
+
+
+def test_a_summary_of_which_the_passages_hold_more_than_half_stays_whole() -> None:
+    both = ledger(2_000, {"summaries": 0.5, "far": 0.5})
+    both.fill("summaries", [told("\n".join((TEXT[110:130], TEXT[150:170], TEXT[300:320])))])
+    both.fill("far", [passage(100, 200, 0)])
+    both.close()
+    suffix = both.render()[1]
+    assert [suffix.count(TEXT[start : start + 20]) for start in (110, 150, 300)] == [2, 2, 1]

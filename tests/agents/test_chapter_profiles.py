@@ -84,19 +84,37 @@ async def test_the_earlier_passages_stand_in_story_order_under_their_chapters() 
     model = model_of(ANSWER)
     await told(model, book=FakeBook([*earlier, ("桥断", TEXT)], (LIN, SHEN)))
     asked = model.requests[0].messages[1].content
-    titles = re.findall(r'<source id="(s\d+)" title="([^"]*)">', asked)
-    assert titles == [("s1", "第1章 渡口"), ("s2", "第2章 山路"), ("s3", "第3章 客栈")]
+    assert re.findall(r"<source ([^>]*)>", asked) == ['id="s1"', 'id="s2"', 'id="s3"']
+
+
+async def test_the_id_of_a_passage_has_the_number_of_its_chapter_and_no_title_is_sent_besides() -> None:
+    earlier = [("渡口", "河水慢慢地流。"), ("山路", "林远一个人走山路。"), ("桥", "河水涨了。")]
+    line = {"profile": "p1", "sentence": "他独行。", "source_id": "s2", "quote": "林远一个人走山路"}
+    model = model_of({"lines": [line], "summaries": []})
+    found = await told(model, book=FakeBook([*earlier, ("桥断", TEXT)], (LIN, SHEN)))
+    asked = model.requests[0].messages[1].content
+    assert '<source id="s2">林远一个人走山路。</source>' in asked and "山路</source>" not in asked
+    assert [each.chapter for each in found["profiles/characters/e-林远"].evidence] == ["c2"]
+
+
+def rested(name: str, words: str, start: int) -> Derived:
+    """A profile as of the first chapter that rests on these words there."""
+    evidence = (Evidence(words, ChapterId("c1"), start, start + len(words)),)
+    uri = f"profiles/characters/e-{name}"
+    return Derived(uri, "L1", words, Digest("1"), 1, Generation(1), "model", evidence)
 
 
 async def test_passages_of_one_chapter_are_pieces_of_one_source() -> None:
-    earlier = "沈青在渡口等船。\n\n" + "河水慢慢地流。" * 200 + "\n\n林远一个人走山路。"
+    first, last = "沈青在渡口等船。", "林远一个人走山路。"
+    earlier = "\n\n".join((first, "河水慢慢地流。" * 400, last))
+    known = [rested(name, words, earlier.index(words)) for name, words in (("沈青", first), ("林远", last))]
     model = model_of(
         ANSWER | {"lines": [{"profile": "p1", "sentence": "他独行。", "source_id": "s1", "quote": "林远一个人走山路"}]}
     )
-    found = await told(model, book=FakeBook([("渡口", earlier), ("第2章", TEXT)], (LIN, SHEN)))
+    found = await told(model, book=FakeBook([("渡口", earlier), ("第2章", TEXT)], (LIN, SHEN), derived=known))
     asked = model.requests[0].messages[1].content
     (source,) = re.findall(r"<source [^>]*>.*?</source>", asked, re.DOTALL)
-    assert source.startswith('<source id="s1" title="第1章 渡口">沈青在渡口等船。') and "\n…\n" in source
+    assert source.startswith('<source id="s1">沈青在渡口等船。') and "\n…\n" in source
     (rests,) = found["profiles/characters/e-林远"].evidence
     assert earlier[rests.start : rests.end] == "林远一个人走山路"
 
@@ -128,7 +146,19 @@ async def test_an_arc_that_ends_with_the_chapter_has_state_in_the_same_question_
     asked = request.messages[1].content
     assert [asked.count(each) for each in (far, EARLIER, "午后下起了雨")] == [1, 1, 1], "each once"
     assert "- `p3`, `p4`: No profile but an arc" in asked
-    assert '<profile id="p3" kind="arc" name="">' in asked and '<profile id="p4" kind="work" name="">' in asked
+    assert '<profile id="p3" kind="arc"></profile>\n<profile id="p4" kind="work"></profile>' in asked
+
+
+async def test_the_newest_passages_stand_beside_the_chapter_and_all_that_a_profile_rests_on() -> None:
+    rest = "很久以前，林远在渡口捡到一只铜铃。"
+    texts = [("1", rest), *((f"{n}", f"第{n}天，林远走了路。{'山路很长。' * 60}") for n in range(2, 9)), ("9", TEXT)]
+    known = rested("林远", rest, 0)
+    model = model_of(ANSWER)
+    await told(model, book=FakeBook(texts, (LIN, SHEN), derived=[known]))
+    asked = model.requests[0].messages[1].content
+    numbers = [int(each) for each in re.findall(r'<source id="s(\d+)">', asked)]
+    assert numbers[0] == 1 and numbers[-1] == 8 and len(numbers) < 6, "what it rests on, and the newest"
+    assert rest in asked
 
 
 async def test_no_space_around_a_passage_is_sent() -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from flowcabal_tui.agents.context.expects import Expected, expected, told_by, wished_length
-from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.agents.context.expects import Expected, expected, shows_pages, told_by, wished_length
+from flowcabal_tui.domain.ids import ChapterId, NodeId
 from flowcabal_tui.domain.memory import Evidence
 from flowcabal_tui.domain.story import Fact, RecordId, Story
+from flowcabal_tui.domain.workflow import Node, Workflow
 from tests.agents.fakes import FakeBook
 
 PAST = "She was late and had no lamp. The boats came in and the men looked at her. It was cold. "
@@ -85,3 +87,33 @@ async def test_samples_stay_the_same_for_ten_chapters() -> None:
     whole = FakeBook([(f"{n}", "\n".join(f"{PAST}{n}." for _line in range(12))) for n in range(1, 32)], language="en")
     styles = [(await expected(whole.before(n), "", 0)).style for n in range(21, 32)]
     assert len(set(styles[:10])) == 1 and styles[10] != styles[0]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+async def test_where_the_prompt_holds_pages_of_the_book_none_are_sent_once_more(language: str) -> None:
+    style = (await expected(book(language).before(4), "", 0, has_pages=True)).style
+    manner = {"en": "In the manner of the earlier chapters", "zh": "笔法与前文一致"}
+    assert manner[language] in style and PAST not in style
+    assert (await expected(book(language).before(1), "", 0, has_pages=True)).style == "", "nothing is before"
+
+
+@pytest.mark.parametrize(
+    ("params", "budget", "has"),
+    [
+        ({}, 25_000, True),
+        ({}, 0, False),
+        ({}, 2_000, False),
+        ({"context": False}, 25_000, False),
+        ({"context_tokens": 0}, 25_000, False),
+        ({"context_tokens": 6_000}, 25_000, True),
+    ],
+)
+def test_pages_are_in_the_prompt_where_every_node_that_asks_for_the_style_has_a_context(
+    params: dict[str, Any], budget: int, has: bool
+) -> None:
+    style = [{"kind": "text", "text": "{{chapter.style}}"}]
+    plain = Node(id=NodeId("plain"), params={"prompt": [{"kind": "text", "text": "Write."}], "context": False})
+    asking = Node(id=NodeId("draft"), params={"system": style, "prompt": style, **params})
+    whole = Node(id=NodeId("polish"), params={"prompt": style})
+    assert shows_pages(Workflow(id="w", name="W", nodes=(plain, asking, whole)), budget) is has
+    assert not shows_pages(Workflow(id="w", name="W", nodes=(plain,)), budget)

@@ -23,6 +23,7 @@ PAGES = {
 }
 LENGTH = {"en": ("About 1,500 words", "About 700 words"), "zh": ("约 1500 字", "约 700 字")}
 WISH = {"en": "More rain, 700 words.", "zh": "多写雨，700字。"}
+MANNER = {"en": "In the manner of the earlier chapters", "zh": "笔法与前文一致"}
 VOICE = {"en": "Told in the third person", "zh": "沿用前文的第三人称叙述。"}
 
 
@@ -55,7 +56,9 @@ async def test_every_step_of_a_chapter_is_told_its_length_and_sees_the_writers_o
     assert len(nodes) == 4, "plan, draft, polish, quick draft"
     for system, asked in nodes:
         assert VOICE[language] in parts_of(system)["style"].text
-        assert PAGES[language] in parts_of(system)["style"].text
+        assert MANNER[language] in parts_of(system)["style"].text
+        assert PAGES[language] not in system["content"], "the last pages are those of the writer"
+        assert PAGES[language] in parts_of(asked)["last-pages"].whole
         assert "style" not in parts_of(asked)
         assert list(parts_of(asked))[-1] == "length", "the length is the last before the order"
     goal, wished = LENGTH[language]
@@ -63,6 +66,21 @@ async def test_every_step_of_a_chapter_is_told_its_length_and_sees_the_writers_o
     assert all(each.startswith(goal) for each in lengths[:3])
     assert lengths[3].startswith(wished), "the wish goes before the goal"
     assert len({system["content"] for system, _asked in nodes}) == 1, "all steps have one system text"
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+async def test_without_a_context_every_step_sees_samples_of_the_writers_own_pages(
+    folder: Path, server: FaultServer, language: str
+) -> None:
+    await make(folder, both(endpoint(server)), language=language)
+    change(folder, "agents", context=False)
+    async with opened(folder) as case:
+        await written(case, language)
+        before = len(server.log)
+        await case.run("quick-draft", 5)
+    system, asked = server.log[before]["body"]["messages"]
+    assert PAGES[language] in parts_of(system)["style"].text
+    assert "last-pages" not in parts_of(asked)
 
 
 async def test_the_length_of_the_run_line_is_in_the_request_and_stays_with_the_run(

@@ -78,7 +78,7 @@ class Ledger:
         self._levels: dict[str, str] = {}
         self._waiting: list[Candidate] = []
         self._reduced: list[tuple[Candidate, Candidate]] = []
-        self._carry = 0
+        self._carry = self._saved = 0
         self._charged: set[BudgetClass] = set()
         self._frame = counter.count(f"{preamble(language)}\n\n\n")
 
@@ -143,11 +143,38 @@ class Ledger:
         self._waiting = []
 
     def close(self) -> int:
-        """Ends the stable part; returns its length in the user suffix. Later additions have the whole budget."""
-        _prefix, suffix = self.render()
+        """Ends the stable part; returns its length in the user suffix. Later additions have the whole budget but for
+        the tokens of sentences that stood in it twice."""
+        self.render()
+        self._saved = self._without_repeats()
         self._closed, self._budget = len(self._chosen), self._whole
         self._headed.clear()
-        return len(suffix)
+        return len(self._user_suffix())
+
+    def _without_repeats(self) -> int:
+        """Takes the sentences that a passage of the same chapter holds out of the summaries; returns their tokens.
+
+        A summary of which they hold more than half stays whole: what is left would tell too little of the chapter.
+        """
+        texts: dict[str, list[str]] = {}
+        for one in self._chosen:
+            if one.candidate.level == "L2":
+                texts.setdefault(one.candidate.uri, []).append(one.candidate.text)
+        saved = 0
+        for at, one in enumerate(self._chosen):
+            if one.candidate.level == "L2" or one.candidate.uri not in texts:
+                continue
+            lines = one.candidate.text.splitlines()
+            held = texts[one.candidate.uri]
+            kept = [line for line in lines if not any(line.strip() in text for text in held)]
+            if len(lines) / 2 <= len(kept) < len(lines):
+                why = _("{why}; without the sentences that the passages hold").format(why=one.candidate.reason)
+                rest = replace(one.candidate, text="\n".join(kept), reason=why)
+                less = self._counter.count(one.candidate.text) - self._counter.count(rest.text)
+                self._chosen[at] = Chosen(rest, one.tokens - less)
+                self._used[rest.budget_class] -= less
+                saved += less
+        return saved
 
     def add(self, candidates: Iterable[Candidate]) -> None:
         """Adds candidates behind the stable texts, as far as they fit."""
@@ -158,7 +185,7 @@ class Ledger:
     @property
     def left(self) -> int:
         """Tokens of the whole budget that nobody has used."""
-        return self._budget - self._frame - sum(self._used.values())
+        return self._budget - self._frame - self._saved - sum(self._used.values())
 
     def render(self) -> tuple[str, str]:
         """System prefix and user suffix; the last ones taken go until both are within the budget as counted whole."""

@@ -4,8 +4,9 @@ of them are read by rule from the book before the chapter and from the wish."""
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from flowcabal_tui.agents.context.candidates import HIDDEN
 from flowcabal_tui.agents.context.viewpoint import VeiledView, look_through
@@ -13,6 +14,7 @@ from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.agents.words import word_groups
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.overview import LONGEST_CHAPTER, usual_length
+from flowcabal_tui.domain.workflow import Workflow
 
 _LENGTH_ZH: Final = re.compile(r"(?<!\d)(\d[\d,，]{0,12}(?:\.\d{1,4})?)\s*(千|万)?\s*[余多来]?个?汉?字")
 _LENGTH_EN: Final = re.compile(r"(?<!\d)(\d[\d,]{0,12}(?:\.\d{1,4})?)\s*(k)?[ -]words?\b", re.IGNORECASE)
@@ -35,6 +37,8 @@ _FEWEST: Final = 150
 _SURE: Final = 0.75
 _SAMPLE: Final = (120, 700)
 """Characters of a sample, at least and at most."""
+_PAGES: Final = 4_000
+"""Tokens of a context from which on it holds pages of the book, and not only names and notes."""
 _STEP: Final = 10
 """Chapters after which other samples are chosen: until then the prompts of a book begin alike."""
 _WORDS: Final = {
@@ -42,6 +46,10 @@ _WORDS: Final = {
     "third": ("沿用前文的第三人称叙述。", "Told in the third person, as the chapters before."),
     "past": ("", "In the past tense."),
     "present": ("", "In the present tense."),
+    "manner": (
+        "笔法与前文一致：句式、节奏、人物的口吻。不抄前文的内容。",
+        "In the manner of the earlier chapters: their sentences, their rhythm, how people speak. Not their content.",
+    ),
     "style": ("作者的文字（取其笔法，不抄内容）：", "The writer's own pages, for their manner, not their content:"),
     "wish": ("约 {n} 字（作者的要求）。", "About {n:,} words, as the writer wishes."),
     "goal": ("约 {n} 字（每章的目标）。", "About {n:,} words, the goal of a chapter."),
@@ -57,18 +65,38 @@ class Expected:
     style: str = ""
 
 
-async def expected(view: MemoryView, wish: str, goal: int, asked: str = "") -> Expected:
+async def expected(view: MemoryView, wish: str, goal: int, asked: str = "", *, has_pages: bool = False) -> Expected:
     """The requirements for the view's target. `goal` is the length of a chapter, 0 for none; `asked` the length that
     the writer gave for this run, which precedes that in the wish.
 
-    Samples hold no secret, so they may be shown from any point of view.
+    With `has_pages` the prompt holds pages of the chapters before, so that none are sent once more as samples. Samples
+    hold no secret, so they may be shown from any point of view.
     """
     chapters = [chapter for chapter in await view.chapters() if chapter.version and chapter.length]
     texts = await view.chapter_texts([chapter.id for chapter in chapters[-_LAST:]])
     voice = told_by(" ".join(texts.values()), view.language)
-    samples = await _samples(view, chapters)
-    style = [voice, *([_say("style", view.language), *samples] if samples else [])]
+    if has_pages:
+        said = filter(None, (voice, _say("manner", view.language)))
+        style = [("" if view.language.startswith("zh") else " ").join(said)] if chapters else []
+    else:
+        samples = await _samples(view, chapters)
+        style = [voice, *([_say("style", view.language), *samples] if samples else [])]
     return Expected(_length(wish, goal, asked, chapters, view.language), "\n\n".join(filter(None, style)))
+
+
+def shows_pages(workflow: Workflow, budget: int) -> bool:
+    """True when every node of the workflow that asks for the style gets the chapters before as well. `budget`: the
+    project's tokens of a context, 0 where none is made."""
+    asking = [node for node in workflow.nodes if "chapter.style" in node.model_dump_json()]
+    return bool(asking) and all(min(_tokens_of(node.params, budget), budget) >= _PAGES for node in asking)
+
+
+def _tokens_of(params: Mapping[str, Any], budget: int) -> int:
+    """The most tokens of context in the prompt of a node with these parameters; 0 for kinds of nodes with none."""
+    tokens = params.get("context_tokens")
+    if "prompt" not in params or params.get("context") is False:
+        return 0
+    return tokens if isinstance(tokens, int) else budget
 
 
 def wished_length(wish: str, language: str) -> int:

@@ -6,7 +6,7 @@ every sentence of an arc carries the span of a chapter.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
@@ -29,7 +29,9 @@ from flowcabal_tui.domain.memory import Derived, Evidence
 from flowcabal_tui.domain.prompt_parts import chapter_label
 from flowcabal_tui.domain.text import digest_of
 
-_SOURCE_TOKENS: Final = 3_000
+_SOURCE_TOKENS: Final = 2_200
+_TAG_TOKENS: Final = 11
+"""Tokens of the tags around the sentences of a chapter."""
 _SENTENCES: Final = 10
 _NAMES: Final = 40
 
@@ -39,7 +41,8 @@ class ArcGoal:
     """The arc to summarise, the uris of its L1 sources (chapters or arcs), and the position of its last chapter.
 
     `title` is the volume's, if there is one. `view` sees the chapters up to that position. `sample` counts the answers
-    requested from the same sentences.
+    requested from the same sentences. `earlier` is the state of the arc's beginning: the sentences that it rests on
+    take the place of those of its chapters.
     """
 
     uri: str
@@ -48,6 +51,7 @@ class ArcGoal:
     view: MemoryView
     position: int
     sample: int = 0
+    earlier: Derived | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,8 @@ class ArcTeller(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, ...]]
             groups.append(await rested_on(goal.view, state, ()))
         chapters, language = await goal.view.chapters(), goal.view.language
         titles = {each.id: chapter_label(each.position, each.title, language) for each in chapters}
-        chosen = sorted(self._within(groups, titles), key=lambda each: (each.position, each.start))
+        kept = await self._kept(goal, groups)
+        chosen = sorted(kept, key=lambda each: (each.position, each.start))
         ids = {each: f"s{at}" for at, each in enumerate(dict.fromkeys(each.chapter for each in chosen), start=1)}
         sources = tuple(
             SourceText(ids[each.chapter], f"manuscript/{each.chapter}", titles[each.chapter], each.text, each.start)
@@ -121,16 +126,22 @@ class ArcTeller(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, ...]]
         line = shortened(thought.summary or thought.text, L0_TOKENS, self._curator.counter)
         return states_of(thought, line, goal.uri, source, goal.position, goal.view.generation)
 
-    def _within(self, groups: Sequence[Sequence[Passage]], titles: Mapping[ChapterId, str]) -> list[Passage]:
+    async def _kept(self, goal: ArcGoal, groups: Sequence[Sequence[Passage]]) -> list[Passage]:
+        if goal.earlier is None:
+            return self._within(groups, _SOURCE_TOKENS)
+        after = [[each for each in group if each.position > goal.earlier.position] for group in groups]
+        return [*await rested_on(goal.view, goal.earlier, ()), *self._within(after, _SOURCE_TOKENS // 2)]
+
+    def _within(self, groups: Sequence[Sequence[Passage]], space: int) -> list[Passage]:
         """Of each group the first one, then of each the second, and so on, within the tokens, tags counted."""
-        space = _SOURCE_TOKENS
         kept: dict[tuple[int, int], Passage] = {}
+        headed: set[ChapterId] = set()
         for row in zip_longest(*groups):
             for passage in row:
                 if passage is None or (passage.position, passage.start) in kept:
                     continue
-                source = SourceText(f"s{len(kept) + 1}", "", titles[passage.chapter], passage.text)
-                space -= self._curator.counter.count(fenced_sources([source]).text)
+                space -= self._curator.counter.count(passage.text) + _TAG_TOKENS * (passage.chapter not in headed)
+                headed.add(passage.chapter)
                 if space < 0:
                     return list(kept.values())
                 kept[passage.position, passage.start] = passage

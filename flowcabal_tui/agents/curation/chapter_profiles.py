@@ -5,7 +5,7 @@ The check and the reading of the chapter begin alike, so a provider's cache hold
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -19,11 +19,15 @@ from flowcabal_tui.agents.profile_kinds import BOOK
 from flowcabal_tui.agents.prompt_library import Fenced, SourceText, fenced_sources, name_lines
 from flowcabal_tui.agents.shapes.curation import ProfilesAnswer
 from flowcabal_tui.domain.errors import ModelError, ModelFault
+from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.prompt_parts import chapter_label, escaped, in_attribute
 
 TASK: Final = "curator.profiles"
 MOST: Final = 4
 """Profiles in one question; more would make an answer that is cut."""
+_EARLIER: Final = 0.4
+"""Of a kind's tokens, for passages of earlier chapters that the profile does not rest on yet. A chapter that ends an
+arc leaves them half of it, one that ends the arc for good a third."""
 ARCS: Final = "curator.arcs"
 """The words for an arc in this question."""
 Due = tuple[ProfileGoal, ProfileMaterial]
@@ -51,7 +55,8 @@ async def states_together(
     answer cannot be read. Without `spend` only a stored answer is read. Raises ModelError.
     """
     positions = {f"manuscript/{each.id}": each.position for each in await due[0][0].view.chapters()}
-    asked = [*map(_of_profile, due), *(_of_arc(curator, *each) for each in arcs)]
+    share = _EARLIER / (1 + len(arcs))
+    asked = [*(_of_profile(each, share, curator.counter) for each in due), *(_of_arc(curator, *each) for each in arcs)]
     sources = _sources(asked, due[0][0], chapter, positions)
     values = _question(asked, due, chapter, sources)
     try:
@@ -68,11 +73,27 @@ async def states_together(
     return {uri: thought for uri, thought in found.items() if thought is not None}
 
 
-def _of_profile(due: Due) -> _Wanted:
+def _of_profile(due: Due, share: float, counter: TokenCounter) -> _Wanted:
     goal, seen = due
     kind, name = (goal.entity.kind, goal.entity.name) if goal.entity else (BOOK, "")
     before = seen.previous.text if seen.previous else ""
-    return _Wanted(goal.uri, kind, name, goal.kind.prompt(goal.view.language), before, seen.sources)
+    space = int(goal.kind.settings.tokens * share)
+    sources = tuple(_beside_the_chapter(goal, seen, space, counter))
+    return _Wanted(goal.uri, kind, name, goal.kind.prompt(goal.view.language), before, sources)
+
+
+def _beside_the_chapter(
+    goal: ProfileGoal, seen: ProfileMaterial, space: int, counter: TokenCounter
+) -> Iterator[SourceText]:
+    """The sentences of earlier chapters that the profile rests on, and of other passages the newest within so many
+    tokens: the chapter, which takes most of a kind's tokens elsewhere, is in the question whole."""
+    rested = [(f"manuscript/{each.chapter}", each.start) for each in seen.previous.evidence] if seen.previous else []
+    for each in reversed(seen.sources):
+        if any(uri == each.uri and each.start <= start < _end(each) for uri, start in rested):
+            yield each
+        elif each.uri != f"manuscript/{goal.chapter.id}" and (tokens := counter.count(each.text)) <= space:
+            space -= tokens
+            yield each
 
 
 def _of_arc(curator: Curator, goal: ArcGoal, seen: ArcMaterial) -> _Wanted:
@@ -84,16 +105,15 @@ def _sources(
     asked: Iterable[_Wanted], goal: ProfileGoal, chapter: str, positions: Mapping[str, int]
 ) -> tuple[SourceText, ...]:
     """The chapter, and of all that is asked for the passages of earlier chapters, each once, in story order; those of
-    one chapter are pieces of one source."""
+    one chapter are pieces of one source, whose id has the number of the chapter and takes the place of a title."""
     uri = f"manuscript/{goal.chapter.id}"
     earlier = [_stripped(each) for one in asked for each in one.sources if each.uri != uri]
     ordered: list[SourceText] = []
     for each in sorted(earlier, key=lambda each: (positions[each.uri], each.start, -len(each.text))):
         if not (ordered and ordered[-1].uri == each.uri and _end(each) <= _end(ordered[-1])):
             ordered.append(each)
-    ids = {uri: f"s{at}" for at, uri in enumerate(dict.fromkeys(each.uri for each in ordered), start=1)}
     here = SourceText("chapter", uri, goal.chapter.title, chapter)
-    return here, *(replace(each, id=ids[each.uri]) for each in ordered)
+    return here, *(replace(each, id=f"s{positions[each.uri]}", title="") for each in ordered)
 
 
 def _stripped(source: SourceText) -> SourceText:
@@ -120,12 +140,13 @@ def _question(
         "title": chapter_label(first.chapter.position, first.chapter.title, language),
         "chapter": chapter,
         "wanted": Fenced("\n".join(f"- {', '.join(ids)}: {words}" for words, ids in wanted.items())),
-        "names": name_lines({goal.entity.id: goal.entity for goal, _seen in due if goal.entity}.values()),
+        "names": Fenced(escaped(name_lines({goal.entity.id: goal.entity for goal, _ in due if goal.entity}.values()))),
         "profiles": Fenced("\n".join(_profile(f"p{at}", each) for at, each in enumerate(asked, start=1))),
         "sources": fenced_sources(sources[1:]),
     }
 
 
 def _profile(id_: str, each: _Wanted) -> str:
-    head = f'<profile id="{id_}" kind="{in_attribute(each.kind)}" name="{in_attribute(each.name)}">'
-    return f"{head}\n{escaped(each.before)}\n</profile>"
+    name = f' name="{in_attribute(each.name)}"' if each.name else ""
+    before = f"\n{escaped(each.before)}\n" if each.before else ""
+    return f'<profile id="{id_}" kind="{in_attribute(each.kind)}"{name}>{before}</profile>'

@@ -302,13 +302,20 @@ class SummarySteps:
         if last is None or curator.prompts.source("curator.arc"):
             return []
         below = tuple(f"manuscript/{each.id}" for each in last.chapters if each.position <= chapter.position)
-        goals = [ArcGoal(last.uri, last.volume, below, view, chapter.position)]
+        earlier = await self._earlier(last, chapter)
+        goals = [ArcGoal(last.uri, last.volume, below, view, chapter.position, earlier=earlier)]
         closed = [each for each in arcs if each.closed]
         if closed and closed[-1] is last and last.chapters[-1].id == chapter.id:
             goals.append(ArcGoal(WORK, "", tuple(each.uri for each in closed[:-1]), view, chapter.position))
         found = [(goal, await ArcTeller(curator).observe(goal)) for goal in goals]
         has_all = all(seen.source for _goal, seen in found)
         return found if has_all and profiles + len(found) <= MOST_TOGETHER else []
+
+    async def _earlier(self, arc: StoryArc, chapter: Chapter) -> Derived | None:
+        """What was told of the arc when its part before ended, which ended before the chapter."""
+        ends = [part[-1] for part in arc.parts() if part[-1].position < chapter.position]
+        made = await (await self._as_of(ends[-1], now=True)).made(arc.uri, "L1") if ends else None
+        return made if made is not None and made.position == ends[-1].position else None
 
     async def _as_its_step(self, goal: ArcGoal, view: View) -> ArcGoal:
         """The goal as its own step has it: of the book as it is now, and all closed arcs are below the work."""

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from flowcabal_tui.agents.context.expects import expected
+from flowcabal_tui.agents.context.expects import expected, shows_pages
 from flowcabal_tui.domain.errors import FlowCabalError, RunError, StaleQuestion, UnknownName
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.journal import RunEvent
@@ -227,7 +227,9 @@ class RunManager:
             return text
         view = await self._store.memory.view(chapter, generation)
         wish, asked = (str(inputs.get(name, "")) for name in ("instruction", LENGTH))
-        found = await expected(view, wish, self._settings().goals.chapter, asked)
+        settings = self._settings()
+        pages = shows_pages(workflow, settings.budget.context_tokens if settings.agents.context else 0)
+        found = await expected(view, wish, settings.goals.chapter, asked, has_pages=pages)
         return {"length": found.length, "style": found.style} | text
 
     def _execute(self, scope: RunScope, past: RunFold) -> None:
