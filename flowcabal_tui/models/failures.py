@@ -69,7 +69,7 @@ WORDS: Final[Mapping[ModelFault, tuple[str, str]]] = {
         mark("Lower the context budget, or choose a model with a larger window."),
     ),
     ModelFault.RATE_LIMIT: (
-        mark("{host} asks you to wait"),
+        mark("{host} asks to wait"),
         mark("Wait and run it again, lower the concurrency, or raise max_wait."),
     ),
     ModelFault.OVERLOADED: (mark("{host} is overloaded"), _RUN_AGAIN),

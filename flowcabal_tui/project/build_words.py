@@ -125,10 +125,12 @@ def fate_words(record: BuildRecord) -> str:
     taken, fallen = record.taken
     falls = [each for each in fallen if any(change.id == each and change.ticked for change in record.changes)]
     count = len(record.changes)
-    words = ngettext("{n} of {all} change is taken", "{n} of {all} changes are taken", len(taken))
+    words = ngettext("{n} of {all} change is accepted", "{n} of {all} changes are accepted", len(taken))
     words = words.format(n=len(taken), all=count)
     if falls:
-        more = ngettext("{n} falls with one that is turned down", "{n} fall with one that is turned down", len(falls))
+        more = ngettext(
+            "{n} is left out: it needs a rejected change", "{n} are left out: they need a rejected change", len(falls)
+        )
         words += FACTS_APART + more.format(n=len(falls))
     return FACTS_APART.join((words, *_kept_words(record)))
 
@@ -142,9 +144,9 @@ def _kept_words(record: BuildRecord) -> Iterator[str]:
     whole, left = last_texts(record.document), last_texts(after)
     *unread, kept = left or ("",)
     if kept and kept not in whole[-1:]:
-        yield _("then kept: the text of {name}").format(name=names[kept])
+        yield _("kept afterwards: the text of {name}").format(name=names[kept])
     if new := [names[each] for each in unread if each not in whole]:
-        yield _("then read by none: {names}").format(names=_(", ").join(new))
+        yield _("read by no node afterwards: {names}").format(names=_(", ").join(new))
 
 
 def price_words(price: BuildPrice) -> str:

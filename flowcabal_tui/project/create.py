@@ -42,7 +42,7 @@ async def create_project(
     folder = folder.expanduser().resolve()
     if os.path.lexists(folder / PROJECT_FILE):
         raise ProjectExists(
-            _("There is a project in {folder} already.").format(folder=folder),
+            _("There is already a project in {folder}.").format(folder=folder),
             _("It was not changed."),
             _("Open it, or choose another folder."),
         )

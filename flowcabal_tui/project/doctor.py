@@ -184,7 +184,7 @@ async def _project(folder: Path, trust: bool) -> AsyncIterator[DoctorFinding]:
     try:
         await project.check()
         size = (folder / PROJECT_STATE / DATABASE).stat().st_size
-        yield DoctorFinding(_("database"), "ok", _("whole, {size:.1f} MiB").format(size=size / 2**20))
+        yield DoctorFinding(_("database"), "ok", _("intact, {size:.1f} MiB").format(size=size / 2**20))
         view = await project.models.trust()
         if view.state != "trusted":
             yield DoctorFinding(

@@ -143,7 +143,7 @@ def impact_words(found: Impact, ticked: int | None = None) -> str:
     message = _("{places} in {chapters}, {n} ticked. Patches by rule cost nothing.")
     words = " ".join(filter(None, (message.format(places=places, chapters=chapters, n=ticked), settled)))
     if found.kept:
-        words += " " + _("Names that stay: {names}.").format(names=", ".join(found.kept))
+        words += " " + _("Names that are not changed: {names}.").format(names=", ".join(found.kept))
     if found.taken:
         words += " " + _("Already a name in the book: {names}.").format(names=", ".join(found.taken))
     return words

@@ -352,7 +352,9 @@ def _checked(status: int, content: bytes, key: str) -> dict[str, Any]:
 def _fault(status: int, code: str, message: str) -> KnowledgeError:
     if code == "CONFLICT" or status == 409:
         kind = _AlreadyThere if "already exists" in message else KnowledgeBusy
-        return kind(_("The knowledge server is still working on this text."), message, _("It is tried again later."))
+        return kind(
+            _("The knowledge server is still working on this text."), message, _("The program tries again later.")
+        )
     if code == "NOT_FOUND" or status == 404:
         return KnowledgeMissing(_("The knowledge server does not have this text."), message)
     if status in {401, 403} or code in {"UNAUTHENTICATED", "PERMISSION_DENIED"}:
@@ -364,7 +366,7 @@ def _fault(status: int, code: str, message: str) -> KnowledgeError:
     return KnowledgeError(
         _("The knowledge server could not do this."),
         message,
-        _("Everything is saved; it is tried again later."),
+        _("Everything is saved; the program tries again later."),
     )
 
 
@@ -372,5 +374,5 @@ def _unreachable(error: Exception) -> KnowledgeError:
     return KnowledgeError(
         _("The knowledge server does not answer."),
         clean(str(error)) or type(error).__name__,
-        _("Everything continues without it; what it missed is sent when it is back."),
+        _("Everything continues without it; missing texts are sent when it is back."),
     )

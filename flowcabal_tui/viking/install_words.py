@@ -10,12 +10,12 @@ from flowcabal_tui.viking.installer import FETCHED_MEGABYTES, INSTALLED_MEGABYTE
 def plan_rows(plan: InstallPlan) -> tuple[tuple[str, str], ...]:
     """Names and words of what is to be known before anything is fetched."""
     size = _("about {fetched} MB in {n} packages; about {installed:,} MB on the disk, {free:,} MB are free")
-    sources = ", ".join(plan.sources) or _("not known; as {tool} is set up").format(tool=plan.tool)
+    sources = ", ".join(plan.sources) or _("not known; depends on the configuration of {tool}").format(tool=plan.tool)
     return (
         (_("program"), f"openviking {VERSION}"),
         (
             _("licence"),
-            _("{licence}: a program of its own, which is spoken to over HTTP only").format(licence=LICENCE),
+            _("{licence}: a separate program, used over HTTP only").format(licence=LICENCE),
         ),
         (
             _("size"),
@@ -23,7 +23,7 @@ def plan_rows(plan: InstallPlan) -> tuple[tuple[str, str], ...]:
         ),
         (_("from"), _("{sources}, by {tool} with your own settings").format(sources=sources, tool=plan.tool)),
         (_("to"), str(plan.folder)),
-        *([(_("note"), _("what an earlier try has fetched is used"))] if plan.continues else []),
+        *([(_("note"), _("files from an earlier attempt are used"))] if plan.continues else []),
     )
 
 

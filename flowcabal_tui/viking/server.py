@@ -164,7 +164,7 @@ class OpenVikingServer:
             raise KnowledgeError(
                 _("The knowledge server is not running."),
                 "",
-                _("Everything continues without it; what it missed is sent when it is back."),
+                _("Everything continues without it; missing texts are sent when it is back."),
             )
         return self._address
 

@@ -126,7 +126,7 @@ def test_a_template_is_where_a_new_workflow_starts(book: Path, call: Call) -> No
 def test_near_templates_are_named_and_one_that_does_the_wish_is_taken_as_it_is(book: Path, call: Call) -> None:
     wish = "Plan it, show me the plan, then draft and polish it."
     ended = call("build", book, wish, "--offline")
-    assert "Near templates: chapter (3 of 3 points)" in ended.out
+    assert "Similar templates: chapter (3 of 3 points)" in ended.out
     ended = call("build", book, wish, "--template", "chapter", "--offline", "--json")
     (record,) = ended.told("build:record")
     assert [node["id"] for node in record["document"]["nodes"]] == ["plan", "draft", "polish"]

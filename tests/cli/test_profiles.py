@@ -82,7 +82,7 @@ def test_nothing_is_taken_where_nothing_was_made_since(
     assert main(["profile", book, INES, "--take"]) == 1
     said(capsys, book, INES, "--write", str(own))
     assert main(["profile", book, INES, "--take"]) == 1
-    assert "Nothing was made since" in capsys.readouterr().err
+    assert "No text was generated after" in capsys.readouterr().err
     assert "Ines cannot swim." in said(capsys, book, INES)
 
 

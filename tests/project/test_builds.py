@@ -90,8 +90,8 @@ async def test_what_is_kept_otherwise_because_of_a_refused_change_is_said(folder
         polish = change(record, "polish")
         await case.project.carry_out(MarkChanges(record.id, (polish.id,), ticked=False))
         words = fate_words(await again(case, record))
-        assert "then kept: the text of Side by side" in words
-        assert "then read by none" not in words
+        assert "kept afterwards: the text of Side by side" in words
+        assert "read by no node afterwards" not in words
 
 
 async def test_an_edited_change_is_saved_as_the_writer_wrote_it(folder: Path):

@@ -143,7 +143,7 @@ async def test_a_choice_stands_says_who_won_and_is_taken_back(case: Case) -> Non
     assert await current_text(case) == TEXTS[0]
     assert await case.project.comparisons.outcomes() == ()
     assert (await case.project.comparisons.comparison(target)).candidates == shown.candidates, "blind again"
-    with pytest.raises(RunError, match="Nothing was decided"):
+    with pytest.raises(RunError, match="No choice was made"):
         await case.project.carry_out(TakeBackChoice(shown.id))
 
 
@@ -367,7 +367,7 @@ async def test_candidates_that_failed_are_asked_for_again_and_the_others_are_not
 async def test_a_model_that_writes_the_same_again_is_named(case: Case, server: FaultServer) -> None:
     server.clear()
     server.push({"content": TEXTS[0]})
-    with pytest.raises(RunError, match="nothing else"):
+    with pytest.raises(RunError, match="nothing new"):
         await case.project.carry_out(WriteCandidates(await draft(case), 1))
 
 

@@ -105,6 +105,6 @@ async def test_kinds_and_fields_are_the_writers_words_and_survive_the_project(fo
 async def test_a_kind_without_a_name_or_with_a_very_long_one_is_refused(case: Case, kind: BookKind) -> None:
     with pytest.raises(RunError, match="needs a name"):
         await case.project.carry_out(SetNameKinds((kind,)))
-    with pytest.raises(RunError, match="a name of its own"):
+    with pytest.raises(RunError, match="a unique name"):
         await case.project.carry_out(SetNameKinds((BookKind("one", "item"), BookKind(" one", "location"))))
     assert await case.project.story.name_kinds() == ()

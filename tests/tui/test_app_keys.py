@@ -39,8 +39,8 @@ def test_unknown_ids_and_keys_are_named_with_the_nearest_known_ones_and_known_ke
     own = {"run.strat": "f7", "run.stop": "contrl+e", "findings.check": "C, hoem", "shelf.split": "S"}
     assert key_problems(own) == (
         "No action has the id run.strat. Did you mean run.start?",
-        "run.stop is set to contrl+e, which is no key. Did you mean ctrl+e?",
-        "findings.check is set to hoem, which is no key. Did you mean home?",
+        "run.stop is set to contrl+e, which is not a key. Did you mean ctrl+e?",
+        "findings.check is set to hoem, which is not a key. Did you mean home?",
     )
     assert usable_keymap(own) == {"run.strat": "f7", "findings.check": "C", "shelf.split": "S"}
 

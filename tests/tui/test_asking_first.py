@@ -105,7 +105,7 @@ async def test_what_is_paid_for_asks_with_model_likely_and_at_most(action: str, 
         await press(pilot, *PAYING[action])
         words = asked(pilot)
         said = {
-            "en": ("This costs money.", "Model: ", "Likely: ", "At most: ", "Pay and go on", "Not now"),
+            "en": ("This costs money.", "Model: ", "Likely: ", "At most: ", "Pay and continue", "Not now"),
             "zh": ("这会产生费用。", "模型：", "预计：", "上限：", "付费继续", "暂不"),
         }
         assert [each for each in said[language] if each not in words] == []
@@ -125,7 +125,7 @@ async def test_what_stops_work_asks_in_the_same_words(
             await running(pilot)
         await press(pilot, *STOPPING[action])
         words = asked(pilot)
-        for said in ("What is finished is kept. The rest can be continued later.", "Stop", "Let it go on"):
+        for said in ("What is finished is kept. The rest can be continued later.", "Stop", "Let it continue"):
             assert said in words
         await press(pilot, "n")
         assert workbench.sent == []

@@ -99,7 +99,7 @@ async def test_changes_are_grouped_by_what_they_serve_with_reason_and_difference
             "The polish sees what was found", "[x] ~ polish reads another output (prompt)",
             "Other changes", "[ ] ~ draft: temperature",
         ]  # fmt: skip
-        assert "2 of 3 changes are taken" in head(pilot)
+        assert "2 of 3 changes are accepted" in head(pilot)
         assert "For: The names are checked" in screen(pilot) and "List every name" in screen(pilot)
 
 
@@ -119,7 +119,7 @@ async def test_one_is_turned_down_and_what_needs_it_falls_with_it():
         await press(pilot, "x")
         assert made.sent[-1] == MarkChanges("build-1", (NODE,), ticked=False)
         assert "[!] ~ polish reads another output (prompt)" in rows(pilot)
-        assert "1 falls with one that is turned down" in head(pilot)
+        assert "1 is left out: it needs a rejected change" in head(pilot)
         assert "Left out, because it needs: new node Names" in screen(pilot)
         await press(pilot, "k", "a")
         assert made.sent[-1] == MarkChanges("build-1", (NODE,), ticked=True)

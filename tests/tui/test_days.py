@@ -84,7 +84,7 @@ async def test_goals_are_set_by_a_form_that_says_what_it_cannot_read(tmp_path: P
         form.query_one("#field-until", Input).value = "next week"
         await pilot.press("ctrl+s")
         await settled(pilot)
-        assert "Write the day as year-month-day" in page(pilot) and not workbench.sent
+        assert "Write the date as year-month-day" in page(pilot) and not workbench.sent
         form.query_one("#field-until", Input).value = "2027-03-31"
         form.query_one("#field-day_begins", Input).value = "4"
         await pilot.press("ctrl+s")

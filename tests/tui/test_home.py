@@ -96,7 +96,7 @@ async def test_every_line_about_a_book_is_in_view_in_a_small_terminal():
         panel = app.screen.query_one(DetailText)
         lines = panel.query_one(Static)
         assert lines.region.bottom <= panel.content_region.bottom
-        assert "Enter goes on" in detail(app) and "last open" in detail(app)
+        assert "Enter continues" in detail(app) and "last open" in detail(app)
 
 
 async def test_states_of_books_that_come_after_the_page_was_left_change_nothing():
@@ -119,7 +119,7 @@ async def test_words_of_another_day_are_not_those_of_today():
 
 @pytest.mark.parametrize(
     ("state", "row", "words"),
-    [("missing", "folder not found", "takes the book"), ("damaged", "damaged", "doctor"),
+    [("missing", "folder not found", "removes the book"), ("damaged", "damaged", "doctor"),
      ("open", "open elsewhere", "for reading")],
 )  # fmt: skip
 async def test_a_book_that_cannot_be_opened_as_usual_says_so_before_enter(state, row, words):

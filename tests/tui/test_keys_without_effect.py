@@ -105,11 +105,11 @@ async def test_after_a_run_there_is_nothing_to_stop(key: str, tmp_path: Path) ->
         assert said(pilot) == ["Nothing is running."]
 
 
-@pytest.mark.parametrize(("keys", "words"), [("g<", "before"), ("G>", "after")])
+@pytest.mark.parametrize(("keys", "words"), [("g<", "previous"), ("G>", "next")])
 async def test_the_first_chapter_moves_no_earlier_and_the_last_no_later(keys: str, words: str, tmp_path: Path) -> None:
     workbench = FakeWorkbench()
     async with workspace(workbench, tmp_path, SMALL) as pilot:
         await pressed(pilot, "1", *keys)
         await settled(pilot)
-        assert said(pilot) == [f"There is no chapter {words} it."]
+        assert said(pilot) == [f"There is no {words} chapter."]
         assert not any(isinstance(command, EditChapter) for command in workbench.sent)

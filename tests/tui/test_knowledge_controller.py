@@ -68,7 +68,7 @@ async def test_an_installation_goes_on_without_the_page_and_is_stopped_by_a_key(
         await pilot.press("y")
         await until(pilot, lambda: "fetching: 1 of" in screen_text(pilot))
         await press(pilot, "plus")
-        assert said(pilot)[-1] == "It is being installed already."
+        assert said(pilot)[-1] == "It is already being installed."
         await pilot.press("escape")
         await until(pilot, lambda: not isinstance(pilot.app.screen, KnowledgeScreen))
         await pilot.press("ampersand")

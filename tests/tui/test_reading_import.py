@@ -114,7 +114,7 @@ async def test_what_is_in_the_book_already_is_said_before_it_is_imported(tmp_pat
 
     workbench = Known(offline=False)
     async with workspace(workbench, tmp_path) as pilot:
-        for name, said, again in (("some", "1 are in the book already", False), ("all", "a second time?", True)):
+        for name, said, again in (("some", "1 are already in the book", False), ("all", "Import it again?", True)):
             await pilot.press("I")
             await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
             await pilot.press(*name, "enter")

@@ -159,12 +159,12 @@ async def test_where_only_places_near_the_words_are_found_that_is_said() -> None
     async with app.run_test(size=(80, 24)) as pilot:
         await app.push_screen(SearchScreen(controller))
         await typed(app, pilot, "Mara lost")
-        assert shown(app)[1].strip().startswith("not there word for word, 2 places near it   names 1   text 1")
+        assert shown(app)[1].strip().startswith("no exact match, 2 similar places   names 1   text 1")
         await typed(app, pilot, "Mara had lost")
         assert shown(app)[1].strip().startswith("1 place   text 1")
         controller.workbench.similar = (like,)
         await typed(app, pilot, "haze")
-        assert shown(app)[1].strip().startswith("not there word for word, 1 place near it   similar places 1")
+        assert shown(app)[1].strip().startswith("no exact match, 1 similar place   similar places 1")
 
 
 async def test_f3_sorts_by_the_story_and_f4_shows_one_kind() -> None:

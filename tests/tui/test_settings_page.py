@@ -393,7 +393,7 @@ async def test_a_book_file_changed_outside_is_told_with_what_counts_later(tmp_pa
         await told(pilot, workbench, SettingsChanged(problem=f"line 3 {HOSTILE}"))
         words = [each.words for each in pilot.app.announcer.notices.listed]
         assert any("In force: goals. When the book is opened again: run." in each for each in words)
-        assert any("line 3" in each and "last good settings" in each for each in words)
+        assert any("line 3" in each and "last valid settings" in each for each in words)
 
 
 def test_keys_that_are_there_are_offered_by_name_only(monkeypatch):

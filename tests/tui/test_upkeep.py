@@ -192,7 +192,7 @@ async def test_no_step_and_no_text_is_called_by_its_address(tmp_path: Path) -> N
 async def test_a_profile_is_made_again_after_a_question_where_that_costs_money(tmp_path: Path) -> None:
     async with opened(tmp_path, offline=False) as (workbench, pilot):
         await press(pilot, "7", "home", "j", "k", "j", "r")
-        assert isinstance(pilot.app.screen, ConfirmScreen) and "Make 1 text again?" in screen_text(pilot)
+        assert isinstance(pilot.app.screen, ConfirmScreen) and "Regenerate 1 text?" in screen_text(pilot)
         await press(pilot, "n")
         assert workbench.sent == []
         await press(pilot, "r", "y")
@@ -277,7 +277,7 @@ async def test_the_last_change_of_the_book_is_undone_by_one_key_and_enter(tmp_pa
     async with opened(tmp_path) as (workbench, pilot):
         await press(pilot, "U")
         assert said(pilot) == [
-            "There is no change of the whole book to undo. `M` moves and joins chapters, F11 replaces words."
+            "There is no change of the whole book to undo. `M` moves and merges chapters, F11 replaces words."
         ]
         workbench.logged_changes = [
             LoggedChange(Generation(9), "undo", "", "change undone", 1, books.NOW, False, "8"),

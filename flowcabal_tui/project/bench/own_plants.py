@@ -119,7 +119,7 @@ async def own_book(folder: Path, most: int) -> OwnBook:
     if not planted:
         raise ManuscriptError(
             _("Nothing can be planted in this book."),
-            _("It needs at least two chapters, and in the narration numbers, kin, places, looks or deaths."),
+            _("It needs at least two chapters, with numbers, kinship, places, appearances or deaths in the narration."),
         )
     return OwnBook(folder, tuple(texts), planted)
 

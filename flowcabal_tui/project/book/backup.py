@@ -99,7 +99,7 @@ async def back_up(
     target = target.expanduser().resolve()
     if target.exists():
         raise ProjectExists(
-            _("There is a file {file} already.").format(file=target),
+            _("There is already a file {file}.").format(file=target),
             _("It was not changed."),
             _("Choose another name."),
         )
@@ -261,7 +261,7 @@ def _manifest(archive: zipfile.ZipFile) -> Manifest:
         if not _is_safe(name) or stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
             raise _unusable(_("A file in it would be written elsewhere: {name}").format(name=ascii(name)))
         if info.file_size != member.size or member.size > info.compress_size * _RATIO + _SPARE:
-            raise _unusable(_("A file in it is much larger than it seems: {name}").format(name=name))
+            raise _unusable(_("A file in it is much larger than the archive says: {name}").format(name=name))
     return manifest
 
 

@@ -59,9 +59,9 @@ class Importer:
         chapters = [chapter for at, chapter in enumerate(preview.chapters) if at not in known]
         if not chapters:
             raise RunError(
-                _("All chapters of {file} are in the book already.").format(file=command.path),
+                _("All chapters of {file} are already in the book.").format(file=command.path),
                 _("Nothing was imported."),
-                _("To import them a second time, use --again."),
+                _("To import them again, use --again."),
             )
         total = len(chapters)
         texts = [chapter.text for chapter in chapters]
@@ -86,7 +86,7 @@ class Importer:
         new = command.reference, len(preview.chapters), sum(len(chapter.text) for chapter in preview.chapters)
         if new in [(one.title, one.parts, one.length) for one in await self._store.references.all()]:
             raise RunError(
-                _("There is a reference book with the title {title} already.").format(title=command.reference),
+                _("There is already a reference book with the title {title}.").format(title=command.reference),
                 _("Nothing was imported."),
                 _("Give it another title, or remove the other reference book first."),
             )

@@ -167,6 +167,6 @@ def _with_words(book: BookOutline, part: OutlinePart, body: str) -> str:
 def _readable(text: str | None) -> str:
     """Raises RunError where no heading of a volume fits."""
     if text is None:
-        title = _("Next to the other headings of this outline, no heading would be recognised as a volume.")
+        title = _("With the other headings of this outline, the new heading would not be recognised as a volume.")
         raise RunError(title, _("Nothing was changed."), _("Edit it in the whole outline."))
     return text

@@ -73,7 +73,7 @@ class SceneEdits:
             return with_title(text, number, command.title, blank_lines=blank_lines), _("scene renamed")
         if command.join:
             if number == 1:
-                raise RunError(_("There is no scene before it."), _("Nothing was changed."))
+                raise RunError(_("There is no previous scene."), _("Nothing was changed."))
             return without_break(text, number, blank_lines=blank_lines), _("scenes joined")
         if command.at is not None:
             return with_break(text, command.at), _("scene split")
@@ -108,7 +108,7 @@ class SceneEdits:
         await self._write_outline(WriteOutlinePart(body, title, nth, ChapterId("") if placed else chapter.id))
         if (await self._part(chapter.id))[1] != body:
             raise RunError(
-                _("In this outline the words for a scene would be read as those of a chapter."),
-                _("They are in the outline, at another place."),
+                _("In this outline, the heading of a scene would be read as that of a chapter."),
+                _("The text was saved in the outline, but not under this chapter."),
                 _("Look at the whole outline."),
             )

@@ -138,7 +138,7 @@ class Conversations:
             ended = _failed(talk.turn if talk else turn, str(error))
         except Exception as error:  # the edge of a worker: a question is never left open by a mistake
             log.exception("conversation")
-            why = _("The answer stopped on a mistake in the program: {error}").format(error=repr(error))
+            why = _("The answer stopped because of an error in the program: {error}").format(error=repr(error))
             ended = _failed(talk.turn if talk else turn, why)
         ended = replace(ended, answer=clean(ended.answer))
         await whole(self._keep(ended))
@@ -176,7 +176,7 @@ class Conversations:
         if asked is None or asked.answer:
             raise RunError(_("Nothing waits for an answer there."))
         if option in ("allow_always", "reject_always"):
-            raise RunError(_("A run, a build or a check is allowed once at a time."))
+            raise RunError(_("Each run, build or check must be allowed separately."))
         # It is answered before it begins: a kill in between starts nothing, and nothing begins twice.
         await self._store.put(turn.with_permission(call, replace(asked, answer=option)))
         made = ""

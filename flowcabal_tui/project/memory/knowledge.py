@@ -262,7 +262,7 @@ class KnowledgeConnection:
             waiting = (await client.queue()).waiting
             if not waiting:
                 return
-            self._tell(StatusEvent("starting", _("indexing what was missing: {n}").format(n=waiting)))
+            self._tell(StatusEvent("starting", _("indexing missing texts: {n}").format(n=waiting)))
             await asyncio.sleep(DRAIN_SECONDS)
 
     async def rebuild(self, subjects: Collection[str] = ()) -> None:

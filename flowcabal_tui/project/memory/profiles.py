@@ -134,7 +134,7 @@ class ProfileEditor:
         """Only what was made since: an older state is pinned instead, so that own words are not lost by one key."""
         if (await self._store.memory.derived_history(uri)) and not (await self.view(uri)).offered:
             raise RunError(
-                _("Nothing was made since your own text or the pin."),
+                _("No text was generated after your own text or the pin."),
                 _("Nothing was changed."),
                 _("Regenerate it first, or pin an earlier state from its history."),
             )

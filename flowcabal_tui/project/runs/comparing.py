@@ -243,7 +243,7 @@ class Comparisons:
         target = await self.find(identity)
         row = await self._store.comparisons.get(identity)
         if row is None or row.verdict is None:
-            raise RunError(_("Nothing was decided there."), _("Nothing was changed."))
+            raise RunError(_("No choice was made there."), _("Nothing was changed."))
         standing = await self._standing(target)
         if row.after and standing is not None and await self._text_digest(standing) not in (row.after, row.before):
             raise RunError(_("Another text has been chosen for the step since."), _("Nothing was changed."))
@@ -283,7 +283,7 @@ def _checked(verdict: Verdict, sources: Sources) -> Verdict:
         words = {
             "chosen": _("Choose one candidate."),
             "tie": _("A tie is between two candidates or more."),
-            "none": _("None of them means that none is named."),
+            "none": _("Do not name a candidate when none is good enough."),
             "composed": _("The composed text is empty."),
         }
         raise RunError(words[verdict.kind], _("Nothing was changed."))

@@ -59,7 +59,7 @@ class FurtherCandidates:
             )
         if await self._texts(target) == known:
             raise RunError(
-                _("The model wrote nothing else: each text is one that is there."),
+                _("The model wrote nothing new: each text equals one that exists."),
                 "",
                 _("Raise the temperature, or change the prompt."),
             )

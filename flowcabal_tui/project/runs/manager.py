@@ -289,7 +289,7 @@ class RunManager:
         asked = await self._store.runs.question(question)
         if decision.kind not in asked.options:
             raise StaleQuestion(
-                _("This question cannot be answered like that."),
+                _("That is not a valid answer to this question."),
                 _("Possible answers: {options}").format(options=", ".join(asked.options)),
             )
         numbers = range(1, len(asked.choices) + 1) if asked.choices else asked.attempts

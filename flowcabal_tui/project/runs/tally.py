@@ -87,7 +87,8 @@ class Tally:
             likely, most = (Spend(each.calls, each.input_tokens, each.output_tokens, None) for each in (likely, most))
         for model, tokens in self.assumed.items():
             words = _(
-                "An answer of {model} is counted as {n:,} tokens at most. You are asked before a longer one costs more."
+                "An answer of {model} is priced at no more than {n:,} tokens. You are asked before a longer one "
+                "costs more."
             )
             open_ends.append(words.format(model=model, n=tokens))
         if self.unpriced:

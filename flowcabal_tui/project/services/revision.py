@@ -113,7 +113,7 @@ class RevisionService:
         """Raises RunError for passes without titles or with the same id, and for none."""
         ids = {each.id for each in command.passes}
         if not ids or len(ids) < len(command.passes) or not all(clean_line(each.title) for each in command.passes):
-            raise RunError(_("Each pass needs a title and an id of its own."), _("Nothing was changed."))
+            raise RunError(_("Each pass needs a title and a unique id."), _("Nothing was changed."))
         await self._store.revision.put_passes(command.passes)
         self._parts.base.emit(RevisionChanged())
 

@@ -70,7 +70,7 @@ async def rewrite(parts: Parts, command: CommandId, asked: RewriteSelection) -> 
         except ModelError as error:
             if proposed.id:
                 parts.base.emit(_proposed(command, proposed))
-                error.detail = f"{error.detail} " + _("What had been rewritten by then is kept as a proposal.")
+                error.detail = f"{error.detail} " + _("The part rewritten so far is kept as a proposal.")
             raise
         texts[number] = _fitted(piece.text, clean(answer.text))
         proposed = replace(proposed, after="".join(texts), model=clean(answer.model))

@@ -123,7 +123,7 @@ def use_row(source: BookText, explaining: BookText, use: EarlyUse) -> ImpactRow:
     """A sentence about something that a later chapter introduces."""
     words = explaining.text[use.source.start : use.source.end]
     quotation = Quotation(words, f"manuscript/{explaining.subject}", use.source.start, use.source.end, explaining.title)
-    explanation = _("A later chapter is the first to tell of this.")
+    explanation = _("A later chapter is the first to mention this.")
     about = (use.about,) if use.about else ()
     finding = Finding("", explanation, quotation, min(1.0, use.score / 2), False, about)
     key = _key(source, use.start, "subject", explaining.subject, plain_quotation(words))

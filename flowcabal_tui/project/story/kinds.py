@@ -27,7 +27,7 @@ async def set_kinds(base: ProjectBase, kinds: Iterable[BookKind]) -> None:
     wanted = [_checked(each) for each in kinds]
     if len({each.name for each in wanted}) < len(wanted) or len(wanted) > _MOST:
         raise RunError(
-            _("Each kind needs a name of its own; a book has at most {n} kinds.").format(n=_MOST),
+            _("Each kind needs a unique name; a book has at most {n} kinds.").format(n=_MOST),
             _("Nothing was changed."),
         )
     table = NamesSettings(kinds={each.name: KindSettings(base=each.base, fields=each.fields) for each in wanted})

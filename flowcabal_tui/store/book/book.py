@@ -354,7 +354,7 @@ def _require_newest(connection: sqlite3.Connection, subject: str, expected: int 
         return
     raise VersionConflict(
         title,
-        _("It has version {now}; the edit was made on version {then}.").format(now=now, then=expected),
+        _("It has version {now}; your edit is based on version {then}.").format(now=now, then=expected),
         _("Compare the two and save again; nothing was overwritten."),
     )
 

@@ -90,7 +90,7 @@ class Changes:
                 raise Gone(generation)
             kind, subject, undone = row
             if undone is not None:
-                raise RunError(_("This change is undone already."), _("Nothing was changed."))
+                raise RunError(_("This change has already been undone."), _("Nothing was changed."))
             at = self._clock().isoformat()
             if kind in ("forget", "restore"):
                 set_deleted(connection, OutputId(subject), kind == "restore", tasks, self._language, at)
@@ -203,7 +203,7 @@ class _Undo:
             raise VersionConflict(
                 _("{titles}: changed in the meantime.").format(titles=", ".join(dict.fromkeys(changed))),
                 _("Nothing was undone."),
-                _("Undo the later change first, or take the older version of these texts by hand."),
+                _("Undo the later change first, or restore the older versions of these texts."),
             )
 
     def _title(self, subject: str) -> str:

@@ -129,7 +129,7 @@ class CommandRunner:
         if self._app.departure.workspace is None:
             return _("{title} needs an open book.").format(title=title)
         if owner is not None and owner not in PANE_OF and opener(owner) is None:
-            return _("{title} works in: {place}. That is not open.").format(title=title, place=_(command.place))
+            return _("{title} works in {place}, which is not open.").format(title=title, place=_(command.place))
         return ""
 
     async def _show(self, workspace: WorkspaceScreen, owner: type[DOMNode]) -> DOMNode | None:

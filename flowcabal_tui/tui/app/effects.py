@@ -10,11 +10,11 @@ from flowcabal_tui.locale import mark
 Effect = Literal["shows", "accepts", "refuses", "adds", "deletes", "pays"]
 """`shows` also covers commands that ask, move, mark, or open an editor: nothing is final by the key alone."""
 EFFECT_WORDS: Final[dict[Effect, str]] = {
-    "accepts": mark("Accepts what is proposed."),
-    "refuses": mark("Refuses, or stops."),
+    "accepts": mark("Accepts a proposal."),
+    "refuses": mark("Rejects or stops."),
     "adds": mark("Adds something."),
     "deletes": mark("Deletes something."),
-    "pays": mark("Lets a model work."),
+    "pays": mark("Calls a model."),
 }
 _ACTIONS: Final[dict[Effect, str]] = {
     "accepts": "manuscript.accept proof.accept talk.accept approve take take-all seams.all candidates.choose confirm "

@@ -177,7 +177,7 @@ class HomeScreen(Screen[None]):
         if state != "there":
             yield key_words(state_advice(state)).stylize(role_style("stale" if state == "open" else "failed"))
         elif summary is not None and summary.chapter:
-            yield Content.styled(_("Enter goes on where you were."), role_style("secondary"))
+            yield Content.styled(_("Enter continues where you left off."), role_style("secondary"))
         lines = list(summary_lines(summary, self._now().date())) if summary is not None else []
         lines.append((_short(recent.path), "secondary"))
         if recent.opened_at:
@@ -210,7 +210,7 @@ class HomeScreen(Screen[None]):
         if (recent := self._picked()) is not None:
             self.post_message(self.ForgetWanted(recent))
         else:
-            self.notify(_("Put the cursor on a book of the list."), markup=False)
+            self.notify(_("Move the cursor to a book in the list."), markup=False)
 
     def action_new(self) -> None:
         """A new project."""
@@ -241,8 +241,10 @@ def state_words(state: BookState) -> str:
 def state_advice(state: BookState) -> str:
     """The state in full, with advice."""
     return {
-        "missing": _("The folder is not there: a disk may be missing. `Delete` takes the book from this list."),
-        "damaged": _("Its flowcabal.toml cannot be read. Enter says why; `flowcabal-tui doctor` looks closer."),
+        "missing": _("The folder was not found; a disk may be missing. `Delete` removes the book from this list."),
+        "damaged": _(
+            "Its flowcabal.toml cannot be read. Enter shows the reason; `flowcabal-tui doctor` checks further."
+        ),
         "open": _("Another program has it open. Enter opens it for reading."),
         "there": "",
     }[state]

@@ -82,7 +82,7 @@ def _unknown(overrides: Mapping[str, str], ids: Sequence[str]) -> Iterator[str]:
             yield _("No action has the id {name}. {advice}").format(name=name, advice=_advice(name, ids))
         for key in keys.split(","):
             if not key_name(key.strip()):
-                words = _("{name} is set to {key}, which is no key. {advice}")
+                words = _("{name} is set to {key}, which is not a key. {advice}")
                 near = _advice(key.strip().lower(), sorted(_NAMED | {f"ctrl+{each}" for each in ascii_lowercase}))
                 yield words.format(name=name, key=key.strip() or '""', advice=near)
 

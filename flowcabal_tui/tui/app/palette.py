@@ -85,7 +85,7 @@ class PaletteScreen(ModalScreen[Command | None]):
         rows.set_options(Option(columns.row(*self._cells(each)), id=each.id) for each in found)
         rows.action_first()
         if not found:
-            self.query_one(".command-words", Static).update(_("No command fits. Fewer letters find more."))
+            self.query_one(".command-words", Static).update(_("No command matches. Type fewer letters."))
 
     def _cells(self, command: Command) -> tuple[str | Cell, ...]:
         title = Cell(_(command.title), is_bold=command.id in self._here)

@@ -65,13 +65,13 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
     help = HelpData(
         mark("The manuscript"),
         mark("Volumes, chapters and scenes. `l` shows the scenes of a chapter, `h` hides them, Enter opens. On a "
-             "chapter or a scene, `m` merges it with the next one, `<` and `>` move it, `n` gives it a title. `s` "
-             "splits the chapter at the scene, `e` edits the scene's beats in the outline, Ctrl+z undoes the last "
-             "change of scenes. `V` shows its versions with their differences and restores one, `w` where its lines "
-             "come from. "
-             "`K` lists the outputs that you kept for it, or for the book. `D` deletes a chapter and `U` brings it "
-             "back; Shift+Delete purges it: it is removed from the project's file for good, which cannot be undone. "
-             "Goals are set on the page of words by day, `#` in the workspace."),
+             "chapter or a scene, `m` merges it with the next one, `<` and `>` move it, `n` gives it a title. "
+             "`s` splits the chapter at the scene, `e` edits the scene's beats in the outline, Ctrl+z undoes the "
+             "last change of scenes. `V` shows the versions of the chapter with their differences and restores "
+             "one, `w` shows where its lines come from. `K` lists the outputs that you kept for it, or for the "
+             "book. `D` deletes a chapter and `U` restores it; Shift+Delete purges it: it is removed from the "
+             "project's file for good, which cannot be undone. Set goals on the page of words by day, `#` in the "
+             "workspace."),
     )  # fmt: skip
     DEFAULT_CSS = """
     BrowserScreen { background: $background; }
@@ -85,14 +85,15 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
                 id="browser.fold"),
         Binding("V", "do('versions')", mark("Versions"), tooltip=mark("Versions with differences; restore one."),
                 id="browser.versions"),
-        Binding("s", "split", mark("Split"), tooltip=mark("Make a new chapter from the scene under the cursor on."),
+        Binding("s", "split", mark("Split"), tooltip=mark("Split the chapter: a new one starts at the scene "
+                                                          "under the cursor."),
                 id="browser.split"),
         Binding("m", "merge", mark("Merge"), id="browser.merge",
                 tooltip=mark("Append the next chapter, or scene, to this one.")),
         Binding("e", "beats", mark("Beats"), show=False, id="browser.beats",
-                tooltip=mark("What the outline says of the scene.")),
+                tooltip=mark("The outline of the scene.")),
         Binding("ctrl+z", "undo", mark("Undo"), show=False, id="browser.undo",
-                tooltip=mark("Take the last change of scenes back.")),
+                tooltip=mark("Undo the last change of scenes.")),
         Binding("greater_than_sign,shift+down", "move(1)", mark("Move down"), show=False, id="browser.later"),
         Binding("less_than_sign,shift+up", "move(-1)", mark("Move up"), show=False, id="browser.earlier"),
         Binding("plus", "do('add')", mark("Add"), show=False, tooltip=mark("Add a chapter."), id="browser.add"),
@@ -384,13 +385,13 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         chapters = [standing.chapter for standing in self._seen.chapters] if self._seen else []
         following = next((each for each in chapters if chapter and each.position == chapter.position + 1), None)
         if chapter is None or following is None:
-            self.notify(_("There is no chapter after it."), markup=False)
+            self.notify(_("There is no next chapter."), markup=False)
         else:
             self._then(self._controller.merge(chapter, following))
 
     def _merge_scene(self, chapter: Chapter, scene: ChapterScene) -> None:
         if scene.number == len(self._scenes[chapter.id]):
-            self.notify(_("There is no scene after it."), markup=False)
+            self.notify(_("There is no next scene."), markup=False)
         else:
             self._then(self._controller.join_scene(chapter, scene.number + 1))
 

@@ -186,7 +186,7 @@ class BookController:
         if position != known.position:
             await self._workbench.carry_out(EditChapter(chapter, position=position))
         else:
-            none = _("There is no chapter before it.") if delta < 0 else _("There is no chapter after it.")
+            none = _("There is no previous chapter.") if delta < 0 else _("There is no next chapter.")
             self._screen.notify(none, markup=False)
 
     @on_request(ChapterList.DeleteRequested)
@@ -363,7 +363,7 @@ class BookController:
         again = not new
         title = ngettext("Import {n} chapter?", "Import {n} chapters?", len(new)).format(n=len(new))
         if again:
-            title = _("All of it is in the book already. Import it a second time?")
+            title = _("All of it is already in the book. Import it again?")
         coming, chinese = new or preview.chapters, preview.language.startswith("zh")
         first = _(", ").join(chapter.title for chapter in coming[:_FIRST])
         length = counted(sum(word_count(chapter.text, preview.language) for chapter in coming), chinese=chinese)
@@ -373,7 +373,7 @@ class BookController:
             lines.append(_("Volumes: {n} ({names})").format(n=len(volumes), names=shown))
         lines += _reported(report_lines(preview.report))
         if preview.known and not again:
-            lines.append(_("{n} are in the book already and are left out.").format(n=len(preview.known)))
+            lines.append(_("{n} are already in the book and are left out.").format(n=len(preview.known)))
         if await self._screen.app.push_screen_wait(ConfirmScreen(title, "\n".join((*lines, *_some(preview.warnings))))):
             await self._workbench.carry_out(ImportManuscript(str(path), again=again))
             await self.load()

@@ -32,8 +32,8 @@ from flowcabal_tui.tui.widgets.roles import role_sign, role_style
 
 _COUNTING: Final[dict[Counting, str]] = {
     "plain": mark("characters and foreign words"),
-    "word": mark("with full-width punctuation, as Word"),
-    "platform": mark("all that is not blank, as platforms"),
+    "word": mark("with full-width punctuation, as Word counts"),
+    "platform": mark("every character that is not blank, as platforms count"),
 }
 
 
@@ -42,10 +42,11 @@ class DaysScreen(ModalScreen[None]):
 
     help = HelpData(
         mark("Words by day"),
-        mark("What was written on each day, from the versions of the chapters: by how much their texts grew, by hand "
-             "and by a model apart. What was imported, restored, split, merged or replaced everywhere does not count. "
-             "`●` marks days that reached the goal. `e` sets the goals: the length of the book, of a volume, a "
-             "chapter and a day, the day by which the book is to be done, and the hour at which your day begins."),
+        mark("How much was written on each day: the growth of the chapters between their versions, by hand and "
+             "by a model separately. Imports, restores, splits, merges and replacements in the whole book do not "
+             "count. `●` marks days that reached the goal. `e` sets the goals: the length of the book, of a "
+             "volume, a chapter and a day, the day by which the book should be done, and the hour at which your "
+             "day begins."),
     )  # fmt: skip
     DEFAULT_CSS = """
     DaysScreen { background: $background; }
@@ -206,4 +207,4 @@ def _until(words: str) -> date | None:
     try:
         return date.fromisoformat(words) if words else None
     except ValueError:
-        raise Unreadable(_("Write the day as year-month-day, such as 2027-03-31.")) from None
+        raise Unreadable(_("Write the date as year-month-day, such as 2027-03-31.")) from None

@@ -110,10 +110,10 @@ def _fields(platforms: Sequence[Platform], open_one: Chapter | None, comments: i
     if open_one is not None:
         which.insert(1, ("this", f"{open_one.position} {open_one.title}"))
     fields = [
-        Field("form", _("Form or platform"), _chosen(forms, last), choices=tuple(forms)),
+        Field("form", _("Format or platform"), _chosen(forms, last), choices=tuple(forms)),
         Field("which", _("Chapters"), _chosen(which, last), choices=tuple(which)),
         Field("range", _("From, to"), "", _("12 or 3..7")),
-        Field("to", _("Goes to"), _chosen(goes, last), choices=goes),
+        Field("to", _("Destination"), _chosen(goes, last), choices=goes),
         Field("file", _("File"), "", _("empty: in the folder of the project"), path=True),
     ]
     if comments:

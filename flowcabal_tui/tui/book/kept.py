@@ -57,7 +57,7 @@ class KeptScreen(ModalScreen[None]):
                 id="kept.bring-back"),
         Binding("shift+delete", "purge", mark("Purge"), id="kept.purge",
                 tooltip=mark("Remove it from the project's file for good; cannot be undone.")),
-        Binding("t", "tag", mark("Tags"), tooltip=mark("Set the tags of this output: words of your own."),
+        Binding("t", "tag", mark("Tags"), tooltip=mark("Set the tags of this output."),
                 id="kept.tags"),
         Binding("f", "filter", mark("Filter"), tooltip=mark("List only what has a tag; again: all."), id="kept.filter"),
         Binding("b", "whole_book", mark("Whole book"), tooltip=mark("Everything you kept, for all chapters and for "

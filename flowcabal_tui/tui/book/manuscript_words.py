@@ -31,7 +31,7 @@ KEYS: Final[list[BindingType]] = [
             tooltip=mark("Compare with the chapter's file, which another program changed.")),
     Binding("V", "versions", mark("Versions"), id="manuscript.versions"),
     Binding("w,ctrl+t", "origin", mark("Origins"), show=False, id="manuscript.origin",
-            tooltip=mark("Which version, run and sources brought this paragraph.")),
+            tooltip=mark("The version, run and sources of this paragraph.")),
     Binding("E", "editor", mark("Edit in your own editor"), show=False, id="manuscript.own-editor"),
     Binding("D", "discard", mark("Discard unsaved text"), show=False, id="manuscript.discard"),
     Binding("ctrl+f", "find", mark("Find"), show=False, priority=True, id="manuscript.find"),

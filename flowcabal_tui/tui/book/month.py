@@ -36,16 +36,16 @@ class MonthCalendar(Widget, can_focus=True):
 
     help = HelpData(
         mark("Calendar"),
-        mark("The arrows go from day to day, PageUp and PageDown from month to month, `t` goes to today."),
+        mark("The arrows move by day, PageUp and PageDown by month, `t` goes to today."),
     )
     DEFAULT_CSS = "MonthCalendar { height: 9; padding: 0 1; }"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left,h", "go(-1)", mark("Day before"), show=False, id="month.left"),
-        Binding("right,l", "go(1)", mark("Day after"), show=False, id="month.right"),
-        Binding("up,k", "go(-7)", mark("Week before"), show=False, id="month.up"),
-        Binding("down,j", "go(7)", mark("Week after"), show=False, id="month.down"),
-        Binding("pageup,left_square_bracket", "month(-1)", mark("Month before"), id="month.before"),
-        Binding("pagedown,right_square_bracket", "month(1)", mark("Month after"), show=False, id="month.after"),
+        Binding("left,h", "go(-1)", mark("Previous day"), show=False, id="month.left"),
+        Binding("right,l", "go(1)", mark("Next day"), show=False, id="month.right"),
+        Binding("up,k", "go(-7)", mark("Previous week"), show=False, id="month.up"),
+        Binding("down,j", "go(7)", mark("Next week"), show=False, id="month.down"),
+        Binding("pageup,left_square_bracket", "month(-1)", mark("Previous month"), id="month.before"),
+        Binding("pagedown,right_square_bracket", "month(1)", mark("Next month"), show=False, id="month.after"),
         Binding("t", "today", mark("Today"), show=False, id="month.today"),
     ]
 

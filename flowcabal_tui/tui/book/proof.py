@@ -54,10 +54,10 @@ class ProofScreen(ModalScreen[ProofPlace | None]):
 
     help = HelpData(
         mark("Proof"),
-        mark("What rules mark in the text, without a model. Enter opens the words in the editor, `a` puts the "
-             "proposed words in, `T` silences the rule for this book, `o` shows the open chapter or all, `b` also "
-             "looks for phrases that come again over the book. flowcabal.toml lists silent rules under "
-             "[proofing]; empty the list to hear them again."),
+        mark("Places that rules mark in the text, without a model. Enter opens the words in the editor, `a` "
+             "inserts the proposed words, `T` switches the rule off for this book, `o` shows the open chapter or "
+             "all, `b` also looks for phrases that are repeated in the book. flowcabal.toml lists the rules that "
+             "are off under [proofing]; empty the list to switch them on again."),
     )  # fmt: skip
     DEFAULT_CSS = """
     ProofScreen { background: $background; }
@@ -65,13 +65,13 @@ class ProofScreen(ModalScreen[ProofPlace | None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss(None)", mark("Back"), priority=True, id="proof.back"),
-        Binding("a", "apply", mark("Accept"), tooltip=mark("Put the proposed words in."), id="proof.accept"),
-        Binding("T", "silence", mark("Silence the rule"), id="proof.rule",
+        Binding("a", "apply", mark("Accept"), tooltip=mark("Insert the proposed words."), id="proof.accept"),
+        Binding("T", "silence", mark("Switch the rule off"), id="proof.rule",
                 tooltip=mark("Switch the rule of this place off for this book.")),
         Binding("o", "scope", mark("Chapter / all"), id="proof.chapter",
-                tooltip=mark("Only the open chapter, or all.")),
+                tooltip=mark("Show the open chapter only, or all chapters.")),
         Binding("b", "repeats", mark("Repeated phrases"), id="proof.repeats",
-                tooltip=mark("Also phrases that come again over the book.")),
+                tooltip=mark("Also find phrases that are repeated in the book.")),
         HELP_KEYS,
     ]  # fmt: skip
     is_whole = var(False)

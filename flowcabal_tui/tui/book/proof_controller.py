@@ -104,7 +104,7 @@ class ProofController:
     async def silence(self, rule: ProofRule) -> None:
         """Switches a rule off for this book."""
         await self._workbench.carry_out(SwitchProofRule(rule))
-        words = _("Silent in this book from now on: {rule}.").format(rule=_(RULES[rule]))
+        words = _("Switched off for this book: {rule}.").format(rule=_(RULES[rule]))
         self._screen.notify(words, markup=False)
 
 

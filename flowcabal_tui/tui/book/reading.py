@@ -41,7 +41,9 @@ class ReadingController:
         status, self._heard = event.status, True
         self._screen.query_one(StatusLine).update_reading(status)
         if status.state == "paused" and status.reason:
-            self._screen.notify(clean(status.reason), title=_("Reading paused"), severity="warning", markup=False)
+            self._screen.notify(
+                clean(status.reason), title=_("The reading is paused"), severity="warning", markup=False
+            )
         elif status.state == "done":
             self._screen.notify(progress_words(status), title=_("The imported chapters are read"), markup=False)
 
@@ -59,7 +61,7 @@ class ReadingController:
 
     async def _wished(self, status: BootstrapStatus) -> str | None:
         """The writer's choice for a paused reading: "go", "drop", or None."""
-        choices = (("go", _("Continue it")), ("drop", _("Give up the rest; what was read stays")))
+        choices = (("go", _("Continue it")), ("drop", _("Cancel the rest; what was read is kept")))
         title = _("reading of the import: {words}").format(words=one_line(progress_words(status)))
         return await self._screen.app.push_screen_wait(ChooseScreen(title, choices))
 
@@ -72,8 +74,8 @@ class ReadingController:
             return False
         title = _("Have the agents' model read the imported chapters?")
         more = (
-            _("Summaries, names, relations, facts and profiles follow from it. It can be paused with `B`."),
-            _("Without it, chapters are found by words and names, and summarised by sentences quoted from them."),
+            _("It produces summaries, names, relations, facts and profiles. `B` pauses it."),
+            _("Without it, chapters are searched by words and names, and their summaries are quoted sentences."),
         )
         price = reading_lines(quote, paid_models(self._workbench.info.models, "agent"))
         if await agrees_to_pay(self._screen.app, title, price, *more):

@@ -39,10 +39,10 @@ class ReplaceScreen(ModalScreen[tuple[TextPlace, ...] | None]):
 
     help = HelpData(
         mark("Replace"),
-        mark("Every place with `[-what goes-]{+what comes+}`. Space chooses or leaves out a place, `c` all in its "
-             "chapter, `*` all; `d` shows the chapter's difference. Ctrl+s replaces the chosen ones: one new "
-             "version of each chapter; Ctrl+z in the search undoes it. Names in the lists of names stay as they "
-             "are."),
+        mark("Every place with `[-removed-]{+inserted+}` words. Space chooses or leaves out a place, `c` all in "
+             "its chapter, `*` all; `d` shows the chapter's difference. Ctrl+s replaces the chosen ones: one new "
+             "version of each chapter; Ctrl+z in the search undoes it. Names in the lists of names are not "
+             "changed."),
     )  # fmt: skip
     DEFAULT_CSS = """
     ReplaceScreen { background: $background; }

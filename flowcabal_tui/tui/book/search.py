@@ -62,10 +62,10 @@ class SearchScreen(ModalScreen[SearchHit | None]):
 
     help = HelpData(
         mark("Search"),
-        mark("Finds words anywhere in the project; Chinese by any character. Up and Down choose, Enter opens the "
-             "place. F3 sorts by relevance or by story order, F4 shows one kind only, F6 previews the place. "
-             "Ctrl+r replaces the words in the manuscript; Ctrl+z undoes that. `similar` places are found by "
-             "meaning."),
+        mark("Finds words anywhere in the project; Chinese text by single characters too. Up and Down choose, "
+             "Enter opens the place. F3 sorts by relevance or by story order, F4 shows one kind only, F6 "
+             "previews the place. Ctrl+r replaces the words in the manuscript; Ctrl+z undoes that. `similar` "
+             "places are found by meaning."),
     )  # fmt: skip
     DEFAULT_CSS = """
     SearchScreen { background: $background; }
@@ -196,9 +196,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         found = sum(self._counts.values())
         if not found:
             return _("Nothing was found: F4 looks in another kind of text.")
-        near = ngettext(
-            "not there word for word, {n} place near it", "not there word for word, {n} places near it", found
-        )
+        near = ngettext("no exact match, {n} similar place", "no exact match, {n} similar places", found)
         places = ngettext("{n} place", "{n} places", found) if self._is_exact() else near
         parts = [places.format(n=f"{found:,}")]
         parts += [f"{_(SEARCHED[kind])} {number:,}" for kind, number in self._counts.items() if number]

@@ -55,7 +55,7 @@ class SearchController:
 
         places = await self.workbench.book.occurrences(words)
         if not places:
-            message = _("The manuscript does not contain {words} as whole words in exactly these letters.")
+            message = _("The manuscript does not contain {words} as whole words in exactly this spelling.")
             self._screen.notify(message.format(words=one_line(words)), markup=False)
             return
         title = _("Replace {words} with (empty: remove them)").format(words=one_line(words))

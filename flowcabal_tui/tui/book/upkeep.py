@@ -51,7 +51,7 @@ class UpkeepController:
         rest = [change for change in open_ones if change not in first]
         if not open_ones:
             self._screen.notify(
-                _("There is no change of the whole book to undo. `M` moves and joins chapters, F11 replaces words."),
+                _("There is no change of the whole book to undo. `M` moves and merges chapters, F11 replaces words."),
                 markup=False,
             )
             return

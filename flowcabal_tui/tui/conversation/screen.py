@@ -65,12 +65,12 @@ class ConversationScreen(ModalScreen[Citation | None]):
 
     help = HelpData(
         mark("Conversation"),
-        mark("Ask about the book; Enter sends. `@` adds a chapter, a name or the selection: what goes out and its "
-             "price stand below. Statements with a place end with the number of the chapter: Enter on one opens "
-             "it; statements without a place are dim. A card (±) is a proposal: `a` accepts it, `x` refuses it, "
-             "`e` edits it, `u` takes your decision back, Enter shows the difference. F7 sets what the "
-             "conversation may do. F4 shows what of the book goes out with the question. F9 stops the answer and "
-             "keeps the text so far; questions sent meanwhile wait. F3 opens other conversations."),
+        mark("Ask about the book; Enter sends. `@` adds a chapter, a name or the selection: what is sent and its "
+             "price are shown below. Statements with a source end with the number of the chapter: Enter on one "
+             "opens it; statements without a source are dim. A card (±) is a proposal: `a` accepts it, `x` "
+             "rejects it, `e` edits it, `u` undoes your decision, Enter shows the difference. F7 sets what the "
+             "conversation may do. F4 shows which parts of the book are sent with the question. F9 stops the "
+             "answer and keeps the text so far; questions sent meanwhile wait. F3 opens other conversations."),
     )  # fmt: skip
     DEFAULT_CSS = """
     ConversationScreen { background: transparent; align: right top; }
@@ -84,12 +84,12 @@ class ConversationScreen(ModalScreen[Citation | None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "close", mark("Close"), priority=True, id="talk.close"),
-        Binding("a", "accept", mark("Accept"), tooltip=mark("Accept the card, or allow what is asked for."),
+        Binding("a", "accept", mark("Accept"), tooltip=mark("Accept the card, or allow the request."),
                 id="talk.accept"),
-        Binding("x", "refuse", mark("Refuse"), tooltip=mark("Refuse the card, or what is asked for."),
+        Binding("x", "refuse", mark("Refuse"), tooltip=mark("Reject the card, or refuse the request."),
                 id="talk.refuse"),
-        Binding("e", "edit", mark("Edit"), tooltip=mark("Accept the card with other words."), id="talk.edit"),
-        Binding("u", "undo", mark("Undo"), tooltip=mark("Take the decision on the card back."), id="talk.undo"),
+        Binding("e", "edit", mark("Edit"), tooltip=mark("Edit the card and accept it."), id="talk.edit"),
+        Binding("u", "undo", mark("Undo"), tooltip=mark("Undo the decision on the card."), id="talk.undo"),
         Binding("f7", "level", mark("Mode"), priority=True, tooltip=mark("What the conversation may do."),
                 id="talk.level"),
         Binding("f9", "stop", mark("Stop"), priority=True, tooltip=mark("Stop the answer; the text so far is kept."),
@@ -97,10 +97,10 @@ class ConversationScreen(ModalScreen[Citation | None]):
         Binding("f3", "others", mark("Others"), priority=True, tooltip=mark("Other conversations, or a new one."),
                 id="talk.others"),
         Binding("f4", "receipt", mark("Receipt"), priority=True, id="talk.receipt",
-                tooltip=mark("What of the book goes out with the question, or went out with the one under the "
-                             "cursor.")),
+                tooltip=mark("The parts of the book that are sent with the question, or were sent with the one "
+                             "under the cursor.")),
         Binding("tab", "switch", mark("List / line"), show=False, priority=True, id="talk.switch"),
-        Binding("r", "send", mark("Send"), show=False, tooltip=mark("Send a question that waits, or again."),
+        Binding("r", "send", mark("Send"), show=False, tooltip=mark("Send a waiting question, or send one again."),
                 id="talk.send"),
         Binding("D,delete", "delete", mark("Delete"), show=False, tooltip=mark("Delete this conversation."),
                 id="talk.delete"),
@@ -384,7 +384,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
         self.work(self._delete())
 
     async def _delete(self) -> None:
-        words = _("It goes with all its questions and answers. What was accepted stays in the book.")
+        words = _("All its questions and answers are deleted. Accepted changes stay in the book.")
         if await self.app.push_screen_wait(ConfirmScreen(_("Delete this conversation?"), words)):
             await self.access.delete(self.identity)
             self.identity = await self.access.last()

@@ -56,15 +56,15 @@ class CandidateWork:
 
     async def more(self) -> Literal["", "written", "asks"]:
         """Requests further candidates; "asks" when a run will ask again, "" when the writer declines."""
-        title = _("How many further candidates? 1 to {n}").format(n=MORE)
+        title = _("How many more candidates? 1 to {n}").format(n=MORE)
         answer = (await self._screen.app.push_screen_wait(PromptLine(title, value="1")) or "").strip()
         if not (answer.isascii() and answer.isdecimal() and 1 <= int(answer) <= MORE):
             return ""
         count = int(answer)
-        title = ngettext("Write {n} further candidate?", "Write {n} further candidates?", count).format(n=count)
+        title = ngettext("Write {n} more candidate?", "Write {n} more candidates?", count).format(n=count)
         if not await self._agreed(title, await self._access.quote_more(count)):
             return ""
-        self._tell(_("further candidates are being written"))
+        self._tell(_("more candidates are being written"))
         try:
             run = await self._access.more(count)
         finally:

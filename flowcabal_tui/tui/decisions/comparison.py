@@ -203,7 +203,7 @@ class ComparisonScreen(Screen[None]):
             parts.append(_("blind: models and prices are shown after the choice"))
         else:
             letters = _(", ").join(LETTERS[comparison.place(each)] for each in verdict.picks if self._has(each))
-            parts += [" ".join(filter(None, (_(VERDICTS[verdict.kind]), letters))), _("`U` takes it back")]
+            parts += [" ".join(filter(None, (_(VERDICTS[verdict.kind]), letters))), _("`U` undoes it")]
         self.query_one(".details", Static).update(self._progress or key_words(facts_words(*parts)))
         taken = len(self._draft.taken)
         own = ngettext("{n} paragraph taken", "{n} paragraphs taken", taken).format(n=taken)
@@ -351,7 +351,7 @@ class ComparisonScreen(Screen[None]):
 
     def action_none(self) -> None:
         """None of them is good enough."""
-        words = _("All of them have lost. A run that waits for the choice ends here; `U` takes it back.")
+        words = _("All candidates are rejected. A run that waits for the choice ends here; `U` undoes it.")
         self._ask(_("None of them?"), words, Verdict("none"))
 
     def action_submit(self) -> None:
@@ -382,7 +382,7 @@ class ComparisonScreen(Screen[None]):
             self._shows_result = False
             await self.reload()
             self._refresh_columns(focus=True)
-            self.notify(_("Chosen. The heads show who wrote what; Esc goes back."), markup=False)
+            self.notify(_("Chosen. The headings show which model wrote which text; Esc goes back."), markup=False)
 
     def action_take_back(self) -> None:
         """The choice is open again."""

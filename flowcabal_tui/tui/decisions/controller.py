@@ -99,7 +99,11 @@ class DecisionController:
         if isinstance(self._screen.app.screen, PlayScreen):
             return
         plays = bool(self._waiting) and is_replayed(self._waiting[-1])
-        self._called = _("The story asks you: F8, or `P` to play it.") if plays else _("A decision waits for you: F8.")
+        self._called = (
+            _("The story waits for your answer: F8, or `P` to play it.")
+            if plays
+            else _("A decision waits for you: F8.")
+        )
         self._screen.notify(self._called, markup=False)
         if not self._screen.app.app_focus:
             self._screen.app.bell()

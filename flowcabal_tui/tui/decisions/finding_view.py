@@ -71,7 +71,7 @@ class FindingView(Vertical):
         """Shows the checks of an attempt, and its first finding."""
         checks = evaluation.checks if evaluation else ()
         self._findings, self._place = evaluation.findings if evaluation else (), 0
-        content = Content("  ").join(map(_check_content, checks)) if checks else Content(_("no check asked for"))
+        content = Content("  ").join(map(_check_content, checks)) if checks else Content(_("no check requested"))
         self.query_one(".checks", Static).update(content)
         self._refresh_finding()
 

@@ -159,7 +159,10 @@ def proposal_hint(question: Question) -> str:
     if question.kind == "gate":
         return _("Exactly this would be carried out. `a` allows it this once, `x` does not.")
     if question.kind == "limit":
-        return _("`a` lets the run cost the same amount again, `x` ends it here. What was paid for is kept either way.")
+        return _(
+            "`a` raises the limit by the same amount again, `x` ends the run here. What was paid for is "
+            "kept either way."
+        )
     if has_candidates(question):
         count = sum(bool(choice.text) for choice in question.choices)
         return _("{n} candidates wait: `a` compares them without the names of their models.").format(n=count)
@@ -177,7 +180,7 @@ def attempt_words(attempt: Attempt, numbers: Sequence[int], *, unsent: bool) -> 
         of = numbers.index(attempt.of) + 1
         parts.append(_("attempt {n} with single paragraphs changed").format(n=of))
     parts += [_("written by hand")] if attempt.author == "human" else []
-    parts += [_("incomplete: the text ended before the model did")] if not attempt.complete else []
+    parts += [_("incomplete: the text was cut off")] if not attempt.complete else []
     parts += [_("your edited text is not submitted yet: `e`, then F2")] if unsent else []
     return facts_words(*parts)
 

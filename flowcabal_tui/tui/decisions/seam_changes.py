@@ -29,7 +29,9 @@ class SeamChangesScreen(ModalScreen[tuple[SeamHunk, ...] | None]):
 
     help = HelpData(
         mark("Changes at the seams"),
-        mark("Space accepts a change or refuses it again, `A` accepts all. F2 puts what is accepted into your text."),
+        mark(
+            "Space accepts a change or rejects it again, `A` accepts all. F2 applies the accepted changes to your text."
+        ),
     )
     DEFAULT_CSS = """
     SeamChangesScreen { background: $background; }
@@ -42,7 +44,7 @@ class SeamChangesScreen(ModalScreen[tuple[SeamHunk, ...] | None]):
                 tooltip=mark("Accept this change, or refuse it again.")),
         Binding("A", "all", mark("Accept all"), id="seams.all"),
         Binding("f2,ctrl+s", "apply", mark("Apply"), priority=True, id="seams.apply",
-                tooltip=mark("Put what is accepted into your text.")),
+                tooltip=mark("Apply the accepted changes to your text.")),
         Binding("escape,q", "dismiss", mark("Back"), priority=True, id="seams.back"),
         HELP_KEYS,
     ]  # fmt: skip

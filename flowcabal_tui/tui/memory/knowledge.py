@@ -47,11 +47,11 @@ class KnowledgeScreen(ModalScreen[None]):
 
     help = HelpData(
         mark("Knowledge server"),
-        mark("What the server for search by meaning holds: each text in up to three levels (L0 one line, L1 summary, "
-             "L2 full text), as it was last sent, and what is still to be sent. `+` installs the server, after it "
-             "has shown size, licence and host; `x` stops that, `D` removes the server. `/` finds by meaning; `m` "
-             "writes an entry again, or all of a branch. It keeps no versions: those of the book are in the book, "
-             "and everything here can be made again from them."),
+        mark("The contents of the server for search by meaning: each text in up to three levels (L0 one line, L1 "
+             "summary, L2 full text), as it was last sent, and what is still to be sent. `+` installs the "
+             "server, after showing size, licence and host; `x` stops that, `D` removes the server. `/` searches "
+             "by meaning; `m` sends an entry, or a whole branch, again. The server keeps no versions: those are "
+             "in the book, and everything here can be rebuilt from it."),
     )  # fmt: skip
     DEFAULT_CSS = """
     KnowledgeScreen { background: $background; }
@@ -61,10 +61,10 @@ class KnowledgeScreen(ModalScreen[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "leave", mark("Back"), priority=True, id="knowledge.back"),
-        Binding("slash", "find", mark("Find"), tooltip=mark("Find by meaning in what the server holds."),
+        Binding("slash", "find", mark("Find"), tooltip=mark("Search the server by meaning."),
                 id="knowledge.find"),
         Binding("m", "write_again", mark("Write again"), id="knowledge.write",
-                tooltip=mark("Have this entry, or all of the branch, written again.")),
+                tooltip=mark("Send this entry, or the whole branch, to the server again.")),
         Binding("plus", "install", mark("Install"), tooltip=mark("Install the knowledge server; asks first."),
                 id="knowledge.install"),
         Binding("D", "remove", mark("Remove"), show=False, tooltip=mark("Remove the knowledge server that was "

@@ -86,7 +86,7 @@ class KnowledgeController:
     def install(self) -> None:
         """Begins an installation; it goes on when the page is closed."""
         if self.progress:
-            self._say(_("It is being installed already."))
+            self._say(_("It is already being installed."))
             return
         self.progress = _("making the environment")
         self._installing = attempt(self._screen, self._install(), group="install")
@@ -126,7 +126,7 @@ class KnowledgeController:
         """Deletes the installation, after a question; the server of this book is stopped first."""
         from flowcabal_tui.viking.installer import remove_installation
 
-        words = _("The book works without it, and what it held can be written again.")
+        words = _("The book works without it, and its contents can be rebuilt.")
         if not await self._ask(_("Remove the knowledge server?"), words, _("Remove")):
             return
         await self.workbench.knowledge.stop()

@@ -153,7 +153,7 @@ class OutlineScreen(ModalScreen[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", mark("Back"), priority=True, id="outline.back"),
-        Binding("c", "assign", mark("Assign"), tooltip=mark("Say which chapter this belongs to."), id="outline.assign"),
+        Binding("c", "assign", mark("Assign"), tooltip=mark("Assign this part to a chapter."), id="outline.assign"),
         Binding("u", "unassigned", mark("Not assigned"), tooltip=mark("Go to the next part that fits no chapter."),
                 id="outline.unassigned"),
         Binding("V", "versions", mark("Versions"), tooltip=mark("Earlier states of the outline; one can be restored."),

@@ -44,7 +44,7 @@ class ProfilePane(Vertical):
         mark(
             "What the memory contains. `l` switches between one line, summary and full text, `t` shows earlier "
             "states: there `m` marks one, `d` compares with it, `p` pins it. What you write with `e` or pin "
-            "stays in use until you accept (`a`) what was made since."
+            "stays in use until you accept (`a`) a newer text."
         ),
     )
     jump_key = "f"
@@ -65,9 +65,9 @@ class ProfilePane(Vertical):
         Binding("p", "pin", mark("Pin"), tooltip=mark("From now on, contexts read this state; again: the newest."),
                 id="profile.pin"),
         Binding("a", "take", mark("Apply"), show=False, id="profile.take",
-                tooltip=mark("Use what was made since your own text or pin.")),
-        Binding("w", "waiting", mark("What was made since"), show=False, id="profile.waiting",
-                tooltip=mark("Compare the current text with the one that was made since.")),
+                tooltip=mark("Use the newer generated text instead of your own text or pin.")),
+        Binding("w", "waiting", mark("Newer text"), show=False, id="profile.waiting",
+                tooltip=mark("Compare the current text with the newer generated one.")),
         Binding("r", "regenerate", mark("Regenerate"), show=False, id="profile.regenerate",
                 tooltip=mark("Regenerate this profile from the text; the old one is used until then.")),
         Binding("m", "mark", mark("Mark"), show=False, tooltip=mark("Compare with this state."), id="profile.mark"),
@@ -131,7 +131,7 @@ class ProfilePane(Vertical):
         """The tree, the name of the chosen row, and its text, sentences, history or changes."""
         yield ProfileTree()
         yield Static(
-            _("Nothing is remembered yet: keep a chapter first. F5 has one written, F2 writes by hand."),
+            _("The memory is empty: keep a chapter first. F5 has one written, F2 writes by hand."),
             markup=False,
             classes="head",
         )
@@ -338,7 +338,7 @@ class ProfilePane(Vertical):
         """The state that was made since, beside the current one."""
         stands, offered = self._derived(), self._offered()
         if stands is None or offered is None:
-            self.notify(_("Nothing was made since."), markup=False)
+            self.notify(_("There is no newer text."), markup=False)
         else:
             self._compare(stands, offered)
 
@@ -369,7 +369,7 @@ class ProfilePane(Vertical):
     def action_take(self) -> None:
         """Takes the states made since."""
         if self._profile is None or not self._profile.offered:
-            self.notify(_("Nothing was made since."), markup=False)
+            self.notify(_("There is no newer text."), markup=False)
         else:
             self.post_message(self.TakeRequested(self._profile.uri))
 

@@ -91,7 +91,7 @@ class QueueScreen(ModalScreen[None]):
         Binding("R", "retry(True)", mark("Retry all"), show=False, tooltip=mark("Retry all failed steps."),
                 id="queue.retry-all"),
         Binding("x", "cancel(False)", mark("Cancel"), tooltip=mark("Cancel this step."), id="queue.cancel"),
-        Binding("X", "cancel(True)", mark("Cancel all"), show=False, tooltip=mark("Cancel all that is left."),
+        Binding("X", "cancel(True)", mark("Cancel all"), show=False, tooltip=mark("Cancel all remaining steps."),
                 id="queue.cancel-all"),
         Binding("m", "make(False)", mark("Regenerate"), tooltip=mark("Regenerate this text from the current "
                                                                      "chapters."),
@@ -158,7 +158,7 @@ class QueueScreen(ModalScreen[None]):
         yield _("{bar} {done} of {count} steps are done").format(bar=bar, done=f"{done:,}", count=f"{whole:,}")
         parts = [f"{_(TASK_STATES[state])} {counts[state]:,}" for state in _ORDER if counts.get(state)]
         yield facts_words(*parts) or _(
-            "There has never been anything to do: work follows a kept chapter. Esc, then F5 has one written."
+            "No background work yet: it starts when a chapter is kept. Esc, then F5 has one written."
         )
         if reading is not None:
             yield _("reading of the import: {words}").format(words=one_line(progress_words(reading)))

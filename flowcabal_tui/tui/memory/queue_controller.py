@@ -156,13 +156,13 @@ class QueueController:
         if part in ("stale", "all"):
             yield _("out of date: {n}").format(n=len(plan.stale))
         yield ""
-        yield _("What you wrote stays.")
+        yield _("Your own text is kept.")
         if part in ("knowledge", "all"):
             yield _("The knowledge server reads the book again with the models in its own settings.")
         if part in ("index", "knowledge") or not agents_cost(self.workbench):
             return
         if part == "stale":
-            yield _("The agents' model is asked wherever the text has changed.")
+            yield _("The agents' model is called for each text that has changed.")
         else:
             yield _("What has been paid for is not paid for again, unless the agents' model was changed.")
 

@@ -67,13 +67,13 @@ class ModelForm(FormScreen[ModelChoice]):
 
     help = HelpData(
         mark("Model"),
-        mark("Choose a provider: its address, a model and the currency of its prices are filled in. The key goes into "
-             "your secrets.toml, which only you can read, never into the book. Prices are for a million tokens; "
-             "without them, costs are unknown. F5 makes one small call; what it costs is asked first."),
+        mark("Choose a provider: its address, a model and the currency of its prices are filled in. The key goes "
+             "into your secrets.toml, which only you can read, never into the book. Prices are for a million "
+             "tokens; without them, costs are unknown. F5 makes one small call, after you confirm its cost."),
     )  # fmt: skip
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f5", "try_it", mark("Try"), priority=True, id="model-form.try",
-                tooltip=mark("One small call with these settings; its cost is asked first."))
+                tooltip=mark("One small call with these settings; you confirm its cost first."))
     ]  # fmt: skip
 
     def __init__(self, title: str, endpoint: Endpoint | None, keys: KnownKeys, *, embeds: bool = False) -> None:
@@ -104,7 +104,7 @@ class ModelForm(FormScreen[ModelChoice]):
             ),
             Field("currency", _("Currency"), base.currency if base else preset.currency),
             *(
-                Field(name, _(words), _number(getattr(base, name, None)), _("tokens; empty: as the server says"))
+                Field(name, _(words), _number(getattr(base, name, None)), _("tokens; empty: the server's own value"))
                 for name, words in numbers.items()
             ),
         )
@@ -153,7 +153,7 @@ class ModelForm(FormScreen[ModelChoice]):
         values |= {name: _whole(typed.text(name), _(words)) for name, words in _NUMBERS.items() if name in typed.fields}
         values |= {"provider": self._preset.provider, "api_key_env": "", "secret": "", **self._key_names()}
         if not values["model"]:
-            raise Unreadable(_("Write the name of the model, as its provider writes it."))
+            raise Unreadable(_("Write the name of the model as its provider spells it."))
         base = self._base if self._base is not None and self._preset == preset_of(self._base) else None
         key = _key(typed.text("key"))
         try:

@@ -32,7 +32,7 @@ class SettingsWatch:
     @on_event
     def _say(self, event: SettingsChanged) -> None:
         if event.problem:
-            words = f"{event.problem}\n{_('The last good settings are in force.')}"
+            words = f"{event.problem}\n{_('The last valid settings are in use.')}"
             self._screen.notify(clean(words), severity="warning", markup=False)
             return
         now = [name for name in event.tables if name not in event.later]

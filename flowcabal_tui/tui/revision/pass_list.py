@@ -144,7 +144,7 @@ class PassesScreen(ModalScreen[None]):
 
     async def _remove(self, gone: RevisionPass) -> None:
         title = _("Remove the pass {name}?").format(name=one_line(_(gone.title), 60))
-        if await self.app.push_screen_wait(ConfirmScreen(title, _("What you ticked in it is forgotten."))):
+        if await self.app.push_screen_wait(ConfirmScreen(title, _("Its ticks are lost."))):
             await self._put([each for each in self._passes if each.id != gone.id])
 
     async def _put(self, passes: Sequence[RevisionPass], cursor: PassId | None = None) -> None:

@@ -54,12 +54,13 @@ class RevisionScreen(StoryPage):
     access: StoryAccess
     help = HelpData(
         mark("Revision"),
-        mark("Passes over the book, one for each kind of mistake; digits choose one, `P` changes them. Space ticks a "
-             "chapter as done, and on the checklist (Tab) an item. A chapter whose text was changed after its tick "
-             "says so. `f` lists its findings of this pass, `c` its comments, Enter opens it. `L` locks a chapter: "
-             "nothing writes it until you unlock it; `d` compares it with the state in which it was last locked. `r` "
-             "has the findings of the pass mended by your model, `R` has the chapter rewritten as you say; you accept "
-             "or refuse each paragraph, and `u` takes the accepted ones back. `w` lists rewrites that wait."),
+        mark("Passes over the book, one for each kind of mistake; digits choose one, `P` changes them. Space "
+             "ticks a chapter as done, and on the checklist (Tab) an item. A chapter whose text changed after "
+             "its tick says so. `f` lists its findings of this pass, `c` its comments, Enter opens it. `L` locks "
+             "a chapter: nothing can change it until you unlock it; `d` compares it with the state in which it "
+             "was last locked. `r` has your model mend the findings of the pass, `R` has it rewrite the chapter "
+             "by your instruction; you accept or reject each paragraph, and `u` undoes the accepted ones. `w` "
+             "lists rewrites that wait."),
     )  # fmt: skip
     DEFAULT_CSS = """
     RevisionScreen { background: $background; }
@@ -79,13 +80,13 @@ class RevisionScreen(StoryPage):
         Binding("d", "compare", mark("Compare"), id="revision.compare",
                 tooltip=mark("What changed since the chapter was locked last.")),
         Binding("r", "rewrite(False)", mark("Rewrite"), id="revision.rewrite",
-                tooltip=mark("Have the findings of this pass mended in this chapter; first shows the price.")),
-        Binding("R", "rewrite(True)", mark("Rewrite as you say"), show=False, id="revision.rewrite-so",
-                tooltip=mark("Have the chapter rewritten with an instruction; first shows the price.")),
+                tooltip=mark("Have the findings of this pass mended in this chapter; shows the price first.")),
+        Binding("R", "rewrite(True)", mark("Rewrite as instructed"), show=False, id="revision.rewrite-so",
+                tooltip=mark("Have the chapter rewritten with an instruction; shows the price first.")),
         Binding("w", "rewrites", mark("Proposed rewrites"), show=False, id="revision.rewrites",
                 tooltip=mark("Rewrites that wait for your decision.")),
         Binding("u", "undo", mark("Undo"), show=False, id="revision.undo",
-                tooltip=mark("Take back the rewrite that was accepted last.")),
+                tooltip=mark("Undo the rewrite that was accepted last.")),
         Binding("P", "passes", mark("Passes"), id="revision.passes",
                 tooltip=mark("Add, change, move or remove passes.")),
         *(Binding(str(n), f"choose({n})", mark("Pass"), show=False, id=f"revision.pass-{n}")

@@ -74,9 +74,7 @@ class Rewriting:
         if accepted:
             self._taken = Generation(int(await self._access.workbench.carry_out(TakeRewrite(row.id, accepted)) or 0))
             n = len(accepted)
-            words = ngettext(
-                "{n} change was put in: `u` takes it back.", "{n} changes were put in: `u` takes them back.", n
-            )
+            words = ngettext("{n} change was applied: `u` undoes it.", "{n} changes were applied: `u` undoes them.", n)
             self._page.notify(words.format(n=n), markup=False)
         elif accepted is not None:
             await self._access.workbench.carry_out(DropRewrite(row.id))
@@ -89,7 +87,7 @@ class Rewriting:
             return
         await self._access.workbench.carry_out(RevertChange(self._taken))
         self._taken = None
-        self._page.notify(_("The rewrite was taken back."), markup=False)
+        self._page.notify(_("The rewrite was undone."), markup=False)
         await self._page.reload()
 
 

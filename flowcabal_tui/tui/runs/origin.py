@@ -64,9 +64,9 @@ class BlameScreen(ModalScreen[RunPlace | None]):
 
     help = HelpData(
         mark("Line origins"),
-        mark("Each line with the version that brought it. Below: who wrote the line under the cursor, what it was "
-             "before, and what the model was given. Enter goes to those sources and opens them at the cited place; "
-             "`d` shows what that version changed, `c` the whole receipt, `o` the run."),
+        mark("Each line with the version that introduced it. Below: who wrote the line under the cursor, its "
+             "earlier text, and the sources the model was given. Enter goes to those sources and opens them at "
+             "the cited place; `d` shows what that version changed, `c` the whole receipt, `o` the run."),
     )  # fmt: skip
     DEFAULT_CSS = """
     BlameScreen { background: $background; }
@@ -77,8 +77,8 @@ class BlameScreen(ModalScreen[RunPlace | None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", mark("Back"), priority=True, id="blame.back"),
-        Binding("d", "changes", mark("Difference"), tooltip=mark("The difference made by the version that brought "
-                                                                 "the line."),
+        Binding("d", "changes", mark("Difference"), tooltip=mark("The difference made by the version that "
+                                                                 "introduced the line."),
                 id="blame.diff"),
         Binding("c", "receipt", mark("Receipt"), tooltip=mark("Everything the node was given."), id="blame.receipt"),
         Binding("o", "run", mark("Open run"), tooltip=mark("Go to the run that wrote the line."), id="blame.run"),

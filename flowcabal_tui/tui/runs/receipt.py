@@ -329,7 +329,7 @@ class ReceiptPane(Vertical):
         if self._receipt is None:
             self.notify(_(_NONE), markup=False)
         elif self._receipt.chapter is None:
-            self.notify(_("A scene belongs to a chapter: this receipt is of none."), markup=False)
+            self.notify(_("This receipt belongs to no chapter, so it has no scene."), markup=False)
         else:
             self.post_message(self.SceneRequested(self._receipt))
 

@@ -47,7 +47,7 @@ def quote_names(quote: Quote, models: str = "") -> str:
     if quote.would_run:
         lines.append(_("Would run: {names}").format(names=_names(quote.would_run)))
     if quote.served:
-        lines.append(_("Are there already: {names}").format(names=_names(quote.served)))
+        lines.append(_("Exist already: {names}").format(names=_names(quote.served)))
     return "\n".join(lines)
 
 

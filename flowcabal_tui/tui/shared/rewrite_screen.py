@@ -30,9 +30,9 @@ class RewriteScreen(ModalScreen[tuple[int, ...] | None]):
 
     help = HelpData(
         mark("Rewrite"),
-        mark("Each row is a paragraph that the model changed; below, what became of it. Space accepts a change or "
-             "refuses it, `*` all of them. `a` puts in what is accepted, `x` refuses the rewrite. Esc decides later: "
-             "what you paid for is kept."),
+        mark("Each row is a paragraph that the model changed; the change is shown below. Space accepts or "
+             "rejects a change, `*` all of them. `a` applies the accepted changes, `x` rejects the rewrite. Esc "
+             "decides later: what you paid for is kept."),
     )  # fmt: skip
     DEFAULT_CSS = """
     RewriteScreen { background: $background; }
@@ -43,7 +43,7 @@ class RewriteScreen(ModalScreen[tuple[int, ...] | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss(None)", mark("Later"), priority=True, id="rewrite.later"),
         Binding("space", "turn", mark("Accept or refuse"), id="rewrite.turn"),
-        Binding("a", "take", mark("Put in"), id="rewrite.take", tooltip=mark("Put in the changes that are accepted.")),
+        Binding("a", "take", mark("Apply"), id="rewrite.take", tooltip=mark("Apply the accepted changes.")),
         Binding("x", "dismiss(())", mark("Refuse all"), id="rewrite.refuse"),
         Binding("asterisk", "turn_all", mark("All or none"), show=False, id="rewrite.all"),
         HELP_KEYS,

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
 
 COSTS: Final = mark("This costs money.")
-GOES_ON: Final = mark("Pay and go on")
+GOES_ON: Final = mark("Pay and continue")
 NOT_NOW: Final = mark("Not now")
 KEPT: Final = mark("What is finished is kept. The rest can be continued later.")
 STOPS: Final = mark("Stop")
-STAYS: Final = mark("Let it go on")
+STAYS: Final = mark("Let it continue")
 
 
 async def agrees_to_pay(app: App[Any], title: str, price: Sequence[str], *more: str) -> bool:
@@ -84,7 +84,7 @@ async def may_work(screen: Screen[Any], workbench: Project, title: str, steps: M
 async def may_remake(screen: Screen[Any], workbench: Project, uris: Sequence[str]) -> bool:
     """The writer's answer to whether the agents' model makes these derived texts again."""
     count = len(uris)
-    title = ngettext("Make {n} text again?", "Make {n} texts again?", count).format(n=count)
+    title = ngettext("Regenerate {n} text?", "Regenerate {n} texts?", count).format(n=count)
     return await may_work(screen, workbench, title, Counter(map(_kind_of, uris)))
 
 

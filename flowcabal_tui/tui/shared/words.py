@@ -40,7 +40,7 @@ NODE_KINDS: Final[Mapping[str, str]] = {
     "subflow": mark("runs another workflow"),
     "action": mark("carries out an action of the registry"),
     "code": mark("calls a function of the project or of a plug-in"),
-    "chat_context": mark("makes items into messages for a chat"),
+    "chat_context": mark("turns items into messages for a chat"),
     "llm_chat": mark("a model answers messages"),
     "map": mark("sets fields of every item"),
     "filter": mark("keeps the items that meet a condition"),
@@ -129,4 +129,4 @@ def verdict_words(evaluation: Evaluation) -> str:
         parts.append(
             _("not checked: {angles}").format(angles=_(", ").join(_(ANGLES[item.angle]) for item in unchecked))
         )
-    return facts_words(*parts) or _("no check asked for")
+    return facts_words(*parts) or _("no check requested")

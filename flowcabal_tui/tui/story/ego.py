@@ -64,7 +64,7 @@ class EgoScreen(StoryPage):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "chapter(-1)", mark("Previous chapter"), show=False, priority=True, id="ego.earlier"),
-        Binding("right", "chapter(1)", mark("Chapter after"), show=False, priority=True, id="ego.later"),
+        Binding("right", "chapter(1)", mark("Next chapter"), show=False, priority=True, id="ego.later"),
         Binding("less_than_sign,shift+left", "chapter(-10)", mark("Ten chapters back"), show=False,
                 id="ego.much-earlier"),
         Binding("greater_than_sign,shift+right", "chapter(10)", mark("Ten chapters on"), show=False,

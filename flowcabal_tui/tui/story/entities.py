@@ -317,5 +317,5 @@ class EntitiesScreen(FilteredPage):
 def _nothing(cast: Cast | None) -> Content:
     """What is said where no name is listed."""
     if cast is not None and cast.entities:
-        return key_words(_("Nothing fits: `/` changes what is looked for."))
+        return key_words(_("Nothing matches: `/` changes the search."))
     return key_words(_("No names are known yet: `+` adds one."))

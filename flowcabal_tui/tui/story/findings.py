@@ -368,8 +368,8 @@ async def chosen_check(page: StoryPage, position: int) -> CheckChapters | None:
 
 async def offer_to_write(page: StoryPage, row: FindingRow, reason: str) -> None:
     """Offers the reason as a fact, which prompts and checks of all later chapters read."""
-    words = _("Contexts and checks of later chapters read facts; the reason alone belongs to this finding.")
-    if await page.confirm(_("Write it down as a fact, too?"), f"{one_line(reason, 200)}\n{words}"):
+    words = _("The contexts and checks of later chapters read facts; a reason applies to this finding only.")
+    if await page.confirm(_("Record it as a fact, too?"), f"{one_line(reason, 200)}\n{words}"):
         await page.put(fact_form(replace(fact_of(row.proposal), text=reason), await page.access.cast()))
 
 

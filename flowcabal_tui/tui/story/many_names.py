@@ -57,7 +57,7 @@ async def join_names(page: StoryPage, entities: Sequence[Entity]) -> EntityId | 
     done."""
     choices = tuple((str(each.id), one_line(each.name, 40)) for each in entities)
     row = Field("kept", _("Name"), choices[0][0], choices=choices)
-    title = ngettext("{n} name is one: which stays?", "{n} names are one: which stays?", len(entities))
+    title = ngettext("Merge {n} name: which one stays?", "Merge {n} names: which one stays?", len(entities))
     kept: EntityId | None = await page.ask(
         FormScreen(title.format(n=len(entities)), (row,), lambda typed: EntityId(typed.text("kept")))
     )
@@ -80,7 +80,7 @@ async def change_kind(page: StoryPage, entities: Sequence[Entity], kinds: Sequen
     known = {each.name: each for each in every_kind((*kinds, kind_of(entities[0], kinds)))}
     choices = kind_choices(tuple(known.values()))
     row = Field("kind", _("Kind"), entities[0].own_kind or entities[0].kind, choices=choices)
-    title = ngettext("Of which kind is {n} name?", "Of which kind are {n} names?", len(entities))
+    title = ngettext("Which kind is {n} name?", "Which kind are {n} names?", len(entities))
     kind: BookKind | None = await page.ask(
         FormScreen(title.format(n=len(entities)), (row,), lambda typed: known[typed.text("kind")])
     )

@@ -159,7 +159,7 @@ class ProposalsScreen(FilteredPage):
     def _head(self, page: ProposalPage) -> Content:
         waiting, used = page.counts.get("waiting", 0), page.counts.get("applied", 0)
         counted = ngettext("{n} waits for your decision", "{n} wait for your decision", waiting).format(n=waiting)
-        in_use = ngettext("{n} in use, not looked at", "{n} in use, not looked at", used).format(n=used)
+        in_use = ngettext("{n} in use, not reviewed", "{n} in use, not reviewed", used).format(n=used)
         chapter = self._open_chapter if self._only_open else None
         return head_words(counted, in_use, self.cast.chapter(chapter) if chapter and self.cast else "")
 

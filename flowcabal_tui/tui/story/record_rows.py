@@ -90,7 +90,7 @@ def _moments(cast: Cast, wish: RecordFilter) -> list[RecordRow]:
         placed = tuple(sorted(placed, key=lambda each: each.narrated))
     columns = Columns(
         Column(_("happens"), is_number=True),
-        Column(_("told"), is_number=True, role="secondary"),
+        Column(_("narrated"), is_number=True, role="secondary"),
         Column(most=1, least=1),
         Column(_("when"), rank=1, least=18, most=30, is_phrase=True, role="secondary"),
         Column(_("what"), fill=True, least=20),

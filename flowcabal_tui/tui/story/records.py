@@ -95,7 +95,7 @@ class RecordsScreen(FilteredPage):
         Binding("V", "payment", mark("Payment"), show=False, tooltip=mark("The text that pays it."),
                 id="records.payment"),
         Binding("left", "chapter(-1)", mark("Previous chapter"), show=False, id="records.earlier"),
-        Binding("right", "chapter(1)", mark("Chapter after"), show=False, id="records.later"),
+        Binding("right", "chapter(1)", mark("Next chapter"), show=False, id="records.later"),
         Binding("less_than_sign,shift+left", "chapter(-10)", mark("Ten chapters back"), show=False,
                 id="records.much-earlier"),
         Binding("greater_than_sign,shift+right", "chapter(10)", mark("Ten chapters on"), show=False,

@@ -333,7 +333,7 @@ class BlockEditor(Vertical):
         """Add a question to the Context agent."""
         if self._may_change():
             add = self._if_answered(lambda question: self._add(InquiryBlock(question=question)))
-            self.app.push_screen(PromptLine(_("What is the Context agent to find out?")), add)
+            self.app.push_screen(PromptLine(_("What should the Context agent find out?")), add)
 
     def _if_answered(self, use: Callable[[str], None]) -> Callable[[str | None], None]:
         """Uses an answer, if there is one and the same node is still shown."""

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
 
 _CHANGES: Final[Mapping[str, str]] = {
-    "insert": mark("put a step in"),
-    "remove": mark("take a node out"),
+    "insert": mark("add a step"),
+    "remove": mark("remove a node"),
     "replace": mark("replace words of a prompt"),
     "append": mark("add words to a prompt"),
     "set": mark("set a parameter"),
@@ -113,7 +113,7 @@ class FormScreens:
         verbs = [self._verb(name) for name in names_of(typed.text("steps"))]
         pauses = [self._verb(name) for name in names_of(typed.text("pause"))]
         if lost := [verb for verb in pauses if verb not in verbs]:
-            raise Unreadable(_("{name} is no step of this workflow.").format(name=self._name(lost[0])))
+            raise Unreadable(_("{name} is not a step of this workflow.").format(name=self._name(lost[0])))
         if not verbs:
             raise Unreadable(_("Name at least one step."))
         number = typed.text("number")
@@ -158,14 +158,14 @@ class FormScreens:
         to = str(given.to or "") if plain else json.dumps(given.to, ensure_ascii=False)
         return (
             Field("change", _("What"), given.change, choices=_choices(_CHANGES)),
-            Field("node", _("Node, or behind it"), given.node, names=True),
+            Field("node", _("Node, or after it"), given.node, names=True),
             Field("before", _("Before the node"), given.before, names=True),
-            Field("step", _("The step"), self._name(step.does), hint=_("for a step that is put in")),
+            Field("step", _("The step"), self._name(step.does), hint=_("for an added step")),
             Field("about", _("Check for"), step.about),
             Field("pause", _("wait for me after it"), step.pause),
             Field("field", _("Parameter or prompt"), given.field, hint="prompt"),
             Field("find", _("Words to replace"), given.find),
-            Field("to", _("What it becomes"), to),
+            Field("to", _("New words"), to),
             Field("more", _("one more change"), more),
             Field("text", _("then edit the whole form as text"), value=False),
         )

@@ -72,11 +72,11 @@ class BuildReviewScreen(ModalScreen[str]):
 
     help = HelpData(
         mark("Review of a build"),
-        mark("What the Builder suggests, change by change; your workflow is as it was until you save. `a` takes "
-             "the change under the cursor, `x` turns it down, `e` edits it, `A` takes all; changes that need a "
-             "refused one are left out with it. Ctrl+s saves what is taken as one new version, `u` takes that "
-             "back. `r` turns the suggestion down with a reason, and the Builder continues; `X` turns it down for "
-             "good. `g` shows the graph before and after, `o` the rounds."),
+        mark("What the Builder suggests, change by change; your workflow is not changed until you save. `a` "
+             "accepts the change under the cursor, `x` rejects it, `e` edits it, `A` accepts all; changes that "
+             "need a rejected one are left out with it. Ctrl+s saves the accepted changes as one new version, "
+             "`u` undoes that. `r` rejects the suggestion with a reason, and the Builder continues; `X` rejects "
+             "it for good. `g` shows the graph before and after, `o` the rounds."),
     )  # fmt: skip
     DEFAULT_CSS = """
     BuildReviewScreen { background: $background; }
@@ -93,31 +93,31 @@ class BuildReviewScreen(ModalScreen[str]):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a", "tick(True)", mark("Accept change"), tooltip=mark("Take this change."), id="build.take"),
-        Binding("x", "tick(False)", mark("Reject"), tooltip=mark("Turn this change down; what needs it falls too."),
+        Binding("a", "tick(True)", mark("Accept change"), tooltip=mark("Accept this change."), id="build.take"),
+        Binding("x", "tick(False)", mark("Reject"), tooltip=mark("Reject this change, and the changes that need it."),
                 id="build.refuse"),
         Binding("e", "edit", mark("Edit"), id="build.edit",
-                tooltip=mark("Write this change as you want it, and take it.")),
+                tooltip=mark("Edit this change, and accept it.")),
         Binding("A", "take_all", mark("Accept all"), show=False, id="build.take-all",
-                tooltip=mark("Take every change.")),
+                tooltip=mark("Accept every change.")),
         Binding("ctrl+s,f2", "save", mark("Save"), priority=True, id="build.save",
-                tooltip=mark("Save what is taken as one new version of the workflow.")),
+                tooltip=mark("Save the accepted changes as one new version of the workflow.")),
         Binding("u", "undo", mark("Undo"), show=False, id="build.undo",
-                tooltip=mark("Take the saved version back.")),
+                tooltip=mark("Undo the saved version.")),
         Binding("r", "revise", mark("Reason"), id="build.revise",
-                tooltip=mark("Turn the suggestion down with a reason, or answer its question; the Builder goes on.")),
-        Binding("f", "form", mark("Form"), show=False, tooltip=mark("Build again by the form, without a model."),
+                tooltip=mark("Reject the suggestion with a reason, or answer its question; the Builder continues.")),
+        Binding("f", "form", mark("Form"), show=False, tooltip=mark("Build again from the form, without a model."),
                 id="build.form"),
-        Binding("X", "reject", mark("Turn all down"), show=False, tooltip=mark("Turn the suggestion down for good."),
+        Binding("X", "reject", mark("Reject all"), show=False, tooltip=mark("Reject the suggestion for good."),
                 id="build.reject"),
-        Binding("C", "resume", mark("Go on"), show=False, tooltip=mark("Continue a build that was stopped."),
+        Binding("C", "resume", mark("Continue"), show=False, tooltip=mark("Continue a build that was stopped."),
                 id="build.resume"),
         Binding("f9", "stop", mark("Stop"), show=False, priority=True, id="build.stop",
-                tooltip=mark("Stop the build at once; what it has made is kept.")),
+                tooltip=mark("Stop the build at once; the changes so far are kept.")),
         Binding("g", "face('graphs')", mark("Graph"), priority=True, id="build.graph",
                 tooltip=mark("The graph before and after, or the difference again.")),
         Binding("o", "face('rounds')", mark("Rounds"), show=False, id="build.rounds",
-                tooltip=mark("What the model said, called and was refused, with its tokens.")),
+                tooltip=mark("What the model wrote, the tools it called, its errors and its tokens.")),
         Binding("escape,q", "leave", mark("Back"), priority=True, id="build.back"),
         HELP_KEYS,
     ]  # fmt: skip
@@ -228,7 +228,7 @@ class BuildReviewScreen(ModalScreen[str]):
 
     async def _save(self) -> None:
         saved = await self._workbench.carry_out(AcceptBuild(self.build))
-        self.notify(_("Saved as {name}. `u` takes it back.").format(name=saved), markup=False)
+        self.notify(_("Saved as {name}. `u` undoes it.").format(name=saved), markup=False)
         await self._reload()
 
     def action_undo(self) -> None:
@@ -240,8 +240,8 @@ class BuildReviewScreen(ModalScreen[str]):
 
     async def _undo(self) -> None:
         reference = await self._workbench.carry_out(UndoBuild(self.build))
-        gone = _("Taken back: the workflow is deleted again.")
-        notice = _("Taken back: {name} is what you had before.").format(name=reference) if reference else gone
+        gone = _("Undone: the workflow is deleted again.")
+        notice = _("Undone: {name} is as it was before.").format(name=reference) if reference else gone
         self.notify(notice, markup=False)
         await self._reload()
 
@@ -365,9 +365,9 @@ class BuildReviewScreen(ModalScreen[str]):
         if self._workbench.info.read_only:
             why = _("The project is open read-only.")
         elif record.saved:
-            why = _("It was saved as {name}. `u` takes it back.").format(name=record.saved)
+            why = _("It was saved as {name}. `u` undoes it.").format(name=record.saved)
         elif record.decided:
-            why = _("It was turned down.")
+            why = _("It was rejected.")
         elif not (record.status == "finished" or (asks and record.status == "asks")):
             why = _state_words(record)
         if why:
@@ -388,7 +388,7 @@ class BuildReviewScreen(ModalScreen[str]):
 
 def _head(record: BuildRecord) -> Iterator[Content]:
     """The wish, the state of the build, its assumptions and its notes."""
-    yield head_words(record.id, one_line(record.wish or _("by the form"), 300), role="text")
+    yield head_words(record.id, one_line(record.wish or _("from the form"), 300), role="text")
     fate = fate_words(record) if record.status != "asks" and record.changes else ""
     yield key_words(facts_words(_state_words(record), fate))
     lines = [record.stopped, *(_("assumed: {text}").format(text=each) for each in record.assumptions)]
@@ -407,7 +407,7 @@ def _state_words(record: BuildRecord) -> str:
     """The state of a build with the key that leads on, in one line."""
     spent = spent_words(record)
     if record.saved:
-        return _("saved as {name}: `u` takes it back").format(name=record.saved)
+        return _("saved as {name}: `u` undoes it").format(name=record.saved)
     if record.decided:
         return _("rejected")
     match record.status:
@@ -416,6 +416,6 @@ def _state_words(record: BuildRecord) -> str:
         case "asks":
             return _("asks you: Enter answers, `f` opens the form")
         case "finished":
-            return facts_words(_("waits for you: Ctrl+s saves what is taken"), spent if record.rounds else "")
+            return facts_words(_("waits for you: Ctrl+s saves the accepted changes"), spent if record.rounds else "")
         case _:
-            return facts_words(_("stopped: `C` goes on, `f` opens the form"), spent if record.rounds else "")
+            return facts_words(_("stopped: `C` continues, `f` opens the form"), spent if record.rounds else "")

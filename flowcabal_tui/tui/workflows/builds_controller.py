@@ -93,7 +93,7 @@ class BuildController:
 
     async def build(self, workflow: str) -> None:
         """Asks for a wish, and the method; a new workflow for the id "". The writer agrees to a price first."""
-        title = _("What is to be different in {name}?").format(name=workflow) if workflow else _("What shall it do?")
+        title = _("What should be different in {name}?").format(name=workflow) if workflow else _("What should it do?")
         wish = ((await self._ask(PromptLine(title))) or "").strip()
         if not wish:
             return
@@ -124,7 +124,7 @@ class BuildController:
         ways = (*model, form, *found)
         if len(ways) == 1:
             return form[0]
-        chosen: str | None = await self._ask(ChooseScreen(_("How shall it be built?"), ways))
+        chosen: str | None = await self._ask(ChooseScreen(_("How should it be built?"), ways))
         return chosen
 
     async def _by_form(self, wish: str, workflow: str) -> None:

@@ -41,7 +41,7 @@ class BuildsScreen(ModalScreen[str | None]):
 
     help = HelpData(
         mark("Builds"),
-        mark("Every workflow that was suggested to you, waiting ones first. Enter opens one, `B` begins another, "
+        mark("Every workflow that was suggested to you, waiting ones first. Enter opens one, `B` starts another, "
              "Shift+Delete removes one from the project for good, with its wish and its prompts."),
     )  # fmt: skip
     DEFAULT_CSS = """
@@ -51,7 +51,7 @@ class BuildsScreen(ModalScreen[str | None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("B", "build", mark("Build"), tooltip=mark("Describe a new workflow in your words."), id="builds.build"),
-        Binding("shift+delete", "purge", mark("Purge"), tooltip=mark("Take this build out of the project for good."),
+        Binding("shift+delete", "purge", mark("Purge"), tooltip=mark("Remove this build from the project for good."),
                 id="builds.purge"),
         Binding("escape,q", "dismiss", mark("Back"), priority=True, id="builds.back"),
         HELP_KEYS,
@@ -128,4 +128,4 @@ def _columns() -> Columns:
 def _row(columns: Columns, row: BuildRow) -> ColumnRow:
     state = Cell(_(STATES[row.state]), _ROLES.get(row.state, "secondary"))
     about = row.saved or row.workflow or _("new")
-    return columns.row(state, about, one_line(row.wish, 200) or _("by the form"), row.id)
+    return columns.row(state, about, one_line(row.wish, 200) or _("from the form"), row.id)

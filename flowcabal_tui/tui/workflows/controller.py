@@ -256,7 +256,7 @@ class GraphController:
         if not self._structural(spot):
             return
         wanted = await self._screen.app.push_screen_wait(
-            PromptLine(_("Its id; references to it follow"), value=spot.node)
+            PromptLine(_("Its id; references to it are updated"), value=spot.node)
         )
         if wanted and wanted.strip() and await self._means(spot.node, wanted):
             graph, made = changes.with_id(self._graph(workflow, spot), spot.node, wanted.strip())

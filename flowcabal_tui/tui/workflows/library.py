@@ -99,7 +99,7 @@ class LibraryController:
     async def _example(self) -> None:
         offered = await self._workbench.workflows.examples()
         rows = tuple((each.id, (each.name or each.id, one_line(each.description, 120))) for each in offered)
-        chosen = await self._ask(ChooseScreen(_("Take which into the project?"), rows))
+        chosen = await self._ask(ChooseScreen(_("Which one should be added to the project?"), rows))
         found = next((each for each in offered if each.id == chosen), None)
         if found is not None:
             await self._save_as_new(found, found.name or found.id)
@@ -119,7 +119,7 @@ class LibraryController:
 
     async def _delete(self, workflow: Workflow) -> None:
         title = _("Delete {name}?").format(name=one_line(workflow.name or workflow.id, 60))
-        words = _("All its versions go. Runs stay with the document that they used, and so do their texts.")
+        words = _("All its versions are deleted. Runs keep the document that they used, and their texts.")
         if await self._ask(ConfirmScreen(title, words)):
             await self._workbench.carry_out(DeleteWorkflow(workflow.id))
             await self._document.load()

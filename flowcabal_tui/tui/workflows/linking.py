@@ -59,7 +59,9 @@ class Linking:
         graph = graph_at(workflow, spot.owners)
         links = links_into(graph, spot.node)
         if not links:
-            self._screen.notify(_("Only what its texts name between {{ and }} can connect to this node."), markup=False)
+            self._screen.notify(
+                _("This node is connected only through names between {{ and }} in its texts."), markup=False
+            )
             return None
         rows = ((_NONE, _("none")), *((str(n), f"{link.source}: {link_words(link)}") for n, link in enumerate(links)))
         chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("Remove which connection?"), rows))

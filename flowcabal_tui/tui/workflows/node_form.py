@@ -26,9 +26,9 @@ from flowcabal_tui.tui.workflows.blocks import REVIEWS
 
 _SAMPLING: Final = (
     ("top_p", mark("Likeliest words (top_p)")),
-    ("frequency_penalty", mark("Against repeating (−2 to 2)")),
-    ("presence_penalty", mark("Against the known (−2 to 2)")),
-    ("stop", mark("Ends at (texts)")),
+    ("frequency_penalty", mark("Frequency penalty (−2 to 2)")),
+    ("presence_penalty", mark("Presence penalty (−2 to 2)")),
+    ("stop", mark("Stop texts")),
     ("seed", mark("Seed")),
 )
 FormAnswer = tuple[str, dict[str, Any]]
@@ -96,7 +96,7 @@ class NodeForm(TypedScreen[FormAnswer]):
                 shown = ", ".join(value).replace("\n", "\\n") if isinstance(value, tuple) else _number(value)
                 yield from self._row(_(words), Input(shown, placeholder=usual, id=name, compact=True))
             yield from self._row(
-                _("Tokens at most"), Input(_number(params.max_tokens), placeholder=usual, id="max_tokens", compact=True)
+                _("Maximum tokens"), Input(_number(params.max_tokens), placeholder=usual, id="max_tokens", compact=True)
             )
             reviews = tuple((_(words), key) for key, words in REVIEWS.items())
             yield from self._row(

@@ -56,7 +56,7 @@ class ParamsForm(TypedScreen[dict[str, Any]]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s,f2", "take", mark("Apply"), priority=True, id="params.take"),
         Binding("f4", "actions", mark("Actions"), priority=True, id="params.actions",
-                tooltip=mark("Find an action by words or by meaning, and take it.")),
+                tooltip=mark("Find an action by words or by meaning, and choose it.")),
         Binding("escape", "leave", mark("Leave"), id="params.leave"),
         Binding("down", "app.focus_next", mark("Next field"), show=False, id="params.next"),
         Binding("up", "app.focus_previous", mark("Previous field"), show=False, id="params.previous"),

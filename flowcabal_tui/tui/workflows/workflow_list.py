@@ -32,15 +32,15 @@ class WorkflowList(PickList):
 
     help = HelpData(
         mark("Workflows"),
-        mark("Enter shows a workflow. `B` makes a new one of a wish, `R` changes this one by a wish: you see every "
-             "change before it counts. `i` takes an example, `c` copies, `+` makes an empty one."),
+        mark("Enter shows a workflow. `B` makes a new one from a wish, `R` changes this one by a wish: you "
+             "review every change before it applies. `i` adds an example, `c` copies, `+` makes an empty one."),
     )  # fmt: skip
     BINDINGS: ClassVar[list[BindingType]] = [
         _asks("B", "build", mark("Build"), mark("Describe a new workflow in your words; you review each change.")),
-        _asks("R", "update", mark("Change"), mark("Say in your words what is to be different in this workflow.")),
+        _asks("R", "update", mark("Change"), mark("Describe in your own words what should change in this workflow.")),
         _asks("plus", "new", mark("New"), mark("Make a workflow with one node.")),
-        _asks("i", "example", mark("Example"), mark("Take a template or an example into the project.")),
-        _asks("v", "versions", mark("Versions"), mark("The versions of this workflow: compare, take back, delete.")),
+        _asks("i", "example", mark("Example"), mark("Add a template or an example to the project.")),
+        _asks("v", "versions", mark("Versions"), mark("The versions of this workflow: compare, restore, delete.")),
         _asks("c", "duplicate", mark("Copy"), mark("Make a copy under another name."), show=False),
         _asks("n", "rename", mark("Rename"), mark("Give this workflow another name; its id stays."), show=False),
         _asks("D,delete", "delete", mark("Delete"), mark("Delete this workflow; runs keep their texts."), show=False),

@@ -126,7 +126,7 @@ class WorkflowVersionsScreen(ModalScreen[Workflow | None]):
 
     async def _delete(self, reference: str) -> None:
         title = _("Delete {name}?").format(name=reference)
-        if await self.app.push_screen_wait(ConfirmScreen(title, _("It cannot be brought back."))):
+        if await self.app.push_screen_wait(ConfirmScreen(title, _("It cannot be restored."))):
             await self._delete_version(reference)
             self._versions = [each for each in self._versions if each.reference != reference]
             self.query_one(PickList).refill(self._rows(), self._versions[0].reference)

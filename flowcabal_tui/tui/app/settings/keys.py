@@ -40,9 +40,9 @@ class KeysScreen(ModalScreen[None]):
 
     help = HelpData(
         mark("Keys"),
-        mark("Enter, then press the key that the action is to have, and press it again. `+` gives it a further key, "
-             "`D` the keys that it comes with. `/` finds an action by its words. A key that another action has in the "
-             "same place is named before it is taken."),
+        mark("Press Enter, then the new key twice. `+` adds another key, `D` restores the default keys. `/` "
+             "finds an action by its words. If another action in the same place uses the key, it is named before "
+             "you confirm."),
     )  # fmt: skip
     DEFAULT_CSS = """
     KeysScreen { background: $background; }
@@ -51,10 +51,10 @@ class KeysScreen(ModalScreen[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", mark("Back"), priority=True, id="keys.back"),
-        Binding("plus", "further", mark("A further key"), id="keys.add",
-                tooltip=mark("Give the action under the cursor one more key.")),
-        Binding("D", "default", mark("As it comes"), id="keys.remove",
-                tooltip=mark("Give the action under the cursor the keys that it comes with.")),
+        Binding("plus", "further", mark("Another key"), id="keys.add",
+                tooltip=mark("Add another key for the action under the cursor.")),
+        Binding("D", "default", mark("Reset"), id="keys.remove",
+                tooltip=mark("Restore the default keys of the action under the cursor.")),
         Binding("slash", "find", mark("Find"), id="keys.find", tooltip=mark("Find an action by its words or its key.")),
         HELP_KEYS,
     ]  # fmt: skip
@@ -164,7 +164,7 @@ class PressKeyScreen(ModalScreen[str | None]):
         """The action, what was pressed, what to do."""
         with Vertical(classes="dialog"):
             yield Static(self._action_words, markup=False, classes="dialog-title")
-            yield Static(_("Press the key that it is to have."), markup=False, id="pressed")
+            yield Static(_("Press the new key."), markup=False, id="pressed")
             yield Static(_("Esc: leave the keys as they are"), markup=False, classes="dialog-keys")
 
     def on_key(self, event: Key) -> None:
@@ -178,9 +178,9 @@ class PressKeyScreen(ModalScreen[str | None]):
         else:
             self._pressed = event.key
             others = self._clash_of(event.key)
-            words = _("{key}: press it again to take it.").format(key=shown_key(event.key))
+            words = _("{key}: press it again to confirm.").format(key=shown_key(event.key))
             if others:
-                words += "\n" + _("! In the same place it already does: {words}").format(words=others)
+                words += "\n" + _("! Already used in the same place: {words}").format(words=others)
             self.query_one("#pressed", Static).update(words)
 
 

@@ -66,9 +66,10 @@ class SettingsScreen(ModalScreen[None]):
 
     help = HelpData(
         mark("Settings"),
-        mark("Enter changes the setting under the cursor. Only its own line of the file is written; your comments "
-             "stay. `+` adds a further model that nodes may name, `D` takes the model under the cursor away. Rows "
-             "marked ↻ count when the book is opened again. A file that you change in an editor is read at once."),
+        mark("Enter changes the setting under the cursor. Only its line of the file is written; your comments "
+             "are kept. `+` adds another model that nodes can name, `D` removes the model under the cursor. Rows "
+             "marked ↻ take effect when the book is opened again. A file that you change in an editor is read at "
+             "once."),
     )  # fmt: skip
     DEFAULT_CSS = """
     SettingsScreen { background: $background; }
@@ -78,9 +79,9 @@ class SettingsScreen(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", mark("Back"), priority=True, id="settings.back"),
         Binding("plus", "add", mark("Add a model"), id="settings.add",
-                tooltip=mark("Add a further model, by a name of your own; nodes may name it.")),
-        Binding("D", "remove", mark("Take the model away"), id="settings.remove",
-                tooltip=mark("Take the model under the cursor out of the settings; its key stays.")),
+                tooltip=mark("Add another model under a name that nodes can use.")),
+        Binding("D", "remove", mark("Remove the model"), id="settings.remove",
+                tooltip=mark("Remove the model under the cursor from the settings; its key is kept.")),
         HELP_KEYS,
     ]  # fmt: skip
 
@@ -112,7 +113,7 @@ class SettingsScreen(ModalScreen[None]):
             await self._workbench.settings.look()
             self._book_view = await self._workbench.settings.view()
             if self._book_view.problem:
-                wrong += [self._book_view.problem, _("The last good settings are in force.")]
+                wrong += [self._book_view.problem, _("The last valid settings are in use.")]
         self._fill(wrong)
 
     def _fill(self, wrong: list[str]) -> None:
@@ -219,7 +220,7 @@ class SettingsScreen(ModalScreen[None]):
 
     async def _add(self) -> None:
         place = "book" if self._book_view is not None else "own"
-        name = await self.app.push_screen_wait(PromptLine(_("Name of the further model, as nodes are to name it")))
+        name = await self.app.push_screen_wait(PromptLine(_("Name of the model, as nodes will refer to it")))
         name = clean_line(name or "").strip()
         if name:
             await self._change_model(place, f"more.{name}")
@@ -235,7 +236,7 @@ class SettingsScreen(ModalScreen[None]):
             self.notify(_("Move the cursor to a configured model first."), markup=False)
             return
         name = self._models(place).tables[table].model
-        if await self._agrees(_("Take {model} out of the settings?").format(model=name), _("Its key is kept.")):
+        if await self._agrees(_("Remove {model} from the settings?").format(model=name), _("Its key is kept.")):
             await self._keep_model(place, table, None)
             await self.reload()
 

@@ -62,9 +62,9 @@ class Preferences:
         if found.theme != before.theme and found.theme != self._app.theme:
             self._app.looks.use(found.theme)
         if found.language not in ("", before.language) and found.language[:2] != self._app.screen_language[:2]:
-            self._app.notify(_("The language of config.toml counts when the program is started again."), markup=False)
+            self._app.notify(_("The language of config.toml takes effect when the program is restarted."), markup=False)
         if found.editor != before.editor:
-            self._app.notify(_("The external editor counts when the book is opened again."), markup=False)
+            self._app.notify(_("The external editor takes effect when the book is opened again."), markup=False)
 
     def _say_broken(self) -> None:
         from flowcabal_tui.settings.user_file import load_user  # names the line
@@ -72,7 +72,7 @@ class Preferences:
         try:
             load_user()
         except SettingsError as error:
-            words = f"{error.detail}\n{_('The last good settings are in force.')}"
+            words = f"{error.detail}\n{_('The last valid settings are in use.')}"
             self._app.notify(words, title=error.title, severity="warning", markup=False)
 
     def check_keys(self) -> None:

@@ -20,7 +20,7 @@ ROLE_WORDS: Final = {
     "agent": mark("Checks and summarizes"),
     "embedding": mark("Search by meaning"),
 }
-LANGUAGES: Final = {"": mark("as the environment says"), "zh": "中文", "en": "English"}
+LANGUAGES: Final = {"": mark("from the environment"), "zh": "中文", "en": "English"}
 AGENT_WORDS: Final = {
     "context": mark("Context: adds what a prompt must know"),
     "monitor": mark("Monitor: checks drafts for contradictions"),
@@ -71,7 +71,7 @@ def sections(user: UserSettings, view: SettingsView | None) -> Iterator[Section]
         (
             SettingRow("language", _("Language of the screen"), _(LANGUAGES.get(user.language[:2], user.language))),
             SettingRow("theme", _("Colours"), user.theme),
-            SettingRow("keys", _("Keys"), _("{n} changed").format(n=changed) if changed else _("as they come")),
+            SettingRow("keys", _("Keys"), _("{n} changed").format(n=changed) if changed else _("defaults")),
             SettingRow("editor", _("External editor"), user.editor or _("$VISUAL or $EDITOR")),
         ),
     )
@@ -80,8 +80,8 @@ def sections(user: UserSettings, view: SettingsView | None) -> Iterator[Section]
 def _model_rows(models: ModelsSettings, where: str) -> Iterator[SettingRow]:
     unset = {
         "user": _("not set: choose one"),
-        "agent": _("as the model that writes"),
-        "embedding": _("made here, from words alone"),
+        "agent": _("same as the writing model"),
+        "embedding": _("computed here, from words alone"),
     }
     for role, words in ROLE_WORDS.items():
         endpoint: Endpoint | None = getattr(models, role)
