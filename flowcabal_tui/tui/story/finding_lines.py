@@ -63,7 +63,7 @@ def finding_lines(row: FindingRow, cast: Cast, report: CheckReport | None, marke
     rated = [rate_words(each) for each in rates if each.check == maker and each.settled]
     parts = [finding_title(row.proposal), sureness(row.proposal), cast.names(finding.about), *rated]
     if row.proposal.state != "waiting":
-        parts.append(state_words(row.proposal) + (f": {one_line(row.word)}" if row.word else ""))
+        parts.append(_named(state_words(row.proposal), row.word) if row.word else state_words(row.proposal))
     yield facts_words(*parts)
     yield one_line(explained(row.proposal), 600)
 
@@ -77,10 +77,14 @@ def report_lines(report: CheckReport, cast: Cast) -> Iterator[str]:
         names = _(", ").join(cast.chapter(each) for each in report.unread)
         yield "\n" + _("Not checked as they are now: {chapters}").format(chapters=names)
     for chapter, check in report.not_checked:
-        yield f"{cast.chapter(chapter)}   {check_title(check.angle)}: {one_line(check.detail)}"
+        yield f"{cast.chapter(chapter)}   {_named(check_title(check.angle), check.detail)}"
     if any(rate.settled for rate in report.rates):
         yield "\n" + _("Of the findings with an outcome (mended, intended, changed, not useful):")
         yield from (rate_words(rate) for rate in report.rates if rate.settled)
+
+
+def _named(name: str, words: str) -> str:
+    return _("{name}: {value}").format(name=name, value=one_line(words))
 
 
 class PassageReader:
