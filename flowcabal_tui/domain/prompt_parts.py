@@ -92,6 +92,14 @@ def escaped(text: str) -> str:
     return html.escape(text, quote=False)
 
 
+def without_copied_escapes(answer: str, asked: str) -> str:
+    """An answer with the characters of the book in place of the escapes that its prompt has (`&amp;`), which models
+    copy."""
+    for escape, char in (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")):
+        answer = answer.replace(escape, char) if escape in asked else answer
+    return answer
+
+
 def in_attribute(text: str) -> str:
     """`text` on one line as the value of an attribute between double quotes."""
     return escaped(" ".join(text.split())).replace('"', "&quot;")

@@ -9,6 +9,7 @@ from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.model_calls import Finished, ModelRequest
 from flowcabal_tui.domain.model_ports import ModelPort
+from flowcabal_tui.domain.prompt_parts import without_copied_escapes
 from flowcabal_tui.domain.run import Attempt, Retry
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import PromptParams
@@ -74,6 +75,7 @@ class Call:
     def ended(self, text: str, finished: Finished, seconds: float) -> Attempt:
         """The attempt that the answer makes. One with single paragraphs that cannot be placed keeps `key`."""
         key, whole = self.full_key, None
+        text = without_copied_escapes(text, "\n".join(each.content for each in self.asked.messages))
         if self.retry is not None and self.mends and finished.finish != "length":
             whole = mended(self.retry.attempt.text, text, self.retry.paragraphs)
         if whole is not None:

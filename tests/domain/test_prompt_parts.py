@@ -12,6 +12,7 @@ from flowcabal_tui.domain.prompt_parts import (
     fenced,
     fenced_items,
     read_parts,
+    without_copied_escapes,
     without_parts,
     words_of,
 )
@@ -76,3 +77,22 @@ def test_tags_of_older_documents_are_read_without_a_label() -> None:
 )
 def test_a_chapter_is_named_by_number_and_title(number: int, title: str, language: str, label: str) -> None:
     assert chapter_label(number, title, language) == label
+
+
+@pytest.mark.parametrize(
+    ("book", "copied"),
+    [
+        ("Cheeryble & Co", "Cheeryble &amp; Co"),
+        ("a < b", "a &lt; b"),
+        ("He typed &lt; twice", "He typed &amp;lt; twice"),
+        ("no such mark", "no such mark"),
+    ],
+)
+def test_an_answer_that_copies_the_escapes_of_its_prompt_has_the_characters_of_the_book(book: str, copied: str) -> None:
+    asked = fenced("draft", book, "en")
+    assert copied in asked
+    assert without_copied_escapes(copied, asked) == book
+
+
+def test_escapes_that_the_prompt_does_not_have_are_the_models_own() -> None:
+    assert without_copied_escapes("Write &amp; for an ampersand.", "Write a lesson.") == "Write &amp; for an ampersand."

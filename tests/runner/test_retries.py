@@ -167,3 +167,10 @@ async def test_a_chinese_draft_is_answered_in_chinese():
     await answered(bench, Decision("retry", attempt=1, note="灯是绿的"), Decision("approve", attempt=2))
     told = bench.model.calls[1].messages[-1].content
     assert "\n灯是绿的\n" in told and "Write" not in told
+
+
+async def test_a_text_has_no_escapes_that_the_model_copied_from_its_prompt():
+    bench = Bench(FakeModel(lambda _request: "Cheeryble &amp; Co"))
+    run = await bench.run(flow(prompt("a", "<draft>\nCheeryble &amp; Co\n</draft>\nPolish it.")))
+    await run.execute()
+    assert texts(run)["a"] == "Cheeryble & Co"
