@@ -263,3 +263,10 @@ def test_a_step_that_the_workflow_has_is_not_inserted_again() -> None:
     assert not form(wish, "zh", ("计划", "初稿")).alterations, "the plan is what the new step looks at"
     (changed,) = form("初稿不到 3000 字就扩写一遍。", "zh", ("初稿",)).alterations
     assert changed.step and changed.step.does == "expand"
+
+
+def test_each_candidate_is_told_to_differ() -> None:
+    made = form("给我六个不同的开头，我挑一个，再写下去。", "zh")
+    first = build_by_form(made, WorkingCopy.of(None, Known()), "zh").copied.document["nodes"][0]
+    told = [each["instruction"] for each in first["params"]["variations"]]
+    assert len(set(told)) == 6 and first["params"]["rounds"] == 1

@@ -366,6 +366,19 @@ async def test_several_critics_pass_the_form_unchanged(tmp_path):
         assert form.steps == Form.model_validate({"steps": steps}).steps
 
 
+async def test_what_the_form_of_the_screen_does_not_ask_for_stays_open(tmp_path):
+    made = FakeWorkbench()
+    made.filled = {"steps": [{"does": "candidates", "number": 6}, {"does": "write"}]}
+    made.results[RequestBuild] = "build-1"
+    made.build_records["build-1"] = suggestion()
+    async with workspace(made, tmp_path) as pilot:
+        await press(pilot, "2", "w", "B")
+        await typed(pilot, "six openings")
+        await press(pilot, "enter", "ctrl+s")
+        candidates = made.sent[-1].form["steps"][0]
+        assert candidates["number"] == 6 and "rounds" not in candidates, "one round, not three"
+
+
 def test_the_first_frame_and_the_workspace_import_neither_the_builder_nor_the_conversation():
     code = (
         "import re, sys, flowcabal_tui.tui.app.app, flowcabal_tui.tui.workspace.workspace, flowcabal_tui.project;"

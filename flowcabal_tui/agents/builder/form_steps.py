@@ -161,13 +161,13 @@ def _candidates(flow: Flow, step: Step) -> None:
         parent = {"kind": "text", "part": "candidates", "text": "{{parent}}"}
         note = {"kind": "text", "part": "wish", "text": "{{note}}"}
         params["next"] = [*_material(flow, "candidates"), parent, note, {"kind": "text", "text": task}]
-    if step.blind:
-        params["blind"] = True
-    if step.variations:
-        params["variations"] = [{"label": each[:20], "instruction": each} for each in step.variations]
+    params |= {"blind": True} if step.blind else {}
+    own = [{"label": each[:20], "instruction": each} for each in step.variations]
+    each_other = (said["variation"].format(n=n, all=step.number) for n in range(1, step.number + 1))
+    params["variations"] = own or [{"instruction": each} for each in each_other]
     if step.angles:
         params["angles"] = list(step.angles)
-    name = step.name or (step.about or _name(flow, step))
+    name = step.name or step.about or _name(flow, step)
     made = flow.add("evolution", name, step.id or "candidates", params)
     if step.id == said["several"]["idea"]["id"]:
         flow.there.answers = (*flow.there.answers, of_node(made, "wish", name))

@@ -101,7 +101,7 @@ class Builds:
     async def filled_form(self, wish: str, workflow: str) -> Json:
         """The form as the vocabulary fills it. Raises UnknownName."""
         form = form_of(clean(wish), await self._copy(workflow), self._language())
-        filled: Json = form.model_dump(mode="json")
+        filled: Json = form.model_dump(mode="json", exclude_unset=True)
         return filled
 
     async def nearest(self, wish: str, most: int | None = MOST_NEAR) -> tuple[NearTemplate, ...]:
@@ -136,7 +136,7 @@ class Builds:
         wish = clean(command.wish).strip()
         if not wish and command.form is None:
             raise RunError(_("The wish is missing."))
-        form = None if command.form is None else _form(command.form)
+        form = None if command.form is None else _form(command.form).model_dump(mode="json", exclude_unset=True)
         await self._known(command.actions)
         base = await self._kept.document(command.workflow) if command.workflow else None
         if command.document is not None:
@@ -148,8 +148,8 @@ class Builds:
             document = {**plain(await self._template(command.template)), "id": document["id"], "version": 1}
         record = BuildRecord(
             await self._kept.new_id(), wish, self._language(), base, document, offline=command.offline,
-            actions=tuple(command.actions), form=None if form is None else form.model_dump(mode="json"),
-            from_file=command.document is not None, template=command.template, tools=command.tools,
+            actions=tuple(command.actions), form=form, from_file=command.document is not None,
+            template=command.template, tools=command.tools,
         )  # fmt: skip
         return await self._go_on(record)
 
@@ -184,7 +184,7 @@ class Builds:
         if record.decided or record.status == "building":
             raise RunError(_("{id} is not waiting for a decision.").format(id=identity))
         if form is not None:
-            return await self._go_on(replace(record, form=_form(form).model_dump(mode="json")))
+            return await self._go_on(replace(record, form=_form(form).model_dump(mode="json", exclude_unset=True)))
         reason = clean(reason).strip()
         if not reason:
             raise RunError(_("Give a reason: the Builder works on it."))

@@ -56,7 +56,7 @@ async def asked_form(
     first = Form.model_validate(kept if kept is not None else await workbench.builds.filled_form(wish, known))
     screens = FormScreens(app, workbench.info.language)
     form = await (screens.steps(first) if base is None else screens.alterations(first, base))
-    return None if form is None else form.model_dump(mode="json")
+    return None if form is None else form.model_dump(mode="json", exclude_unset=True)
 
 
 class FormScreens:
@@ -130,7 +130,8 @@ class FormScreens:
             "steps": tuple(steps), "name": typed.text("name"), "keep": typed.text("keep"), "missing": (),
             "mode": "append" if typed.tick("append") else "replace", "pause": ("each",) if typed.tick("each") else (),
         }  # fmt: skip
-        return Form.model_validate(first.model_copy(update=update).model_dump(mode="json")), typed.tick("text")
+        plain = first.model_copy(update=update).model_dump(mode="json", exclude_unset=True)
+        return Form.model_validate(plain), typed.tick("text")
 
     async def alterations(self, first: Form, base: Mapping[str, Any]) -> Form | None:
         """Changes to a workflow that is there, one form a change."""
@@ -183,13 +184,15 @@ class FormScreens:
         if change == "insert":
             verb = self._verb(typed.text("step"))
             update = {"does": verb, "about": typed.text("about"), "pause": typed.tick("pause")}
-            step = (given.step or Step(does="check")).model_copy(update=update).model_dump(mode="json")
+            step = (
+                (given.step or Step(does="check")).model_copy(update=update).model_dump(mode="json", exclude_unset=True)
+            )
         update = {
             "change": change, "node": typed.text("node"), "before": typed.text("before"), "step": step,
             "field": typed.text("field"), "find": typed.text("find"), "to": to,
         }  # fmt: skip
         try:
-            made = Alteration.model_validate({**given.model_dump(mode="json"), **update})
+            made = Alteration.model_validate({**given.model_dump(mode="json", exclude_unset=True), **update})
         except ValidationError as error:
             raise Unreadable("; ".join(refusal(each) for each in error.errors())) from error
         return made, typed.tick("more"), typed.tick("text")
