@@ -270,3 +270,4 @@ def test_each_candidate_is_told_to_differ() -> None:
     first = build_by_form(made, WorkingCopy.of(None, Known()), "zh").copied.document["nodes"][0]
     told = [each["instruction"] for each in first["params"]["variations"]]
     assert len(set(told)) == 6 and first["params"]["rounds"] == 1
+    assert "<task>draft</task>" in str(first["params"]["write"]), "the built-in model must know that it writes"

@@ -151,7 +151,7 @@ def _task(flow: Flow, step: Step) -> str:
 def _candidates(flow: Flow, step: Step) -> None:
     said = _said(flow)
     about = step.about or said["tasks"]["about"]
-    task = said["tasks"]["candidates"].format(about=about) + step.text
+    task = said["tasks"].get(step.id, said["tasks"]["candidates"]).format(about=about) + step.text
     write: Json = {"system": [{"kind": "text", "text": said["system"]}]}
     write["prompt"] = [*_material(flow, "candidates"), {"kind": "text", "text": task}]
     write |= {key: value for key, value in _settings(step).items() if key in ("model", "temperature")}
