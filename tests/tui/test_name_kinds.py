@@ -79,7 +79,7 @@ async def test_the_card_shows_kind_and_fields(tmp_path: Path) -> None:
     workbench.people[0] = replace(workbench.people[0], own_kind="Blade", fields=(("looks", "one hand"),))
     async with workspace(workbench, tmp_path) as pilot:
         await press(pilot, "1", "g", "enter", "at")
-        assert words(pilot)[1].startswith("Blade, by hand") and "looks: one hand" in words(pilot)
+        assert words(pilot)[1].startswith("Blade   by hand") and "looks: one hand" in words(pilot)
 
 
 async def test_a_name_is_renamed_everywhere_from_the_card(tmp_path: Path) -> None:

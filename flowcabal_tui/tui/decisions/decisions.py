@@ -180,7 +180,7 @@ class DecisionsScreen(Screen[None]):
     def _show_proposal(self, question: Question) -> None:
         """An input starts from its proposal; a confirmation shows what would be used."""
         text = clean(question.proposal)
-        self.query_one(".attempt", Static).update(kinds.proposal_hint(question))
+        self.query_one(".attempt", Static).update(key_words(kinds.proposal_hint(question)))
         if question.kind == "choice":
             self._show_choices(question)
             return
