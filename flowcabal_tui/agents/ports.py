@@ -55,21 +55,21 @@ class MemoryView(Protocol):
     async def chapter_text(self, chapter: ChapterId) -> str: ...
 
     async def chapter_texts(self, chapters: Sequence[ChapterId]) -> Mapping[ChapterId, str]:
-        """Of several chapters at once."""
+        """The texts of several chapters in one query."""
         ...
 
     async def passages(self, chapter: ChapterId) -> tuple[Passage, ...]: ...
 
     async def mentions(self, entity: EntityId) -> tuple[Mention, ...]:
-        """Before the target, in story order."""
+        """The mentions of an entity before the target, in story order."""
         ...
 
     async def mentions_in(self, chapter: ChapterId) -> tuple[Mention, ...]:
-        """Of every entity in a chapter, in the order of the text."""
+        """The mentions of all entities in a chapter, in the order of the text."""
         ...
 
     async def chapters_with(self, entity: EntityId) -> tuple[ChapterId, ...]:
-        """The chapters that name it, in story order."""
+        """The chapters that name an entity, in story order."""
         ...
 
     async def named_by_passage(self) -> Sequence[frozenset[EntityId]]:
@@ -95,11 +95,11 @@ class MemoryView(Protocol):
         ...
 
     async def derived_of(self, uris: Sequence[str], level: Level) -> tuple[Derived, ...]:
-        """The same for each of several, by position then uri."""
+        """The newest states of several texts, by position then uri."""
         ...
 
     async def derived_under(self, prefix: str, level: Level) -> tuple[Derived, ...]:
-        """All of them below `prefix`, newest state each, by position then uri."""
+        """The newest state of every text below `prefix`, by position then uri."""
         ...
 
     async def relations(self) -> tuple[Relation, ...]:
@@ -127,7 +127,7 @@ class MemoryView(Protocol):
         ...
 
     async def waived(self) -> frozenset[tuple[str, str]]:
-        """Signatures of findings that the writer called intended."""
+        """The signatures of findings that the writer marked as intended."""
         ...
 
 
@@ -140,7 +140,7 @@ class RulesPort(Protocol):
 
 
 class MemoryPort(Protocol):
-    """Opens views."""
+    """Opens views of the memory."""
 
     async def view(self, chapter: ChapterId | None, generation: Generation) -> MemoryView:
         """`chapter` None: everything written is visible."""

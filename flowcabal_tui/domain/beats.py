@@ -1,4 +1,4 @@
-"""The beats of a chapter beside its text: which of their names came, and where. By rule: nobody read the sense."""
+"""The beats of a chapter beside its text: which of their names occur in it, and where. By rule, without a model."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ class BeatCount:
 
 @dataclass(frozen=True, slots=True)
 class ChapterBeats:
-    """The outline's beats of a chapter, and the names of them in the text.
+    """The outline's beats of a chapter, and their names in the text.
 
-    `volume` are the own words of the volume's part. `shared` is set when a heading of the outline is for several
-    chapters: not all of its beats need to come in this one. `scenes` counts the scenes of the text.
+    `volume` is the text of the volume's own part. `shared`: a heading of the outline covers several chapters, so not
+    all of its beats belong to this one. `scenes` is the number of scenes in the text.
     """
 
     chapter: ChapterId

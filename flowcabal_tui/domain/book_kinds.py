@@ -22,7 +22,7 @@ class BookKind:
 
     @property
     def is_own(self) -> bool:
-        """Is it a kind that the program does not have itself?"""
+        """True for a kind that the program does not have itself."""
         return self.name not in get_args(EntityKind)
 
 
@@ -38,5 +38,5 @@ def field_names(entity: Entity, kinds: Iterable[BookKind]) -> tuple[str, ...]:
 
 
 def of_kind(entity: Entity, kind: BookKind) -> Entity:
-    """The entity as one of this kind. What is noted in fields stays."""
+    """Returns the entity with this kind; its fields are kept."""
     return replace(entity, kind=kind.base, own_kind=kind.name if kind.is_own else "")

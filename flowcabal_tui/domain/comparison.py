@@ -85,7 +85,7 @@ class CandidateRow:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The writer's decision. `picks` are digests of candidates, the one to use first; `text` is the composed text."""
+    """The writer's decision. `picks` are digests of candidates, the one to use first; `text` is a composed text."""
 
     kind: VerdictKind
     picks: tuple[Digest, ...] = ()
@@ -193,7 +193,7 @@ def comparison_id(target: ComparisonTarget, digests: Sequence[Digest]) -> Compar
 
 
 def in_order(seed: int, digests: Sequence[Digest]) -> tuple[Digest, ...]:
-    """The order that a seed gives. It depends on nothing else, and a further candidate moves no other."""
+    """Orders candidates by a seed. The order depends on nothing else, and a new candidate changes no earlier place."""
     return tuple(sorted(digests, key=lambda each: (digest_of([seed, each]), each)))
 
 

@@ -22,7 +22,7 @@ class Rename:
 
 @dataclass(frozen=True, slots=True)
 class ChapterChanged:
-    """The newest text of a chapter against its version `since` (0: the one before)."""
+    """The newest text of a chapter compared with its version `since` (0: the one before)."""
 
     chapter: ChapterId
     since: int = 0

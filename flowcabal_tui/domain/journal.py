@@ -66,7 +66,7 @@ class RunEvent(NamedTuple):
 
 
 def served_nodes(payload: Mapping[str, Any]) -> dict[NodeId, Mapping[str, Any]]:
-    """The outputs in a `nodes-served` payload, by path: {digest, form, ...}; for a plain text only its digest."""
+    """The outputs in a `nodes-served` payload by path: {digest, form, ...}; for a plain text only its digest."""
     return {
         NodeId(node): {"digest": served, "form": "text"} if isinstance(served, str) else served
         for node, served in payload["nodes"].items()

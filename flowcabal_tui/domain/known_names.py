@@ -20,7 +20,7 @@ class NameHit:
 
 
 def name_owners(entities: Iterable[Entity]) -> dict[str, EntityId]:
-    """Each name that is looked for in texts, with its owner; a single character only where a hand wrote it."""
+    """Maps each name to look for in texts to its owner; names of one character only if the writer entered them."""
     owners: dict[str, EntityId] = {}
     for entity in sorted(entities, key=lambda each: (each.by != "hand", each.by != "agent", each.kind, each.id)):
         for name in entity.names:

@@ -54,7 +54,7 @@ class TextLength:
 
 
 def text_length(text: str) -> TextLength:
-    """All counts of a text in one pass each. Counts of lines add up to those of the text."""
+    """Counts a text in every way at once. The counts of its lines add up to those of the text."""
     groups = _NOT_BLANK.findall(text)
     return TextLength(
         han_count(text), foreign_words(text), len(_FULL_WIDTH_SIGN.findall(text)), sum(map(len, groups)), len(groups)

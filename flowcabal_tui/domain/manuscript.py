@@ -198,7 +198,7 @@ class PassageHit:
 
 @dataclass(frozen=True, slots=True)
 class PassagePlace:
-    """The place of a passage, without its text."""
+    """The chapter and offsets of a passage, without its text."""
 
     chapter: ChapterId
     position: int
@@ -220,7 +220,7 @@ ReferenceId = NewType("ReferenceId", str)
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A book that the writer consults: no chapter of theirs, outside the story's order."""
+    """A book that the writer consults: not part of their own book, and outside the story's order."""
 
     id: ReferenceId
     title: str

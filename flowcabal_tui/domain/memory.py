@@ -125,7 +125,7 @@ class Curated:
 
 
 def tags_of(typed: Iterable[str]) -> Iterator[str]:
-    """Tags as they are stored: on one line, without a # before them, each once."""
+    """Normalises tags for storage: each on one line, without a leading #, without duplicates."""
     yield from dict.fromkeys(filter(None, (clean_line(tag).removeprefix("#").strip()[:40] for tag in typed)))
 
 
@@ -135,11 +135,11 @@ TASK_KINDS: tuple[TaskKind, ...] = get_args(TaskKind)
 
 @dataclass(frozen=True, slots=True)
 class BackgroundTask:
-    """One step of the background work after a keep: an outbox row. Safe to repeat.
+    """One step of the background work after a keep: an outbox row, safe to repeat.
 
     `subject` is a chapter id, an entity id or a project-relative uri; `source` is the digest of its input. `job` is the
-    paid job that contains it ("": none); such a task reads the memory as of `pinned`, so that repeating it asks the
-    same questions, which are already paid for. A task that a rebuild resumes does the same.
+    paid job that contains it ("": none); such a task reads the memory as of `pinned`, so that a repetition asks the
+    same questions, which are already paid for. The same holds for a task that a rebuild resumes.
     """
 
     id: int
@@ -176,7 +176,7 @@ class Totals:
         return "≈ " if self.estimated_calls else ""
 
     def plus(self, call: UsageRecord) -> Totals:
-        """With one more call. Tokens that were not reported count as estimated (in) and 0 (out)."""
+        """Returns the totals with one more call. Tokens that were not reported count as estimated (in) and 0 (out)."""
         same_currency = self.calls == 0 or self.currency == call.currency
         return Totals(
             calls=self.calls + 1,

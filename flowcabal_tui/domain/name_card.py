@@ -22,7 +22,7 @@ class CardPlace:
 
 @dataclass(frozen=True, slots=True)
 class CardRelation:
-    """A relation that holds in the chapter; `outward`: from the one on the card, None: it holds both ways."""
+    """A relation that holds in the chapter; `outward`: it leads from the entity of the card (None: it is mutual)."""
 
     other: EntityId
     name: str

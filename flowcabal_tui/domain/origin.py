@@ -49,9 +49,9 @@ class OriginSpan:
 
 @dataclass(frozen=True, slots=True)
 class BlamedLine:
-    """A line of a chapter's newest text: its number from 1, blank lines counted, and its start.
+    """A line of a chapter's newest text: its number from 1, counting blank lines, and its start.
 
-    `origin` is that of its last change; `spans` cover its text and give the origin of each word.
+    `origin` is the origin of its last change; `spans` cover its text and give the origin of each word.
     """
 
     number: int

@@ -54,7 +54,7 @@ class Outline:
         return self.veil(words) if self.veil else words
 
     def beats(self, part: OutlinePart) -> str:
-        """Its own text; where there is none, that of its heading."""
+        """The text of a part; without one, the title of its heading."""
         return self.body(part) if self.body(part).strip() else part.words
 
 
@@ -118,7 +118,7 @@ class BookOutline:
         return self._of.get(chapter, ())
 
     def beats(self, chapter: ChapterId) -> str:
-        """The outline's whole text for a chapter; "" when it has none."""
+        """All text of the outline for a chapter; "" when there is none."""
         return "\n\n".join(filter(None, (self.outline.beats(each.part) for each in self.of(chapter))))
 
     @cached_property

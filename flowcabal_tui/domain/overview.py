@@ -26,8 +26,8 @@ def usual_length(lengths: Sequence[int]) -> int:
 class Goals:
     """The writer's target lengths, in characters (Chinese) or words; 0: none.
 
-    `counting` is how the writing view counts a text. The book is to have its length by the day `until`. A day begins at
-    the hour `day_begins`; with `hand_only`, text of a model does not count towards its goal.
+    `counting` is how the writing view counts a text. `until` is the day by which the book should have its length. A day
+    begins at the hour `day_begins`; with `hand_only`, text of a model does not count towards its goal.
     """
 
     book: int = 0
@@ -59,10 +59,10 @@ class ChapterStanding:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """All chapters in story order, the goals, and what was written since the day began.
+    """All chapters in story order, the goals, and the words written since the day began.
 
-    `today` is what counts towards the goal of a day; negative when more was cut than written. What was imported,
-    restored or moved does not count.
+    `today` counts towards the daily goal; negative when more was cut than written. Imports, restores and moves do not
+    count.
     """
 
     chapters: tuple[ChapterStanding, ...]

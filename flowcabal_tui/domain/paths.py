@@ -46,7 +46,7 @@ class Path:
 
 
 def shown(parts: Sequence[Part]) -> str:
-    """The path that `parse` reads as `parts`."""
+    """Formats `parts` as a path that `parse` reads back."""
     text = ""
     for part in parts:
         if isinstance(part, int):
@@ -157,7 +157,7 @@ def has_length(path: Path, index: int) -> bool:
 
 
 def step(value: Any, part: Part) -> Any:
-    """A field or an item of a value, as a path reads it. Raises BindingError with the available names."""
+    """Returns a field or an item of a value, as a path reads it. Raises BindingError with the available names."""
     path = Path((shown(()), part))
     for each in completed(value, (part,), path):
         value = _step(value, each, path, 1)
@@ -165,10 +165,10 @@ def step(value: Any, part: Part) -> Any:
 
 
 def completed(value: Any, rest: tuple[Part, ...], path: Path) -> tuple[Part, ...]:
-    """`rest` of a path into the output of a loop, completed by the omitted `items` or `aggregates`.
+    """Completes the `rest` of a path into the output of a loop with the omitted `items` or `aggregates`.
 
-    `exports` may come before them. Output with `iterations` is that of a loop. Raises BindingError when both contain
-    the field.
+    `exports` may precede them. An output with `iterations` is that of a loop. Raises BindingError when both contain the
+    field.
     """
     if not rest or not isinstance(value, Mapping) or "iterations" not in value:
         return rest

@@ -318,7 +318,7 @@ def judged(entity: Entity, name: str, *, confirms: bool) -> Entity:
 
 
 def continued(record: StoryRecord, sequel: Sequel) -> StoryRecord:
-    """The record after a sequel: known to one more entity, else paid or ended in the sequel's chapter."""
+    """Applies a sequel to a record: one more entity knows it, or it is paid or ended in the sequel's chapter."""
     match record:
         case Fact() if sequel.learned_by is not None:
             learned = Knower(sequel.learned_by, sequel.chapter, sequel.evidence)

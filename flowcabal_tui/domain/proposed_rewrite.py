@@ -56,10 +56,10 @@ class ProposedRewrite:
 
 
 def paragraph_changes(before: str, after: str) -> tuple[ParagraphChange, ...]:
-    """The paragraphs that differ, in order; blank lines between them do not count.
+    """Returns the paragraphs that differ, in order, ignoring blank lines between them.
 
-    Each changed, added or removed paragraph is a change of its own; several that became more or fewer, and resemble
-    none of them, are one change.
+    Each changed, added or removed paragraph is one change. Several paragraphs are one change if their number differs
+    and none resembles an old one.
     """
     ours, theirs = _paragraphs(before), _paragraphs(after)
     left = [before[start:end] for start, end in ours]

@@ -149,9 +149,9 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """An output of a node without its text, and how it was made. `key` is "" when no run would look the output up.
+    """How an output of a node was made, without its text. `key` is "" when no run looks the output up.
 
-    `author` "human" is an edit. `seconds` are those of work.
+    `author` "human" marks an edit. `seconds` is the working time.
     """
 
     digest: Digest = Digest("")
@@ -315,7 +315,7 @@ class RunSummary:
 
 @dataclass(frozen=True, slots=True)
 class RunWish:
-    """Filter of runs: of a `chapter` (None: of no chapter), without an end, before one, a single one."""
+    """Filter of runs: of a `chapter` (None: without a chapter), unfinished ones, those before a run, or one run."""
 
     chapter: ChapterId | Literal["any"] | None = "any"
     unended: bool = False

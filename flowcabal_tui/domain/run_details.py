@@ -1,4 +1,4 @@
-"""A run with all that is known of it."""
+"""The details of a run."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from flowcabal_tui.domain.value_class import dataclass
 class ChapterScene:
     """One scene. `number` counts from 1; `opening` is the break before it with the blank lines around it.
 
-    The first scene of a chapter has an empty opening, unless it has a title. `beats` is the outline's text for it.
+    The first scene of a chapter has an empty opening, unless it has a title. `beats` is its text in the outline.
     """
 
     number: int

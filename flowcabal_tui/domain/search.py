@@ -54,7 +54,7 @@ class SearchAnswer:
 
 @dataclass(frozen=True, slots=True)
 class TextPlace:
-    """A place of words in a version of a chapter, by the offset of the first character."""
+    """The place of an occurrence in a version of a chapter, as the offset of its first character."""
 
     chapter: ChapterId
     version: int

@@ -1,4 +1,4 @@
-"""State with two values a key: the working one, and the last stable one that prompts see while a key is rewritten."""
+"""State with two values per key: the working one, and the last stable one that prompts see while a key is rewritten."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ class WorkflowVersion:
 
 @dataclass(frozen=True, slots=True)
 class NodeTrace:
-    """The course of a node in one run: attempts, tokens, seconds of work. `served`: taken from an earlier run."""
+    """A node in one run: attempts, tokens, seconds of work. `served`: its output came from an earlier run."""
 
     node: NodeId
     state: NodeState
@@ -121,7 +121,7 @@ class SentLayer:
 
 @dataclass(frozen=True, slots=True)
 class VersionTrace:
-    """The making of an attempt: the messages sent, rebuilt from the log, and the Context agent's receipt."""
+    """How an attempt was made: the messages sent, rebuilt from the log, and the Context agent's receipt."""
 
     messages: tuple[Message, ...]
     exact: bool

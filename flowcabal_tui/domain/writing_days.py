@@ -21,7 +21,7 @@ _FARTHEST: Final = 36_525
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """By how much a version made the text of its chapter longer, in characters (Chinese) or words."""
+    """The growth of a chapter's text by one version, in characters (Chinese) or words; negative after cuts."""
 
     at: datetime
     author: Author
@@ -31,7 +31,7 @@ class Growth:
 
 @dataclass(frozen=True, slots=True)
 class WritingDay:
-    """The words written in a day, as growth: cuts count against it. `chapters` have it by hand and model together."""
+    """The words written in a day, as growth, so cuts reduce it. `chapters` gives the sum of both authors by chapter."""
 
     day: date
     hand: int = 0
@@ -77,9 +77,9 @@ class WritingLog:
         return max((length for _last, length in _rows(self.days)), default=0)
 
     def speed(self, span: int) -> int:
-        """The words in a day, on average over the last `span` days before today, empty days counted.
+        """Words per day on average over the last `span` days before today, counting empty days.
 
-        For a book that was begun later, the span begins at its own first day; on that day, today counts.
+        For a book that was begun later, the span starts at its own first day; on that day, today counts.
         """
         if not self.days:
             return 0

@@ -33,11 +33,11 @@ class TextSink(Protocol):
 
     @property
     def pieces(self) -> Sequence[str]:
-        """All that came so far, as it came."""
+        """All pieces so far, as they arrived."""
         ...
 
     def append(self, piece: str) -> None:
-        """Takes in a piece."""
+        """Adds a piece."""
         ...
 
     def end(self) -> None:
@@ -94,7 +94,7 @@ class NodeModels(Protocol):
         ...
 
     async def doubt(self, params: PromptParams, injection: Injection | None, attempt: Attempt) -> str:
-        """Why a person should look at the attempt, by rules of form and measure; "" for no reason."""
+        """The reason why a person should read the attempt, by rules of form and measure; "" for none."""
         ...
 
 
@@ -173,11 +173,11 @@ class NodeContext(Protocol):
 
     @property
     def acted(self) -> int:
-        """The number of times that an earlier process began to act without recording the end."""
+        """The number of times that an earlier process started to act without logging the end."""
         ...
 
     async def acts(self) -> None:
-        """Logs that the node acts on the world from here on."""
+        """Logs that the node acts on the outside world from here on."""
         ...
 
     async def act(self, action: str, params: Mapping[str, Any], *, approved: bool) -> Any:
@@ -291,4 +291,4 @@ class NodeKind:
 
 
 class Rejected(Exception):
-    """The human turned the output down: the node ends without one, and its dependents are blocked."""
+    """A person rejected the output: the node ends without one, and its dependents are blocked."""

@@ -85,7 +85,7 @@ def _calls(caller: str, nodes: Iterable[Node]) -> Iterator[Call]:
 
 
 def check_calls(workflow: Workflow, library: Mapping[str, Workflow]) -> tuple[Finding, ...]:
-    """Calls of workflows that are not there, and circles of calls without one falling depth.
+    """Finds calls of missing workflows, and cycles of calls without one decreasing depth.
 
     `library` holds workflows by every reference that may name them; the workflow itself need not be in it.
     """

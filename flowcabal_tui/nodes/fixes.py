@@ -25,7 +25,7 @@ Json = dict[str, Any]
 
 
 def fixed(workflow: Workflow, findings: Iterable[Finding]) -> tuple[Workflow, tuple[Finding, ...]]:
-    """The workflow with every safe suggestion carried out, and the findings that had it; the rest stays as it is."""
+    """Applies every safe suggestion; returns the workflow and the findings that were fixed. The rest is not changed."""
     document = workflow.model_dump(mode="json", exclude_unset=True)
     applied: list[Finding] = []
     dropped: list[tuple[list[Any], int]] = []

@@ -100,7 +100,7 @@ def order(graph: Dependencies) -> tuple[NodeId, ...]:
 
 
 def needed_for(graph: Dependencies, targets: Collection[NodeId]) -> frozenset[NodeId]:
-    """The targets and everything above them; no targets means all nodes."""
+    """The targets and all nodes above them; no targets: all nodes."""
     if not targets:
         return frozenset(graph)
     found: set[NodeId] = set()

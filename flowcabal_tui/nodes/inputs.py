@@ -31,7 +31,7 @@ def inputs_of(workflow: Workflow, targets: Collection[NodeId] = ()) -> tuple[str
 def missing_inputs(
     workflow: Workflow, given: Mapping[str, Any] | Collection[str], targets: Collection[NodeId] = ()
 ) -> tuple[str, ...]:
-    """The inputs that the nodes read and that are not given."""
+    """The inputs that the nodes read and that are missing in `given`."""
     return tuple(name for name in inputs_of(workflow, targets) if name not in given and name not in ALWAYS_THERE)
 
 

@@ -83,9 +83,9 @@ def todo(
 
 
 def stays_as_edited(graph: Plan, node: NodeId) -> bool:
-    """True when a person's text for the node stays current, whatever its inputs become, until they decide otherwise.
+    """True when a person's text for the node stays current until they decide otherwise, even if its inputs change.
 
-    This holds for a text that is always approved before others build on it: a plan.
+    This holds for a text that is always approved before others build on it, such as a plan.
     """
     step = graph.steps.get(node)
     if step is None or not isinstance(step.params, PromptParams) or step.params.review != "always":

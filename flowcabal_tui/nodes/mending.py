@@ -31,7 +31,7 @@ _INDENT: Final = re.compile(r"\s*")
 
 
 def paragraphs(text: str) -> list[str]:
-    """The lines of a text that hold something; they count from 1."""
+    """The lines of a text that are not blank; they count from 1."""
     return [match[0] for match in _PARAGRAPH.finditer(text)]
 
 

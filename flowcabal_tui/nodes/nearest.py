@@ -1,4 +1,4 @@
-"""The name that was probably meant, found in bounded time."""
+"""Finds the name that was probably meant, in bounded time."""
 
 from __future__ import annotations
 

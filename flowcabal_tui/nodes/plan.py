@@ -1,4 +1,4 @@
-"""A graph ready to run: kinds, checked parameters, dependencies, longest paths. Made once, run many times."""
+"""A graph ready to run: kinds, checked parameters, dependencies, longest paths. Prepared once, run many times."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def _planned(
 
 
 def circle(nodes: Sequence[NodeId]) -> WorkflowError:
-    """The error for a graph that goes in a circle."""
+    """The error for a graph with a cycle."""
     return WorkflowError(
         _("The workflow contains a cycle."),
         " → ".join(nodes),

@@ -18,7 +18,7 @@ MAX_VALUES: Final = 4_000_000
 
 
 def too_large(workflow: Workflow) -> Finding | None:
-    """Why the workflow is refused unread; None when it may be read."""
+    """The reason why the workflow is refused unread; None when it may be read."""
     count = len(workflow.nodes)
     return _many(count) if count > MAX_NODES else _counted([(node.id, node.params) for node in workflow.nodes])
 

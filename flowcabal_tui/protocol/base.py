@@ -23,8 +23,9 @@ class Command:
 
 @dataclass_transform(frozen_default=True)
 def event(kind: type[T]) -> type[T]:
-    """A value that the type checker treats as frozen. At run time it is not: that would make it four times as slow to
-    make, and a run emits two for each node."""
+    """A value that the type checker treats as frozen. At run time it is mutable: freezing would make its creation four
+    times slower, and a run emits two events per node.
+    """
     return dataclass(slots=True, unsafe_hash=True)(kind)
 
 

@@ -34,7 +34,7 @@ class PersistOutput(Command):
 
 @dataclass(frozen=True, slots=True)
 class TagOutput(Command):
-    """Gives a kept output these tags in place of those that it has. Its text stays as it is."""
+    """Replaces the tags of a kept output. Its text is not changed."""
 
     type: ClassVar[str] = "output:tag"
     output: OutputId
@@ -43,7 +43,7 @@ class TagOutput(Command):
 
 @dataclass(frozen=True, slots=True)
 class DeleteOutput(Command):
-    """Takes a kept output out of the memory; can be undone with `restore`."""
+    """Removes a kept output from the memory; `restore` undoes it."""
 
     type: ClassVar[str] = "output:delete"
     output: OutputId
@@ -135,9 +135,9 @@ class RewriteSelection(Command):
 
 @dataclass(frozen=True, slots=True)
 class TakeRewrite(Command):
-    """Writes the changes of a proposed rewrite that are accepted, by their numbers from 0 (None: all), as one version.
+    """Writes the accepted changes of a proposed rewrite, by their numbers from 0 (None: all), as one version.
 
-    The result is the generation, by which `RevertChange` takes it back.
+    The result is the generation, with which `RevertChange` undoes it.
     """
 
     type: ClassVar[str] = "rewrite:take"
@@ -147,7 +147,7 @@ class TakeRewrite(Command):
 
 @dataclass(frozen=True, slots=True)
 class DropRewrite(Command):
-    """Refuses a proposed rewrite."""
+    """Rejects a proposed rewrite."""
 
     type: ClassVar[str] = "rewrite:drop"
     rewrite: RewriteId
@@ -155,9 +155,9 @@ class DropRewrite(Command):
 
 @dataclass(frozen=True, slots=True)
 class ReplaceText(Command):
-    """Puts `by` in the place of `words` at these places: one new version of each chapter, or nothing at all.
+    """Replaces `words` by `by` at these places: one new version per chapter, or nothing at all.
 
-    The result is the generation, by which `RevertChange` takes all of it back.
+    The result is the generation, with which `RevertChange` undoes all of it.
     """
 
     type: ClassVar[str] = "text:replace"
@@ -194,7 +194,7 @@ class SplitChapter(Command):
 
 @dataclass(frozen=True, slots=True)
 class MergeChapters(Command):
-    """Puts the text of the following chapter at the end of this one; that one leaves the book, its versions stay."""
+    """Appends the text of the next chapter to this one; the next chapter leaves the book, and its versions are kept."""
 
     type: ClassVar[str] = "chapter:merge"
     chapter: ChapterId
@@ -203,9 +203,9 @@ class MergeChapters(Command):
 
 @dataclass(frozen=True, slots=True)
 class AcceptRewrite(Command):
-    """Remembers that `after`, which `model` wrote, was put in for text[start:end]: its words are the model's.
+    """Records that `after`, which `model` wrote, replaced text[start:end], so that its words count as the model's.
 
-    The proposed `rewrite` (0: none) that it is of is accepted.
+    Marks the proposed `rewrite` (0: none) as accepted.
     """
 
     type: ClassVar[str] = "rewrite:accept"
@@ -254,7 +254,7 @@ class EditScene(Command):
 
 @dataclass(frozen=True, slots=True)
 class SwitchProofRule(Command):
-    """Silences a rule of proofing for this book, or lets it work again."""
+    """Switches a proofing rule off for this book, or on again."""
 
     type: ClassVar[str] = "proofing:rule"
     rule: str
@@ -271,10 +271,10 @@ class SetGoals(Command):
 
 @dataclass(frozen=True, slots=True)
 class WriteOutlinePart(Command):
-    """Writes the words below one heading of the outline; every other character of the outline stays.
+    """Writes the text below one heading of the outline; the rest of the outline is not changed.
 
-    With an empty `title` a heading for `chapter`, or for the book's volume `volume`, is added at its place in the
-    story. `expected_version` is the outline's version that was read; VersionConflict when this part was changed since.
+    With an empty `title`, adds a heading for `chapter`, or for the book's volume `volume`, at its place in the story.
+    `expected_version` is the outline's version that was read; VersionConflict when this part was changed since.
     """
 
     type: ClassVar[str] = "outline:write"
@@ -298,7 +298,7 @@ class AssignOutline(Command):
 
 @event
 class OutputPersisted(Event):
-    """A text is safe in the store (`created`: it is new)."""
+    """A text was stored durably (`created`: it is new)."""
 
     type: ClassVar[str] = "output:persisted"
     output: OutputId
@@ -330,7 +330,7 @@ class OutputDeleted(Event):
 
 @event
 class BookChanged(Event):
-    """Chapters, meta texts or entities changed; lists are to be read again."""
+    """Chapters, meta texts or entities changed; clients must read the lists again."""
 
     type: ClassVar[str] = "book:changed"
     chapter: ChapterId | None = None
@@ -338,7 +338,7 @@ class BookChanged(Event):
 
 @event
 class RewriteProposed(Event):
-    """Another version of a selection, to be accepted or not."""
+    """A new version of a selection was proposed and waits for the writer."""
 
     type: ClassVar[str] = "rewrite:proposed"
     command: CommandId
@@ -354,7 +354,7 @@ class RewriteProposed(Event):
 
 @event
 class OutsideEdit(Event):
-    """A mirrored chapter file was changed outside; the change is offered as a new version."""
+    """Another program changed the file of a chapter; the change is offered as a new version."""
 
     type: ClassVar[str] = "chapter:outside-edit"
     chapter: ChapterId

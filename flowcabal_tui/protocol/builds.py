@@ -76,7 +76,7 @@ class StopBuild(Command):
 
 @dataclass(frozen=True, slots=True)
 class MarkChanges(Command):
-    """Ticks changes of a suggestion, or takes the ticks away. Nothing is saved as a workflow."""
+    """Ticks or unticks changes of a suggestion. Saves no workflow."""
 
     type: ClassVar[str] = "build:mark"
     build: str
@@ -96,7 +96,7 @@ class EditChange(Command):
 
 @dataclass(frozen=True, slots=True)
 class AcceptBuild(Command):
-    """Saves changes of a suggestion as one new version: those that are ticked, those that are named, or `all`.
+    """Saves changes of a suggestion as one new version: the ticked ones, the named ones, or `all`.
 
     The result is the reference of the version.
     """
@@ -108,7 +108,7 @@ class AcceptBuild(Command):
 
 @dataclass(frozen=True, slots=True)
 class RejectBuild(Command):
-    """Turns a suggestion down for good, with a reason where there is one."""
+    """Rejects a suggestion for good, optionally with a reason."""
 
     type: ClassVar[str] = "build:reject"
     build: str
@@ -128,7 +128,7 @@ class UndoBuild(Command):
 
 @event
 class BuildProgress(Event):
-    """A build has begun or has done a further round; the copy has so many nodes."""
+    """A build has started or finished another round; the copy has so many nodes."""
 
     type: ClassVar[str] = "build:progress"
     build: str
@@ -149,7 +149,7 @@ class SuggestionMade(Event):
 
 @event
 class BuildDecided(Event):
-    """The writer has accepted a suggestion, turned it down or taken it back."""
+    """The writer accepted or rejected a suggestion, or undid its acceptance."""
 
     type: ClassVar[str] = "build:decided"
     build: str

@@ -11,9 +11,9 @@ from flowcabal_tui.protocol.base import Command, Event, Order, event
 
 @dataclass(frozen=True, slots=True)
 class DecideComparison(Command):
-    """The writer's word on candidates: a waiting question is answered by it, else the step has that output from now on.
+    """The writer's decision on candidates: answers a waiting question, or else sets the output of the step.
 
-    `taken` are the paragraphs that a composed text was begun with. The result is the id of the comparison.
+    `taken` are the paragraphs that a composed text started from. The result is the id of the comparison.
     """
 
     type: ClassVar[str] = "comparison:decide"
@@ -24,7 +24,7 @@ class DecideComparison(Command):
 
 @dataclass(frozen=True, slots=True)
 class TakeBackChoice(Command):
-    """Opens the comparison again; the step has its output from before the choice again."""
+    """Reopens the comparison; the step gets back its output from before the choice."""
 
     type: ClassVar[str] = "comparison:undo"
     comparison: ComparisonId
@@ -61,7 +61,7 @@ class SiftCandidates(Command):
 class SmoothSeams(Command):
     """Asks the writing model once for other sentences at the seams of a composed text; `seams` returns the answer.
 
-    It changes no text, and the same text is not paid for twice.
+    Changes no text. The same text is not paid for twice.
     """
 
     type: ClassVar[str] = "comparison:seams"
@@ -73,7 +73,7 @@ class SmoothSeams(Command):
 
 @event
 class ComparisonChanged(Event):
-    """Candidates were added, marked, chosen, or a choice was taken back: ask again."""
+    """Candidates were added, marked or chosen, or a choice was undone; clients must read the comparison again."""
 
     type: ClassVar[str] = "comparison:changed"
     comparison: ComparisonId | None = None

@@ -18,7 +18,7 @@ from flowcabal_tui.protocol.base import Command, Event, Order, event
 
 @dataclass(frozen=True, slots=True)
 class StartConversation(Command):
-    """Begins a conversation, at the level "ask". The result is its id."""
+    """Starts a conversation, at the level "ask". The result is its id."""
 
     type: ClassVar[str] = "conversation:new"
     title: str = ""
@@ -26,9 +26,9 @@ class StartConversation(Command):
 
 @dataclass(frozen=True, slots=True)
 class AskBook(Command):
-    """Asks in a conversation. Behind a question that is being answered it waits for its turn.
+    """Asks a question in a conversation. It waits while an earlier question is being answered.
 
-    The result is the number of the turn, when it is answered.
+    The result is the number of the turn, once it is answered.
     """
 
     type: ClassVar[str] = "conversation:prompt"
@@ -59,8 +59,9 @@ class StopAnswer(Command):
 
 @dataclass(frozen=True, slots=True)
 class SetLevel(Command):
-    """Sets the permissions of a conversation from the next question on; "do" needs a scope and ends with the
-    program."""
+    """Sets the permissions of a conversation from the next question on; "do" needs a scope and is reset when the
+    program ends.
+    """
 
     type: ClassVar[str] = "conversation:mode"
     conversation: ConversationId

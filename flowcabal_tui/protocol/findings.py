@@ -13,10 +13,10 @@ from flowcabal_tui.protocol.base import Command, Event, Order, event
 
 @dataclass(frozen=True, slots=True)
 class DecideFindings(Command):
-    """The writer's word on findings and notes of readers, all at once; `UndoDecision` takes it back.
+    """The writer's decision on findings and notes of readers, all at once; `UndoDecision` undoes it.
 
-    intended: it is meant so, with a reason; useless: not useful, which counts against its check; later: put aside;
-    waiting: taken up again.
+    intended: deliberate, with a reason; useless: not useful, which counts against its check; later: postponed; waiting:
+    reopened.
     """
 
     type: ClassVar[str] = "finding:decide"
@@ -59,7 +59,7 @@ class CheckChapters(Command):
 
 @dataclass(frozen=True, slots=True)
 class StopChecking(Command):
-    """Begins no further chapter of a check."""
+    """Stops a check before its next chapter."""
 
     type: ClassVar[str] = "finding:stop"
     order: ClassVar[Order] = "at once"

@@ -26,7 +26,7 @@ class WriteProfile(Command):
 
 @dataclass(frozen=True, slots=True)
 class PinProfile(Command):
-    """From now on contexts read this state of the history (None: the newest again), wherever they may see it."""
+    """Makes contexts read this state of the history from now on (None: the newest again), wherever they may see it."""
 
     type: ClassVar[str] = "profile:pin"
     uri: str
@@ -43,7 +43,7 @@ class TakeProfile(Command):
 
 @dataclass(frozen=True, slots=True)
 class RegenerateProfile(Command):
-    """Makes a profile or summary once more, as of the newest chapter that it knows; the old one is read until then."""
+    """Regenerates a profile or summary, as of the newest chapter that it knows; the old one is read until then."""
 
     type: ClassVar[str] = "profile:regenerate"
     uri: str
@@ -51,7 +51,7 @@ class RegenerateProfile(Command):
 
 @dataclass(frozen=True, slots=True)
 class StartBootstrap(Command):
-    """Has the agents' model read imported chapters, for money; resumes a paused reading.
+    """Has the agents' model read imported chapters, which costs money; resumes a paused reading.
 
     `first` and `last` are positions in the story (None: from the first, to the last); no call begins after `max_cost`.
     The result is the job's id.
@@ -65,7 +65,7 @@ class StartBootstrap(Command):
 
 @dataclass(frozen=True, slots=True)
 class PauseBootstrap(Command):
-    """Lets the calls that are under way end, and begins no more; with `drop` the rest is given up."""
+    """Starts no further calls; those under way end. With `drop`, cancels the rest of the reading."""
 
     type: ClassVar[str] = "bootstrap:pause"
     order: ClassVar[Order] = "at once"
@@ -74,7 +74,7 @@ class PauseBootstrap(Command):
 
 @dataclass(frozen=True, slots=True)
 class WaiveFinding(Command):
-    """Calls a finding intended, with a reason that is remembered."""
+    """Marks a finding as intended, with a reason that is stored."""
 
     type: ClassVar[str] = "finding:waive"
     draft_quote: str
@@ -84,7 +84,7 @@ class WaiveFinding(Command):
 
 @dataclass(frozen=True, slots=True)
 class RetryBackground(Command):
-    """Takes up failed or cancelled background work again (all, or one task)."""
+    """Retries failed or cancelled background work (all, or one task)."""
 
     type: ClassVar[str] = "background:retry"
     task: int | None = None
@@ -119,7 +119,7 @@ class Rebuild(Command):
 
 @dataclass(frozen=True, slots=True)
 class Purge(Command):
-    """Takes a chapter, a kept output or a build of a workflow out of the project's file for good, without undo."""
+    """Deletes a chapter, a kept output or a build of a workflow from the project's file for good, without undo."""
 
     type: ClassVar[str] = "memory:purge"
     chapter: ChapterId | None = None
@@ -174,7 +174,7 @@ class RebuildProgress(Event):
 
 @event
 class ProfileUpdated(Event):
-    """Derived texts are new."""
+    """Derived texts were regenerated."""
 
     type: ClassVar[str] = "profile:updated"
     profiles: tuple[tuple[str, str, str], ...]
@@ -196,7 +196,7 @@ class BackgroundChanged(Event):
 
 @event
 class BootstrapChanged(Event):
-    """The reading of imported chapters went on, paused or ended."""
+    """The reading of imported chapters made progress, paused or ended."""
 
     type: ClassVar[str] = "bootstrap:status"
     status: BootstrapStatus

@@ -47,7 +47,7 @@ class RemoveComments(Command):
 
 @dataclass(frozen=True, slots=True)
 class LockChapters(Command):
-    """Locks chapters: nothing writes their texts or takes them out until they are unlocked; or unlocks them."""
+    """Locks chapters, so that no command changes or removes their texts until they are unlocked; or unlocks them."""
 
     type: ClassVar[str] = "chapter:lock"
     chapters: tuple[ChapterId, ...]
@@ -64,7 +64,7 @@ class PutPasses(Command):
 
 @dataclass(frozen=True, slots=True)
 class TickPass(Command):
-    """Ticks items of a pass's checklist for a chapter ("": the chapter is done), or takes the ticks away."""
+    """Ticks items of a pass's checklist for a chapter ("": the chapter is done), or removes the ticks."""
 
     type: ClassVar[str] = "revision:tick"
     of: PassId

@@ -145,7 +145,7 @@ class NodeEvaluated(Event):
 
 @event
 class NodeStateChanged(Event):
-    """A node is in another state."""
+    """The state of a node changed."""
 
     type: ClassVar[str] = "node:state"
     run: RunId
@@ -189,7 +189,7 @@ class QuestionAnswered(Event):
 
 @event
 class WorkflowCompleted(Event):
-    """A run ended well or waits for nobody: the outputs of its last nodes."""
+    """A run ended successfully or waits for nobody: the outputs of its last nodes."""
 
     type: ClassVar[str] = "workflow:completed"
     run: RunId
@@ -211,7 +211,7 @@ class WorkflowFailed(Event):
 
 @event
 class RunStateChanged(Event):
-    """A run is in another state."""
+    """The state of a run changed."""
 
     type: ClassVar[str] = "run:state"
     run: RunId

@@ -12,9 +12,9 @@ from flowcabal_tui.protocol.base import Command, Event, event
 
 @dataclass(frozen=True, slots=True)
 class SetModel(Command):
-    """Writes a model into the project's file and confirms its use; without `endpoint` takes it away.
+    """Writes a model into the project's file and confirms its use; without `endpoint`, removes it.
 
-    `table` is its table below `[models]`: user, agent, embedding, or more.NAME. The key is no part of it.
+    `table` is its table below `[models]`: user, agent, embedding, or more.NAME. The key is not part of it.
     """
 
     type: ClassVar[str] = "models:set"
@@ -33,10 +33,10 @@ class ChangeSettings(Command):
 
 @event
 class SettingsChanged(Event):
-    """Another program has written the project's file. `tables` are the changed ones.
+    """Another program wrote the project's file. `tables` are the changed ones.
 
     `later` are those that take effect when the project is opened again; `problem` is the reason why the file cannot be
-    used ("": it can): then the settings before it stay in force.
+    used ("": it can): then the earlier settings stay in use.
     """
 
     type: ClassVar[str] = "settings:changed"

@@ -52,7 +52,7 @@ class PutRecord(Command):
 
 @dataclass(frozen=True, slots=True)
 class RemoveRecord(Command):
-    """Takes a record out by hand: agents do not bring it back."""
+    """Removes a record by hand: agents do not bring it back."""
 
     type: ClassVar[str] = "story:remove"
     record: RecordId
@@ -79,7 +79,7 @@ class CorrectProposal(Command):
 
 @dataclass(frozen=True, slots=True)
 class UndoDecision(Command):
-    """Takes back the last decision in the scope, wherever it was made; or the one on a proposal."""
+    """Undoes the last decision in the scope, wherever it was made; or the decision on a proposal."""
 
     type: ClassVar[str] = "proposal:undo"
     proposal: ProposalId | None = None

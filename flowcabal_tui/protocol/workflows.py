@@ -59,7 +59,9 @@ class EditOutput(Command):
 
 @dataclass(frozen=True, slots=True)
 class FreezeNode(Command):
-    """Every later run for this chapter takes the version (none: the current one) and does not run the node."""
+    """Freezes a node: every later run for this chapter uses the version (none: the current one) and does not run the
+    node.
+    """
 
     type: ClassVar[str] = "node:freeze"
     workflow: str
@@ -70,7 +72,7 @@ class FreezeNode(Command):
 
 @dataclass(frozen=True, slots=True)
 class UnfreezeNode(Command):
-    """The node runs again if its inputs have changed; its output stays current until then."""
+    """Unfreezes a node: it runs again if its inputs have changed; its output stays current until then."""
 
     type: ClassVar[str] = "node:unfreeze"
     workflow: str
@@ -118,7 +120,7 @@ class WorkflowSaved(Event):
 
 @event
 class WorkflowDeleted(Event):
-    """A workflow, or an older version of it, is no more."""
+    """A workflow, or an older version of it, was deleted."""
 
     type: ClassVar[str] = "workflow:deleted"
     workflow: str

@@ -1,4 +1,4 @@
-"""Attempts as the log and the store have them."""
+"""Attempts in the forms of the log and of the store."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Call:
 
     @property
     def sent(self) -> ModelRequest:
-        """The same with the text that is continued."""
+        """The request as sent: with the text that is continued."""
         return continued(self.asked, self.so_far) if self.so_far else self.asked
 
     @property

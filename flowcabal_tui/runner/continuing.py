@@ -34,7 +34,7 @@ def continued(request: ModelRequest, so_far: str) -> ModelRequest:
 
 
 def continued_key(key: Digest, so_far: str) -> Digest:
-    """The key of a continued text: another one than that of a text written in one go."""
+    """The key of a continued text, different from the key of a text written in one go."""
     return digest_of([key, "continued", digest(so_far)])
 
 

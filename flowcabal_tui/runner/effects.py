@@ -1,4 +1,4 @@
-"""A node's changes of the state, kept together with its end."""
+"""A node's changes of the state, stored together with the end of the node."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ async def with_effect(state: DualState, effect: StateEffect, keep: Callable[...,
 
 
 def again(state: DualState, effects: Mapping[NodeId, StateEffect]) -> None:
-    """Repeats the changes in the log, in their order, unless the state itself was kept."""
+    """Repeats the logged changes in order, unless the state itself was stored."""
     if not state.durable:
         for effect in effects.values():
             state.apply(effect)
 
 
 async def whole(ending: Coroutine[Any, Any, None]) -> None:
-    """Awaits the end of a node that acted on the world: a cancel comes too late for it, for nothing is done twice."""
+    """Awaits the end of a node that acted on the world. A cancel has no effect here: no action runs twice."""
     task = asyncio.ensure_future(ending)
     while not task.done():
         with contextlib.suppress(asyncio.CancelledError):

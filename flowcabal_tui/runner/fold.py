@@ -17,7 +17,7 @@ from flowcabal_tui.domain.state import StateEffect
 
 @dataclass(slots=True)
 class AttemptFold:
-    """An attempt as the log has it."""
+    """An attempt as recorded in the log."""
 
     number: int
     started: Mapping[str, Any] = field(default_factory=dict)
@@ -59,13 +59,13 @@ class AttemptFold:
 
 @dataclass(slots=True)
 class NodeFold:
-    """A node as the log has it."""
+    """A node as recorded in the log."""
 
     state: NodeState = "pending"
     attempts: dict[int, AttemptFold] = field(default_factory=dict)
     chosen: int = 0
     digest: Digest = Digest("")
-    """Of the current output."""
+    """The digest of the current output."""
     form: Form = "text"
     acted: int = 0
     """The number of times it may have had effects outside the program: repeating it needs a person's decision."""

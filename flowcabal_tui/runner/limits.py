@@ -54,7 +54,7 @@ class Slots:
 
 
 class Breaker:
-    """Pauses new calls to a provider that fails again and again, instead of burning attempts.
+    """Pauses new calls to a provider that fails repeatedly, so that attempts are not wasted.
 
     After the pause one call tries; when it fails too, the next pause is twice as long.
     """
@@ -68,7 +68,7 @@ class Breaker:
         self._hurried = asyncio.Event()
 
     def hurry(self) -> None:
-        """Ends the pause at a person's wish: one call tries."""
+        """Ends the pause on a person's request: one call tries."""
         self._until = 0.0
         self._hurried.set()
 

@@ -14,7 +14,7 @@ from flowcabal_tui.domain.workflow import Workflow
 
 
 class MemoryJournal:
-    """Implements `JournalPort`; everything is gone with the process."""
+    """Implements `JournalPort` in memory; nothing outlives the process."""
 
     def __init__(self) -> None:
         self.events: list[RunEvent] = []
@@ -62,7 +62,7 @@ class MemoryJournal:
         outcome: tuple[Digest, StoredResult] | None = None,
         state: Sequence[StateEntry] = (),
     ) -> None:
-        """The state is the run's own: a project's is written by its store."""
+        """Stores no state: a run keeps its own, and a project's is written by its store."""
         self._texts[output.digest] = output.stored
         if outcome is not None:
             self._outcomes[outcome[0]] = outcome[1]

@@ -50,7 +50,7 @@ class Host(Protocol):
     """The run around a node."""
 
     def waits(self, node: NodeId) -> None:
-        """The node waits for a person."""
+        """Marks the node as waiting for a person."""
         ...
 
     def goes_on(self, node: NodeId) -> None:

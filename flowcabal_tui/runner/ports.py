@@ -53,7 +53,7 @@ class JournalPort(Protocol):
         ...
 
     async def outcome(self, key: Digest) -> StoredResult | None:
-        """The current output of an equal node, as remembered last."""
+        """The current output of an equal node, by its key."""
         ...
 
     async def remember_outcome(self, key: Digest, result: StoredResult) -> None:
@@ -61,15 +61,15 @@ class JournalPort(Protocol):
         ...
 
     async def text(self, digest: Digest) -> str:
-        """A stored text. KeyError if there is none."""
+        """A stored text. Raises KeyError if there is none."""
         ...
 
     async def texts(self, digests: Sequence[Digest]) -> Mapping[Digest, str]:
-        """Stored texts, all in one query. KeyError if one is missing."""
+        """Stored texts, in one query. Raises KeyError if one is missing."""
         ...
 
     def standing(self, key: Digest) -> StoredResult | None:
-        """The same as `outcome`, in microseconds, without a thread."""
+        """The same as `outcome`, from memory: takes microseconds and no thread."""
         ...
 
     async def keep_output(
@@ -109,22 +109,22 @@ class JournalPort(Protocol):
 
 
 class ActionsPort(Protocol):
-    """Actions and functions, workflows by name, as the project has them."""
+    """Actions, functions and workflows of the project, by name."""
 
     def gated(self, action: str) -> bool:
         """True when a person must allow it. Raises FlowCabalError for an unknown action."""
         ...
 
     async def act(self, action: str, params: Mapping[str, Any], *, approved: bool) -> Any:
-        """The JSON result. Raises FlowCabalError."""
+        """Carries out an action and returns its JSON result. Raises FlowCabalError."""
         ...
 
     async def call(self, function: str, item: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Raises FlowCabalError naming the functions there are."""
+        """Calls an allow-listed function. Raises FlowCabalError naming the available functions."""
         ...
 
     async def workflow(self, reference: str) -> Workflow:
-        """By `id@version` or id. Raises WorkflowError."""
+        """A workflow by `id@version` or id. Raises WorkflowError."""
         ...
 
 
@@ -166,7 +166,7 @@ class MonitorPort(Protocol):
         ...
 
     def parts_at_most(self, endpoint: Endpoint, draft: int) -> int:
-        """In how many parts a draft of so many tokens is checked at most."""
+        """The greatest number of parts in which a draft of so many tokens is checked."""
         ...
 
 
@@ -206,19 +206,19 @@ class SpendPort(Protocol):
         ...
 
     def took(self, asked: Any, piece: str) -> None:
-        """A piece of the answer has arrived, thoughts too. Raises as `reserved` does when it grows too long."""
+        """Counts a piece of the answer, thoughts included. Raises as `reserved` does when the answer grows too long."""
         ...
 
     def require_again(self, asked: Any) -> None:
-        """Asked before a failed try is repeated. Raises as `reserved` does."""
+        """Called before a failed try is repeated. Raises as `reserved` does."""
         ...
 
     def fits(self, reached: LimitReached) -> bool:
-        """True when a call fits now for which a limit was reached before."""
+        """True when a call now fits that reached a limit before."""
         ...
 
     async def answered(self, run: RunId, reached: LimitReached, *, more: bool) -> None:
-        """A person has answered; with `more` the run may cost as much again as was agreed to."""
+        """Records a person's answer; with `more` the run may cost as much again as was agreed."""
         ...
 
     async def spent(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
@@ -238,5 +238,5 @@ class ModelsPort(Protocol):
     """Returns the model of a role."""
 
     def model(self, role: Role, name: str | None = None) -> ModelPort:
-        """Raises ModelError(NOT_CONFIGURED or NOT_CONFIRMED)."""
+        """The model of a role. Raises ModelError(NOT_CONFIGURED or NOT_CONFIRMED)."""
         ...

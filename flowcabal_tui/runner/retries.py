@@ -57,7 +57,7 @@ def _quoted(attempt: Attempt, evaluation: Evaluation | None) -> tuple[int, ...]:
 
 
 def retried(request: ModelRequest, retry: Retry | None) -> ModelRequest:
-    """The request with the attempt as the model's turn, and the order to write it again or to mend it last."""
+    """The request with the attempt as the model's turn, ending in the instruction to rewrite or to mend it."""
     if retry is None:
         return request
     text = retry.attempt.text
@@ -76,7 +76,7 @@ def _mend(text: str, numbers: tuple[int, ...]) -> str:
 
 
 def mended_key(answer: Digest) -> Digest:
-    """The key of a text into which the answer under that key was put."""
+    """The key of a text that contains the answer under the given key."""
     return digest_of([answer, "mended"])
 
 

@@ -75,7 +75,7 @@ class Run:
 
     @property
     def only_waits(self) -> bool:
-        """True when only human answers can continue the run."""
+        """True when the run can continue only after a person answers."""
         if not self._waiting:
             return False
         rest = {node for node, schedule in self._inside if schedule.busy}  # with a busy graph inside it does nothing
@@ -379,7 +379,7 @@ class Run:
         return True
 
     def advance(self) -> bool:
-        """In step mode: begins the next level. False when nothing is held."""
+        """In step mode: starts the next level. Returns False when no level is held back."""
         if not self._schedule.held:
             return False
         self.scope.services.emit(RunStateChanged(self.scope.id, "running"))

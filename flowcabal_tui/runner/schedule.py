@@ -28,7 +28,7 @@ class Nodes(Protocol):
         ...
 
     def at_once(self, frame: Frame, step: Step) -> Output | None:
-        """The output, when it is known without running: restored, frozen, or served from an earlier run."""
+        """The output if it is known without running the node: restored, frozen, or served from an earlier run."""
         ...
 
     async def node(self, frame: Frame, step: Step) -> Output | None:
@@ -36,19 +36,19 @@ class Nodes(Protocol):
         ...
 
     def began(self, path: NodeId, stop: Callable[[], None]) -> None:
-        """The node has started; `stop` cancels it."""
+        """Called when the node has started; `stop` cancels it."""
         ...
 
     async def cut(self, path: NodeId) -> None:
-        """Its task was cancelled before its first step, or while its end was written."""
+        """Called when a task was cancelled before its first step, or while its end was written."""
         ...
 
     def left(self, path: NodeId) -> None:
-        """Its task is over."""
+        """Called when the node's task has ended."""
         ...
 
     def skipped(self, path: NodeId) -> None:
-        """No branch to it was taken, or an output that it needs is missing for that reason."""
+        """Called when no branch to the node was taken, or an output that it needs is missing for that reason."""
         ...
 
     def refused(self, path: NodeId) -> bool:
@@ -81,12 +81,12 @@ class Schedule:
 
     @property
     def busy(self) -> bool:
-        """True when one of its nodes runs."""
+        """True while one of its nodes runs."""
         return bool(self._active)
 
     @property
     def held(self) -> bool:
-        """True when only step mode holds it up."""
+        """True when only step mode holds back the next nodes."""
         return bool(self._ready) and not self._active
 
     def advance(self) -> None:
@@ -127,7 +127,7 @@ class Schedule:
         heapq.heappush(self._ready, (-self._plan.ranks[node], self._place[node], node))
 
     def go_on(self) -> None:
-        """Starts all that may start; wakes the waiting one when nothing is left."""
+        """Starts every node that may start; wakes the waiting caller when none is left."""
         held: list[tuple[float, int, NodeId]] = []
         while self._ready and not (self._closing or self._nodes.stopped):
             entry = heapq.heappop(self._ready)

@@ -127,7 +127,7 @@ class Frame:
 
     @cached_property
     def digest(self) -> Digest:
-        """Of everything that bindings can name beside outputs and state."""
+        """The digest of everything that bindings can name besides outputs and state."""
         return digest_of(self.values)
 
     def inside(self) -> Iterator[Frame]:
@@ -174,7 +174,7 @@ class Moment(Mapping[str, Any]):
 
 
 class BoundNames(Mapping[str, Any]):
-    """All that bindings can name in a frame; the state is read when it is asked for."""
+    """All names that bindings can use in a frame; the state is read on access."""
 
     def __init__(self, frame: Frame) -> None:
         self._frame = frame

@@ -30,7 +30,7 @@ class StreamedText:
         self._timer = self._loop.call_later(0.0, self._tell) if before else None
 
     def append(self, piece: str) -> None:
-        """Takes in a piece. The first is shown at once, later ones with those that follow shortly."""
+        """Adds a piece. The first is shown at once, later ones are combined with those that follow shortly."""
         if not piece:
             return
         self.pieces.append(piece)
@@ -59,7 +59,7 @@ class StreamedText:
         self._saved_at = self._loop.time()
 
     def end(self) -> None:
-        """Emits and keeps the rest: the stream has ended or is cut."""
+        """Emits and stores the rest when the stream has ended or was cut off."""
         if self._timer is not None:
             self._timer.cancel()
         self._tell()

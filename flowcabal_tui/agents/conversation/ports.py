@@ -22,7 +22,7 @@ SearchPlace = Literal["text", "names", "records", "meaning"]
 
 @dataclass(frozen=True, slots=True)
 class SentChip:
-    """A chip with its title and the text that goes out for it."""
+    """A chip with its title and the text that is sent for it."""
 
     chip: Chip
     title: str
@@ -46,15 +46,15 @@ class TalkingModel(Protocol):
 
 
 class BookPort(Protocol):
-    """Reads the project; nothing is spent and nothing changed."""
+    """Reads the project without spending or changing anything."""
 
     @property
     def language(self) -> str:
-        """Of the book."""
+        """The language of the book."""
         ...
 
     async def chapters(self) -> tuple[Chapter, ...]:
-        """In story order."""
+        """The chapters in story order."""
         ...
 
     async def text(self, chapter: ChapterId) -> str:
@@ -66,7 +66,7 @@ class BookPort(Protocol):
         ...
 
     async def search(self, words: str, place: SearchPlace) -> tuple[SearchHit, ...]:
-        """The best places."""
+        """The best places for a query."""
         ...
 
     async def entities(self) -> tuple[Entity, ...]:
@@ -98,7 +98,7 @@ class BookPort(Protocol):
         ...
 
     async def workflows(self) -> tuple[tuple[str, str], ...]:
-        """Id and name of each."""
+        """The id and the name of each workflow."""
         ...
 
     async def quote_run(self, workflow: str, chapter: ChapterId | None) -> tuple[str, SpendLimit | None]:

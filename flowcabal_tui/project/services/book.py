@@ -86,7 +86,7 @@ class BookService:
         return await self._store.book.versions(chapter)
 
     async def outside_text(self, chapter: ChapterId) -> str | None:
-        """The text of a chapter's file that another program changed and the writer has not looked at."""
+        """The text of a chapter's file that another program changed and that the writer has not reviewed."""
         edited = self._parts.book.outside.of(chapter)
         return None if edited is None else edited.text
 
@@ -100,7 +100,7 @@ class BookService:
 
     @handles(SetGoals)
     async def set_goals(self, command: SetGoals) -> None:
-        """Writes them into the project's file. Raises SettingsError, and then nothing was changed."""
+        """Writes the goals into the project's file. Raises SettingsError; then nothing was changed."""
         from flowcabal_tui.project.settings import with_goals  # checks settings, which chapters need not
 
         goals = asdict(command.goals)
@@ -108,17 +108,17 @@ class BookService:
         self._parts.base.emit(BookChanged())
 
     async def scenes(self, chapter: ChapterId) -> tuple[ChapterScene, ...]:
-        """The scenes of a chapter's newest text, in order, with the outline's words for them."""
+        """The scenes of a chapter's newest text, in order, with their text in the outline."""
         return await self._parts.book.scenes.scenes(chapter)
 
     @handles(EditScene)
     async def edit_scene(self, command: EditScene) -> str:
-        """Returns the number of the version. Raises VersionConflict or RunError."""
+        """Edits a scene and returns the number of the chapter's new version. Raises VersionConflict or RunError."""
         return await self._parts.book.scenes.edit(command)
 
     @handles(WriteChapter)
     async def write(self, command: WriteChapter) -> str:
-        """Returns the number of the version. Raises VersionConflict."""
+        """Saves a chapter's text and returns the number of its version. Raises VersionConflict."""
         return await self._parts.book.curation.write(command)
 
     @handles(AddChapter)
@@ -176,16 +176,16 @@ class BookService:
         return made
 
     async def changes(self, limit: int = 200) -> tuple[LoggedChange, ...]:
-        """The newest changes of the book that can be undone or are undone, the newest first."""
+        """The newest logged changes of the book, undone ones included, newest first."""
         return await self._store.changes.all(limit)
 
     async def last_change(self) -> LoggedChange | None:
-        """The change that an undo would undo next."""
+        """The change that the next undo reverts."""
         return await self._store.changes.last()
 
     @handles(RewriteSelection)
     async def rewrite(self, command: RewriteSelection) -> None:
-        """Emits `rewrite:proposed`. Raises ModelError or WorkflowError."""
+        """Rewrites a passage and emits `rewrite:proposed`. Raises ModelError or WorkflowError."""
         from flowcabal_tui.project.services.rewriting import rewrite  # imports the Context agent
 
         self._parts.base.limits.hurry()
@@ -226,12 +226,13 @@ class BookService:
     async def proof(
         self, chapters: Sequence[ChapterId] = (), rules: Sequence[ProofRule] = ()
     ) -> tuple[ProofedChapter, ...]:
-        """The marks of the rules in the newest texts of chapters (none given: all); no rules: those enabled for this
-        book."""
+        """The marks of the rules in the newest texts of chapters (none given: all chapters); without `rules`: those
+        enabled for this book.
+        """
         return await self._parts.book.proofing.proof(chapters, rules)
 
     async def proof_text(self, text: str) -> tuple[ProofMark, ...]:
-        """The marks of the enabled rules in a text that is being written; nothing is compared with the book."""
+        """The marks of the enabled rules in a text that is being written, without comparing it with the book."""
         return await self._parts.book.proofing.proof_text(text)
 
     @handles(SwitchProofRule)
@@ -253,7 +254,7 @@ class BookService:
         return await self._parts.book.beats.of(chapter, text)
 
     async def beat_counts(self) -> dict[ChapterId, BeatCount]:
-        """Of every written chapter with beats that name somebody or something."""
+        """The counts of beats and found names, for every written chapter with beats that name somebody or something."""
         return await self._parts.book.beats.counts()
 
     @handles(WriteMeta)
@@ -289,17 +290,17 @@ class BookService:
         return await self._parts.memory.search.occurrences(words)
 
     async def blame(self, chapter: ChapterId) -> tuple[BlamedLine, ...]:
-        """Every line of the newest text that is not blank, with the version and output that brought it."""
+        """Every line of the newest text that is not blank, with the version and output that introduced it."""
         return await self._parts.book.blame.lines(chapter)
 
     async def provenance(self, chapter: ChapterId, line: int) -> Provenance:
-        """The origin of a line (by its number): its author and the receipt."""
+        """The origin of a line by its number: author, run and receipt."""
         return await self._parts.book.blame.provenance(chapter, line)
 
     # Import and export
 
     async def preview_import(self, path: Path, last: int | None = None, *, reference: bool = False) -> ImportPreview:
-        """Of the first `last` chapters (None: all), compared with the book unless it becomes a reference book."""
+        """Previews the first `last` chapters (None: all), compared with the book, unless for a reference book."""
         return await self._parts.book.importer.preview(path, last, reference=reference)
 
     @handles(ImportManuscript)
@@ -346,7 +347,7 @@ class BookService:
     async def lay_out(
         self, platform: str, chapters: Sequence[ChapterId] = (), target: Path | None = None
     ) -> PlatformExport:
-        """Chapters (none: all with text) in the layout of a platform, written to `target` where one is given.
+        """Lays out chapters (none: all with text) for a platform, and writes them to `target` if it is given.
 
         Raises UnknownName, SettingsError, DiskFull.
         """

@@ -34,7 +34,7 @@ class BuildService:
         self._parts = parts
 
     async def build(self, identity: str) -> BuildRecord:
-        """A build of a workflow as it is kept. Raises UnknownName."""
+        """A stored build of a workflow. Raises UnknownName."""
         return await self._parts.builder.builds.get(identity)
 
     async def build_rows(self) -> tuple[BuildRow, ...]:
@@ -42,15 +42,15 @@ class BuildService:
         return await self._parts.builder.rows()
 
     async def build_price(self, wish: str, workflow: str = "", tools: BuildWords = "ours") -> BuildPrice | None:
-        """The price of a build by the agents' model; None without one, when a build costs nothing."""
+        """The price of a build by the agents' model; None without such a model, when a build is free."""
         return await self._parts.builder.builds.price(wish, workflow, tools)
 
     async def near_templates(self, wish: str) -> tuple[NearTemplate, ...]:
-        """The templates that cover half of a wish or more, the nearest first: what a new workflow can start from."""
+        """The templates that cover at least half of a wish, best first; a new workflow can start from one."""
         return await self._parts.builder.builds.nearest(wish)
 
     async def filled_form(self, wish: str, workflow: str = "") -> Mapping[str, Any]:
-        """The form as the vocabulary fills it from a wish, as JSON. Raises UnknownName."""
+        """The form filled from a wish by the vocabulary, as JSON. Raises UnknownName."""
         return await self._parts.builder.builds.filled_form(wish, workflow)
 
     @handles(RequestBuild)

@@ -1,4 +1,4 @@
-"""Comparisons: candidates read without their makers, sifted by facts, chosen, put together, taken back."""
+"""Comparisons: candidates read without their makers, checked by facts, chosen, composed, and reopened."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ class ComparisonService:
         return await self._runs.sifting.quote(target)
 
     async def quote_seams(self, target: ComparisonTarget, text: str, taken: Sequence[Taken] = ()) -> Quote:
-        """The price of a pass over the seams of a composed text. Raises RunError for one without seams."""
+        """The price of smoothing the seams of a composed text. Raises RunError for a text without seams."""
         return await self._runs.seams.quote(target, text, taken)
 
     async def seam_changes(
         self, target: ComparisonTarget, text: str, taken: Sequence[Taken] = ()
     ) -> tuple[SeamHunk, ...] | None:
-        """The changes of the pass, each separately; None when it was not requested yet."""
+        """The proposed changes at the seams, one by one; None when they were not requested yet."""
         return await self._runs.seams.hunks(target, text, taken)
 
     @handles(DecideComparison)

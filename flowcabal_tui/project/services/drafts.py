@@ -1,4 +1,4 @@
-"""Text that was typed and is not saved yet: of chapters, and of fields of the screen."""
+"""Text that was typed and is not saved yet, in chapters and in fields of the screen."""
 
 from __future__ import annotations
 
@@ -34,5 +34,5 @@ class DraftService:
         return await self._store.values.draft(key)
 
     async def put_draft(self, key: str, text: str | None) -> None:
-        """Keeps such a text; None removes it."""
+        """Stores other unsaved text under a key; None removes it."""
         await self._store.values.put_draft(key, text)

@@ -24,7 +24,9 @@ class FindingService:
         self._parts = parts
 
     async def findings(self, wish: FindingWish, offset: int = 0, limit: int = 100) -> FindingPage:
-        """Some findings from `offset` on, in story order, the sure ones of a chapter first; notes before them."""
+        """A page of findings from `offset` on, in story order, certain ones of a chapter first; notes of readers
+        precede them.
+        """
         parts = self._parts
         return await parts.notes.page(wish, offset, limit, parts.findings.page)
 

@@ -1,4 +1,4 @@
-"""The knowledge server of an open project: what it holds, what it finds, and its start after an installation."""
+"""The knowledge server of an open project: its contents, search in it, and its start after an installation."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _FOUND_TEXT: Final = 300
 
 
 class KnowledgeService:
-    """Lives on the engine's loop. No command of a session or of an agent leads here but `memory:rebuild`."""
+    """Lives on the engine's loop. Sessions and agents reach it only by the command `memory:rebuild`."""
 
     def __init__(self, parts: Parts) -> None:
         self._memory, self._store = parts.memory, parts.store
 
     async def contents(self) -> KnowledgeContents:
-        """What the server holds as far as it is known here, and what is owed; asks the server nothing."""
+        """The entries of the server as known locally, and the texts still to be sent; asks the server nothing."""
         knowledge = self._memory.knowledge
         steps = await self._store.outbox.all(get_args(Freshness))
         return KnowledgeContents(
@@ -41,10 +41,9 @@ class KnowledgeService:
         return await self._memory.knowledge.sync().read(subject, TEXT_LIMIT)
 
     async def find(self, query: str, *, paid: bool = False) -> tuple[KnowledgeFound, ...]:
-        """What the server holds that is nearest in meaning, best first.
+        """The entries nearest in meaning to a query, best first.
 
-        Raises KnowledgePending where the vector of the query costs something, unless `paid`; KnowledgeError and
-        ModelError.
+        Raises KnowledgePending where the vector of the query costs money, unless `paid`; KnowledgeError and ModelError.
         """
         knowledge = self._memory.knowledge
         sync = knowledge.sync()
@@ -59,9 +58,9 @@ class KnowledgeService:
         )
 
     async def look_again(self) -> None:
-        """Starts the server if there is one now and there was none before."""
+        """Starts the server if one was installed since the project was opened."""
         await self._memory.knowledge.look_again()
 
     async def stop(self) -> None:
-        """Stops a server of ours and waits for its end, so that it can be removed; nothing is lost."""
+        """Stops a server started by this program and waits for its end, so that it can be removed; no data is lost."""
         await self._memory.knowledge.stop()

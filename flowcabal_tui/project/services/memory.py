@@ -57,7 +57,7 @@ class MemoryService:
     ) -> SourceText:
         """A text that was cited or found; with a level, that level of a profile or of a chapter's summary.
 
-        With the receipt that names it, as its run saw it.
+        With the receipt that names it, returns the text as its run saw it.
         """
         return await self._parts.memory.sources.source(uri, start, end, level, receipt)
 
@@ -86,7 +86,7 @@ class MemoryService:
     # Background tasks
 
     async def background(self, state: Freshness | None = None) -> tuple[BackgroundTask, ...]:
-        """Tasks in a state (None: in any but fresh), in order of work."""
+        """Background tasks in a state (None: in any but fresh), in the order in which they run."""
         outbox = self._store.outbox
         return await (outbox.all() if state is None else outbox.all((state,)))
 
@@ -95,7 +95,7 @@ class MemoryService:
         return await self._store.outbox.counts()
 
     async def settled(self, but: TaskKind | None = None) -> None:
-        """Returns when the background has nothing to do that it can do now, except tasks of the kind `but`.
+        """Waits until no background task can run, except tasks of the kind `but`.
 
         Raises DiskFull where there is no space.
         """
@@ -134,7 +134,7 @@ class MemoryService:
         await (await self._parts.memory.begun_bootstrap()).ended()
 
     def expect_bootstrap(self) -> None:
-        """A pause that is sent after a start holds, although pauses are carried out first."""
+        """Announces a reading, so that a pause sent after its start takes effect although pauses run first."""
         self._parts.memory.bootstrap.expect()
 
     @handles(StartBootstrap, accepted=expect_bootstrap)
@@ -149,11 +149,11 @@ class MemoryService:
     # Rebuilding and purging
 
     async def stale(self) -> tuple[StaleText, ...]:
-        """Summaries and profiles that were made from text that was changed since, in story order."""
+        """Summaries and profiles whose source text has changed since, in story order."""
         return await self._parts.memory.rebuilder.stale()
 
     async def rebuild_plan(self, what: RebuildPart = "all") -> RebuildPlan:
-        """The effects of a rebuild; changes nothing."""
+        """What a rebuild would do; changes nothing."""
         return await self._parts.memory.rebuilder.plan(what)
 
     @handles(Rebuild)

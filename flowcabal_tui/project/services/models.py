@@ -20,19 +20,19 @@ class ModelService:
         self._parts, self._startup = parts, startup
 
     async def found_models(self) -> tuple[FoundModel, ...]:
-        """Models that could be used here, the embedded one last; asks no server that takes money."""
+        """The models available on this machine or by key, the embedded one last; contacts no paid server."""
         return await found_models()
 
     async def check_models(self) -> tuple[EndpointCheck, ...]:
-        """One small call a role."""
+        """Makes one small call per role."""
         return await self._parts.base.models.check_all()
 
     async def trust(self) -> TrustView:
-        """The requests of the project, and the user's confirmations."""
+        """The permissions that the project requests, and those that the user confirmed."""
         return await self._parts.base.trust.view()
 
     async def embedding_question(self) -> EmbeddingQuote | None:
-        """The question before texts of the book are first sent to the embedding model; None: no question."""
+        """The question to ask before texts of the book are first sent to the embedding model; None: nothing to ask."""
         return await self._parts.memory.embeddings.question()
 
     @handles(ConfirmTrust)

@@ -41,7 +41,9 @@ class RevisionService:
 
     @handles(AddComment)
     async def add_comment(self, command: AddComment) -> str:
-        """Raises RunError for a comment without words, or on words that are not in the chapter."""
+        """Adds a comment and returns its id. Raises RunError for a comment without words, or on words that are not in
+        the chapter.
+        """
         _require_words(command.words)
         identity = await self._store.comments.add(await self._placed(command))
         self._parts.base.emit(CommentsChanged(command.chapter))
@@ -78,12 +80,14 @@ class RevisionService:
     # Locked chapters
 
     async def locks(self) -> Mapping[ChapterId, ChapterLock]:
-        """Of the chapters that are or were locked."""
+        """The locks of all chapters that are or were locked."""
         return await self._store.revision.locks()
 
     @handles(LockChapters)
     async def lock(self, command: LockChapters) -> None:
-        """Raises RunError for a chapter with unsaved text, which could not be saved any more."""
+        """Locks or unlocks chapters. Raises RunError for a chapter with unsaved text, which could not be saved any
+        more.
+        """
         unsaved = {draft.chapter for draft in await self._store.drafts.all()}.intersection(command.chapters)
         if command.locked and unsaved:
             chapters = [each for each in await self._store.book.chapters() if each.id in unsaved]
@@ -95,7 +99,7 @@ class RevisionService:
     # Passes
 
     async def passes(self) -> tuple[RevisionPass, ...]:
-        """In the writer's order."""
+        """The passes in the writer's order."""
         return await self._store.revision.passes()
 
     async def pass_progress(self, of: PassId) -> PassProgress:
@@ -110,7 +114,7 @@ class RevisionService:
 
     @handles(PutPasses)
     async def put_passes(self, command: PutPasses) -> None:
-        """Raises RunError for passes without titles or with the same id, and for none."""
+        """Replaces all passes. Raises RunError for an empty list, a pass without a title, or two with the same id."""
         ids = {each.id for each in command.passes}
         if not ids or len(ids) < len(command.passes) or not all(clean_line(each.title) for each in command.passes):
             raise RunError(_("Each pass needs a title and a unique id."), _("Nothing was changed."))
@@ -119,7 +123,7 @@ class RevisionService:
 
     @handles(TickPass)
     async def tick(self, command: TickPass) -> None:
-        """Raises Gone for an unknown pass or chapter."""
+        """Ticks items of a pass for a chapter, or removes the ticks. Raises Gone for an unknown pass or chapter."""
         if command.of not in {each.id for each in await self._store.revision.passes()}:
             raise Gone(command.of)
         await self._store.revision.tick(command.of, command.chapter, command.items, on=command.on)
@@ -132,7 +136,7 @@ class RevisionService:
         return await self._store.rewrites.waiting()
 
     async def proposed_rewrite(self, rewrite: RewriteId) -> ProposedRewrite:
-        """One of them, decided or not."""
+        """A proposed rewrite, decided or not."""
         return await self._store.rewrites.proposed(rewrite)
 
     async def quote_rewrite(self, asked: RewriteSelection) -> Quote:

@@ -1,4 +1,4 @@
-"""Runs: begun, stopped, answered, quoted, and read from the history."""
+"""Runs: started, stopped, answered, quoted, and read from the history."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RunService:
         return await self._parts.runs.manager.summaries(limit, wish)
 
     async def run_workflow(self, run: RunId) -> Workflow:
-        """The document as it was when the run began."""
+        """The workflow document as it was when the run started."""
         return await self._store.runs.workflow_of(run)
 
     async def run_details(self, run: RunId) -> RunDetails:
@@ -35,7 +35,7 @@ class RunService:
         return await self._parts.runs.history.details(run)
 
     async def replay(self, run: RunId) -> tuple[Event, ...]:
-        """The events of a run again, in their order, from its log: nothing is called, nothing is paid."""
+        """The events of a run in their order, from its log; makes no calls and costs nothing."""
         return await self._parts.runs.history.replay(run)
 
     async def node(self, run: RunId, node: NodeId) -> NodeView:
@@ -43,7 +43,7 @@ class RunService:
         return await self._parts.runs.queries.node(run, node)
 
     async def version_trace(self, run: RunId, node: NodeId, attempt: int = 0) -> VersionTrace:
-        """The request of an attempt (0: the chosen one), made again from the log; spends nothing."""
+        """The request of an attempt (0: the chosen one), rebuilt from the log; costs nothing."""
         return await self._parts.runs.queries.trace(await self._parts.runs.manager.past(run), node, attempt)
 
     async def questions(self) -> tuple[Question, ...]:

@@ -1,4 +1,4 @@
-"""The services of an open project, one a subject: each is imported and built at its first question or command."""
+"""The services of an open project, one per subject, each imported and built at its first question or command."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Services:
         self._parts, self._startup = parts, startup
 
     def all(self) -> tuple[object, ...]:
-        """Those that carry out commands."""
+        """The services that carry out commands."""
         return (
             *(self.book, self.memory, self.story, self.workflows, self.runs, self.models, self.builds),
             *(self.findings, self.conversations, self.comparisons, self.revision, self.settings),
@@ -75,7 +75,7 @@ class Services:
 
     @cached_property
     def models(self) -> ModelService:
-        """Models and what the user confirms."""
+        """Models and the user's confirmations."""
         from flowcabal_tui.project.services.models import ModelService
 
         return ModelService(self._parts, self._startup)
@@ -89,7 +89,7 @@ class Services:
 
     @cached_property
     def findings(self) -> FindingService:
-        """What checks found."""
+        """Findings of checks."""
         from flowcabal_tui.project.services.findings import FindingService
 
         return FindingService(self._parts)

@@ -39,7 +39,9 @@ class SettingsService:
         return SettingsView(changes.written, changes.later, changes.problem)
 
     async def look(self) -> None:
-        """Reads a file that another program has written, and emits an event. New requests of it are held back."""
+        """Reads a file that another program has written, and emits an event. New permission requests in it are held
+        back.
+        """
         seen = await self._base.changes.look()
         if seen is not None:
             await self._base.trust.view()
@@ -48,14 +50,14 @@ class SettingsService:
 
     @handles(SetModel)
     async def set_model(self, command: SetModel) -> None:
-        """Raises SettingsError, and then nothing was changed."""
+        """Writes or removes a model. Raises SettingsError; then nothing was changed."""
         await self._base.changes.change(lambda settings: with_model(settings, command.table, command.endpoint))
         if command.endpoint is not None:
             await self._base.trust.renew(model_items(self._base.settings.models, (command.table,)))
 
     @handles(ChangeSettings)
     async def change(self, command: ChangeSettings) -> None:
-        """Raises SettingsError, and then nothing was changed."""
+        """Writes values into a table of the project's file. Raises SettingsError; then nothing was changed."""
         await self._base.changes.change(lambda settings: with_values(settings, command.table, command.values))
         knowledge = self._base.changes.written.knowledge
         if command.table == "knowledge" and knowledge.enabled and knowledge.url:

@@ -41,7 +41,7 @@ class StoryService:
         self._parts, self._store = parts, parts.store
 
     async def all(self) -> Story:
-        """Relations, facts, promises and moments as they are now, in story order."""
+        """All current relations, facts, promises and moments, in story order."""
         return await self._parts.story.story()
 
     async def entities(self) -> tuple[Entity, ...]:
@@ -67,11 +67,11 @@ class StoryService:
     async def companions(
         self, entity: EntityId, before: ChapterId | None = None
     ) -> tuple[tuple[EntityId, int, ChapterId], ...]:
-        """With whom it is named in one passage, in how many passages, and in which chapter last; most first."""
+        """The entities named in the same passages: number of passages and last chapter; most frequent first."""
         return await self._parts.story.companions(entity, before)
 
     async def proposals(self, wish: ProposalWish, offset: int = 0, limit: int = 100) -> ProposalPage:
-        """Some proposals of agents and rules from `offset` on, those of the newest reading first."""
+        """A page of proposals of agents and rules from `offset` on, those of the newest reading first."""
         return await self._store.proposals.page(wish, offset, limit)
 
     async def proposal(self, identity: ProposalId) -> Proposal:
@@ -80,7 +80,7 @@ class StoryService:
         return found
 
     async def impact(self, change: BookChange) -> Impact:
-        """The places that rest on a change, the most direct first. Raises RunError, UnknownName."""
+        """The places that depend on a change, the most direct first. Raises RunError, UnknownName."""
         return await self._parts.impacts.of(change)
 
     async def quote_patches(self, change: BookChange, places: Sequence[str] = ()) -> Quote:

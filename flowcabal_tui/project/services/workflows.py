@@ -45,7 +45,7 @@ class WorkflowService:
         return await self._parts.runs.actions.findings(workflow)
 
     async def actions(self, query: str = "") -> tuple[ActionRow, ...]:
-        """The actions that the project may use; with a query those that fit, best first."""
+        """The actions that the project may use; with a query, only matching ones, best first."""
         return await self._parts.runs.actions.find(query)
 
     async def versions(self, workflow: str, node: NodeId, chapter: ChapterId | None = None) -> tuple[NodeVersion, ...]:
@@ -56,11 +56,11 @@ class WorkflowService:
         return await self._parts.runs.versions.of(workflow, node, chapter)
 
     async def texts(self, versions: Sequence[NodeVersion]) -> tuple[str, ...]:
-        """Their texts in this order, as a person reads them, such as two to compare."""
+        """The texts of these versions in this order, as a person reads them; for instance two to compare."""
         return await self._parts.runs.queries.texts(versions)
 
     async def standing(self, workflow: str, chapter: ChapterId | None = None) -> tuple[NodeStanding, ...]:
-        """Every node of the document: its output in use, frozen or not, and whether that is out of date."""
+        """Every node of the document with its current output, whether it is frozen, and whether it is out of date."""
         return await self._parts.runs.versions.standing(workflow, chapter)
 
     async def todo(
@@ -79,7 +79,7 @@ class WorkflowService:
         return shipped(self._parts.base.settings.project.language)
 
     async def free_name(self, wanted: str) -> str:
-        """An unused id for a new workflow, made of the writer's name for it."""
+        """An unused id for a new workflow, derived from the writer's name for it."""
         return free_id(wanted, {each.id for each in await self._store.workflows.list()})
 
     @handles(DeleteWorkflow)
