@@ -214,7 +214,9 @@ async def test_a_rule_is_switched_off_and_on_by_one_key() -> None:
     async with opened(page(workbench)) as pilot:
         await press(pilot, "T")
         assert workbench.sent[-1] == SwitchRule("dead-acts", on=False)
-        assert any("A dead person acts: off for this book" in each.message for each in pilot.app._notifications)
+        assert "Off for this book, on again with `T` under `5`: A dead person acts." in [
+            each.message for each in pilot.app._notifications
+        ]
         workbench.findings.rows = [
             replace(row, proposal=replace(row.proposal, state="withdrawn")) for row in workbench.findings.rows
         ]

@@ -388,7 +388,6 @@ def switch_words(command: SwitchRule) -> str:
     said = (
         _("{rule}: on again for this book.")
         if command.on
-        else _("{rule}: off for this book; its undecided findings are withdrawn. `T` on one of them under `5` "
-               "switches it on again.")
-    )  # fmt: skip
+        else _("Off for this book, on again with `T` under `5`: {rule}.")
+    )
     return said.format(rule=check_title(command.rule))
