@@ -166,8 +166,8 @@ async def test_what_is_out_of_date_is_listed_with_what_was_changed_and_made_agai
         workbench.stale_rows = [SUMMARY, HERO]
         await press(pilot, "Q")
         rows = [row.strip() for row in shown(pilot.app)]
-        at = rows.index("made from text that has been changed since  2")
-        assert rows[at + 2].endswith(" 1 Rain, 2 The Ferry")
+        at = next(n for n, row in enumerate(rows) if row.startswith("made from text that has been changed since  2"))
+        assert " 1 Rain, 2 The Ferry" in rows[at + 2]
         await press(pilot, "j", "m", "M")
         assert workbench.sent == [Rebuild("stale", (HERO.uri,)), Rebuild("stale", (SUMMARY.uri, HERO.uri))]
         await press(pilot, "G", "m")

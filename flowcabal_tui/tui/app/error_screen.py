@@ -13,6 +13,7 @@ from textual.widgets import Static
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
+from flowcabal_tui.tui.widgets.role_words import key_words
 
 
 class ErrorScreen(ModalScreen[None]):
@@ -48,5 +49,5 @@ class ErrorScreen(ModalScreen[None]):
             if detail:
                 yield Static(detail, markup=False)
             if advice:
-                yield Static(f"-> {advice}", markup=False)
+                yield Static(key_words(f"-> {advice}"), markup=False)
             yield Static(_("Esc closes this."), markup=False)

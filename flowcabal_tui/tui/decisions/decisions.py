@@ -246,7 +246,7 @@ class DecisionsScreen(Screen[None]):
     def refresh_attempt(self) -> None:
         """Shows the number of the attempt, and whether its edited text waits."""
         if words := self.attempts.words(unsent=self._typed.waits):
-            self.query_one(".attempt", Static).update(words)
+            self.query_one(".attempt", Static).update(key_words(words))
 
     def _mark_finding(self) -> None:
         self.query_one(FindingView).mark_in(self.query_one("#text", StreamView))
