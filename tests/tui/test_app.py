@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -13,11 +15,14 @@ from flowcabal_tui.domain.errors import ProjectError
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import FlowCabalApp, TooSmallScreen
+from flowcabal_tui.tui.app.entry import ProjectAccess
 from flowcabal_tui.tui.app.error_screen import ErrorScreen
 from flowcabal_tui.tui.app.first_run import FirstRunScreen
 from flowcabal_tui.tui.app.home import HomeScreen
 from flowcabal_tui.tui.app.new_project import NewProjectScreen
+from flowcabal_tui.tui.app.opening import OpeningScreen
 from flowcabal_tui.tui.shared.trouble import Trouble
+from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui.try_out import PROPOSALS, invented_access
 from tests.tui.waiting import until
 
@@ -31,9 +36,11 @@ def english():
     use_language("en")
 
 
-def app_at_home(tmp_path: Path, seen: list[object] | None = None, **settings: object) -> FlowCabalApp:
+def app_at_home(
+    tmp_path: Path, seen: list[object] | None = None, access: ProjectAccess | None = None, **settings: object
+) -> FlowCabalApp:
     return FlowCabalApp(
-        invented_access("en", seen=seen),
+        access or invented_access("en", seen=seen),
         ScreenSettings(language="en", **{"wizard_done": True} | settings),
         proposals=PROPOSALS,
         state_folder=tmp_path / "state",
@@ -155,6 +162,27 @@ async def test_backspace_goes_a_step_back_in_the_wizard(tmp_path):
         assert pilot.app.screen.query_one(OptionList).get_option_at_index(0).id == "ink"
         await pilot.press("backspace")
         assert pilot.app.screen.query_one(OptionList).get_option_at_index(0).id == "zh_CN"
+
+
+@pytest.mark.parametrize("keys", [("n",), ("w", "enter", "enter", "enter", "down", "enter")], ids=["home", "wizard"])
+async def test_a_project_that_takes_its_time_to_be_made_is_opened(tmp_path, keys):
+    goes_on = asyncio.Event()
+
+    async def create(folder: Path, name: str, language: str) -> Path:
+        await goes_on.wait()
+        return folder
+
+    app = app_at_home(tmp_path, access=replace(invented_access("en"), create=create))
+    async with app.run_test(size=(80, 24)) as pilot:
+        for key in keys:
+            await pilot.press(key)
+        await until(pilot, lambda: isinstance(app.screen, NewProjectScreen))
+        before = app.screen_stack[1:]
+        await pilot.press(*"Book", "ctrl+s")
+        await until(pilot, lambda: isinstance(app.screen, OpeningScreen))
+        await until(pilot, lambda: not [each for each in before if each.is_attached])
+        goes_on.set()
+        await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen))
 
 
 async def test_a_terminal_that_is_too_small_gets_a_notice_until_it_is_large_enough(tmp_path):

@@ -356,15 +356,15 @@ class FlowCabalApp(App[int]):
 
     async def action_quit(self) -> None:
         """Asks when runs are active, then leaves."""
-        attempt(self.screen, self._ask_and(self.departure.leave, 0), group="leave", exclusive=True)
+        attempt(self.screen_stack[0], self._ask_and(self.departure.leave, 0), group="leave", exclusive=True)
 
     def action_close_project(self) -> None:
         """Asks when runs are active, then shows the first page."""
-        attempt(self.screen, self._ask_and(self._go_home), group="leave", exclusive=True)
+        attempt(self.screen_stack[0], self._ask_and(self._go_home), group="leave", exclusive=True)
 
     def on_workspace_screen_not_opened(self, event: WorkspaceScreen.NotOpened) -> None:
         """The start page, with the reason."""
-        attempt(self.screen, self._go_home(event.error), group="leave", exclusive=True)
+        attempt(self.screen_stack[0], self._go_home(event.error), group="leave", exclusive=True)
 
     async def _go_home(self, error: FlowCabalError | None = None) -> None:
         await self.departure.close_project()

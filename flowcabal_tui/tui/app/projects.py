@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flowcabal_tui.domain.errors import ProjectLocked
 from flowcabal_tui.domain.garbage import end_loading
@@ -74,7 +74,11 @@ class ProjectOpener:
         """Opens a project and shows its workspace; `manuscript` is imported into it."""
         if not isinstance(self._app.screen, OpeningScreen):
             self._app.put_base(OpeningScreen(folder.name))
-        attempt(self._app.screen, self._open(folder, read_only, manuscript), group="project", exclusive=True)
+        self._work(self._open(folder, read_only, manuscript), group="open", exclusive=True)
+
+    def _work(self, work: Coroutine[Any, Any, None], *, group: str = "project", exclusive: bool = False) -> None:
+        """Runs it on the first screen, which is never replaced: the workers of a screen end with it."""
+        attempt(self._app.screen_stack[0], work, group=group, exclusive=exclusive)
 
     async def _open(self, folder: Path, read_only: bool, manuscript: Path | None) -> None:
         try:
@@ -115,9 +119,9 @@ class ProjectOpener:
             case "new" | "import":
                 self._ask_new_project(manuscript=where == "import")
             case "demo":
-                attempt(self._app.screen, self._open_demo(), group="project")
+                self._work(self._open_demo())
             case "open":
-                attempt(self._app.screen, self._open_folder(), group="project")
+                self._work(self._open_folder())
             case _:
                 self.show_wizard()
 
@@ -126,7 +130,7 @@ class ProjectOpener:
 
         def made(form: NewProject | None) -> None:
             if form is not None:
-                attempt(self._app.screen, self._create(form), group="project")
+                self._work(self._create(form))
 
         self._app.push_screen(NewProjectScreen(Path.cwd(), self._app.screen_language, manuscript=manuscript), made)
 
