@@ -47,7 +47,7 @@ class ErrorScreen(ModalScreen[None]):
         with VerticalScroll():
             yield Static(f"! {title}", markup=False, classes="error-title")
             if detail:
-                yield Static(detail, markup=False)
+                yield Static(key_words(detail), markup=False)
             if advice:
                 yield Static(key_words(f"-> {advice}"), markup=False)
             yield Static(_("Esc closes this."), markup=False)
