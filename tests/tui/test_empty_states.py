@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from textual.binding import Binding
+from textual.content import Content
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input, Static
@@ -26,6 +27,8 @@ from flowcabal_tui.tui.memory.beats_panel import BeatsPanel
 from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.shared.actions import ACTIONS, shown_key
 from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.widgets.list_detail import DetailText
+from flowcabal_tui.tui.widgets.roles import role_style
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui.try_out import invented_access
@@ -38,14 +41,14 @@ PANES = {
     "output": ("pane.output", "#output .head"),
     "context": ("pane.context", "#context .head"),
     "profiles": ("pane.profiles", "#profiles > .head"),
-    "names": ("story.names", ".details"),
-    "promises": ("story.promises", ".details"),
-    "timeline": ("story.timeline", ".details"),
-    "facts": ("story.facts", ".details"),
-    "proposals": ("story.proposals", ".details"),
-    "findings": ("story.findings", ".details"),
-    "revision": ("revision.open", ".details"),
-    "comments": ("revision.comments", ".details"),
+    "names": ("story.names", ".details, DetailText"),
+    "promises": ("story.promises", ".details, DetailText"),
+    "timeline": ("story.timeline", ".details, DetailText"),
+    "facts": ("story.facts", ".details, DetailText"),
+    "proposals": ("story.proposals", ".details, DetailText"),
+    "findings": ("story.findings", ".details, DetailText"),
+    "revision": ("revision.open", ".details, DetailText"),
+    "comments": ("revision.comments", ".details, DetailText"),
     "builds": ("builds.open", ".empty"),
     "manuscript as a whole": ("book.browser", ".empty"),
     "background work": ("memory.queue", ".head"),
@@ -64,7 +67,7 @@ NOTICES = {
 """Actions that open nothing there: a notice says why."""
 
 NOTHING_FOUND = {
-    "search": (("f11", "z"), ".details"),
+    "search": (("f11", "z"), ".details, DetailText"),
     "filter of chapters": (("1", "slash", "z"), "#chapters > .empty"),
 }
 """Keys after which a list that was not empty has no row."""
@@ -91,13 +94,27 @@ async def opened_empty(folder: Path, state: Path, language: str) -> AsyncIterato
 
 
 def words_of(screen: Screen[object], selector: str) -> str:
-    """What a widget says; "" where there is none yet."""
+    """What a widget says, with backticks around its keys; "" where there is none yet."""
     widget = next(iter(screen.query(selector)), None)
+    if isinstance(widget, DetailText):
+        widget = widget.query_one(Static)
     if isinstance(widget, Input):
         return widget.placeholder
     if isinstance(widget, PickList):
-        return "\n".join(str(option.prompt) for option in widget.options)
-    return widget.text if isinstance(widget, StreamView) else str(widget.content) if isinstance(widget, Static) else ""
+        return "\n".join(marked(option.prompt) for option in widget.options)
+    return (
+        widget.text if isinstance(widget, StreamView) else marked(widget.content) if isinstance(widget, Static) else ""
+    )
+
+
+def marked(words: object) -> str:
+    """The words, with backticks around the keys that a style shows."""
+    if not isinstance(words, Content):
+        return str(words)
+    keys = [span for span in words.spans if span.style == role_style("key")]
+    return "".join(
+        "`" * sum(at in (span.start, span.end) for span in keys) + sign for at, sign in enumerate(f"{words.plain} ")
+    ).rstrip()
 
 
 def key_of(action: str) -> str:
@@ -158,7 +175,7 @@ async def test_an_unwritten_chapter_names_the_next_key_everywhere(tmp_path: Path
         await settled(pilot)
         words = words_of(workspace, "#manuscript > .head")
         check(pilot, "manuscript", words)
-        assert "F5" in words and "e " in words, "both ways to a text"
+        assert "`F5`" in words and "`e`" in words, "both ways to a text"
         await pilot.press("ctrl+d")
         await until(pilot, lambda: bool(workspace.query(BeatsPanel)) and bool(words_of(workspace, "#beats PickList")))
         await until(pilot, lambda: app.focused is workspace.query_one("#beats PickList"))

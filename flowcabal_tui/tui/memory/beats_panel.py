@@ -23,7 +23,7 @@ from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.list_rows import HangingRow
-from flowcabal_tui.tui.widgets.role_words import head_words, without_backticks
+from flowcabal_tui.tui.widgets.role_words import head_words, key_words
 from flowcabal_tui.tui.widgets.roles import role_sign
 
 _SIGNS: Final[dict[BeatState, tuple[str, str]]] = {
@@ -140,10 +140,7 @@ class BeatsPanel(Vertical):
                     HangingRow(f"{sign} ", one_line(beat.text, _LONGEST), f"  {words}" if words else ""), next(rows)
                 )
         if not found.beats:
-            yield Option(
-                HangingRow("", without_backticks(_("Nothing is planned for this chapter yet: `e` writes its beats."))),
-                _EMPTY,
-            )
+            yield Option(key_words(_("Nothing is planned for this chapter yet: `e` writes its beats.")), _EMPTY)
         if found.volume:
             yield Option(Text(_("Volume"), style="bold"), disabled=True)
             yield Option(HangingRow("  ", "", one_line(found.volume, _LONGEST)), _VOLUME)
