@@ -22,7 +22,7 @@ REFUSED = BackgroundTask(1, "knowledge", "manuscript/c1", "d", "waiting", error=
     [
         ("ready", "", (), "knowledge: ready"),
         ("ready", "", (("running", 1), ("waiting", 2)), "knowledge: indexing, 3 left (The embedder is down.)"),
-        ("ready", "", (("failed", 2),), "knowledge: 2 failed: `R` (The embedder is down.)"),
+        ("ready", "", (("failed", 2),), "knowledge: 2 failed: R (The embedder is down.)"),
         ("restarting", "restart 1: gone", (("waiting", 3),), "knowledge: restarting, 3 waiting"),
         ("failed", "no port", (("waiting", 3),), "knowledge: off, 3 waiting (no port)"),
         ("external", "http://there", (("waiting", 3),), "knowledge: ready (elsewhere), 3 waiting"),

@@ -243,7 +243,7 @@ class BlockEditor(Vertical):
         area.read_only = self._read_only
         if area.text != clean(text or ""):
             area.load_text(text or "")
-        self.query_one(".details", Static).update(block_hint(block))
+        self.query_one(".details", Static).update(key_words(block_hint(block)))
 
     @on(OptionList.OptionHighlighted)
     def _follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
