@@ -107,14 +107,16 @@ def test_an_answer_that_nothing_asked_for_is_told_at_the_end(call: Call, demo: P
         words = ("--chapter", 7) if command == "run" else ()
         ran = call(command, demo, "quick-draft", *words, "--decide", "draft=edit:Mine", "--input", "mood=calm")
         assert ran.code == 0
-        assert ("draft asked nothing" in ran.err) is (command == "simulate"), "the check of a run finds a contradiction"
+        assert ("draft asked no question" in ran.err) is (command == "simulate"), (
+            "the check of a run finds a contradiction"
+        )
 
 
 def test_an_approval_that_only_a_person_gives_is_told_at_the_end(call: Call, demo: Path) -> None:
     ran = call("run", demo, "chapter", "--chapter", 7, "--decide", "plan=approve", "--decide", "polish=approve")
     assert ran.code == 3
     assert "plan must be approved by a person" in ran.err
-    assert "polish asked nothing" in ran.err
+    assert "polish asked no question" in ran.err
 
 
 def test_an_answer_for_a_node_inside_a_node_is_taken(call: Call, tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ async def test_a_priced_model_without_limits_has_a_finite_quote_that_says_what_i
         _workflow, quote = await quoted(case, "a", "b")
         assert quote.most is not None
         assert quote.most.cost == 2 * USUAL_OUTPUT * TOKEN
-        assert [words for words in quote.open_ends if "4,096 tokens at most" in words]
+        assert [words for words in quote.open_ends if "no more than 4,096 tokens" in words]
 
 
 async def test_a_goal_makes_room_for_a_chapter_of_twice_its_length(folder: Path, server: FaultServer) -> None:

@@ -149,7 +149,7 @@ async def test_a_beat_without_a_place_says_so_and_a_chapter_without_beats_names_
         assert any("names nobody" in row for row in shown(pilot.app))
         workbench.outlined = ""
         await pilot.press("1", "j", "enter")
-        await until(pilot, lambda: "`e` writes its beats" in said(pilot))
+        await until(pilot, lambda: "e writes its beats" in said(pilot))
 
 
 async def test_the_beats_are_edited_beside_the_chapter(book: tuple[Path, ChapterId], tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ async def test_the_beats_are_edited_beside_the_chapter(book: tuple[Path, Chapter
     await project.close()
     async with opened(folder, tmp_path) as (project, pilot):
         await pilot.press("ctrl+d")
-        await until(pilot, lambda: is_shown(pilot) and "`e` writes its beats" in said(pilot))
+        await until(pilot, lambda: is_shown(pilot) and "e writes its beats" in said(pilot))
         await pilot.press("e")
         await until(pilot, lambda: isinstance(pilot.app.screen, BeatsScreen))
         pilot.app.screen.query_one("#beats", ProseArea).load_text("- Maud lights the lamp.")

@@ -34,6 +34,7 @@ class ProfileGoal:
     """The profile to make: its kind, its subject (None: the whole book), and the chapter at whose end it applies.
 
     `view` must see that chapter, and none after it. `sample` counts the answers requested from the same passages.
+    `before` sees what is before the chapter: the state that is made again continues the one there.
     """
 
     kind: ProfileKind
@@ -41,6 +42,7 @@ class ProfileGoal:
     view: MemoryView
     chapter: Chapter
     sample: int = 0
+    before: MemoryView | None = None
 
     @property
     def uri(self) -> str:

@@ -73,7 +73,7 @@ class Profiler(Agent[ProfileGoal, ProfileMaterial, ProfileThought, tuple[Derived
         """
         previous = await goal.view.derived(goal.uri, "L1")
         if previous is not None and previous.position >= goal.chapter.position and previous.method != "hand":
-            previous = None
+            previous = await goal.before.derived(goal.uri, "L1") if goal.before else None
         found = await passages(goal, self._curator.counter)
         known = await rested_on(goal.view, previous, found) if previous else []
         chapters, language = await goal.view.chapters(), goal.view.language

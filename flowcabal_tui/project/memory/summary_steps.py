@@ -218,7 +218,8 @@ class SummarySteps:
         _root, kind, subject = uri.split("/")
         view = await self._as_of(chapter)
         entity = None if subject == BOOK else (await as_called_here(view, [await self._named(subject)]))[0]
-        return ProfileGoal(self._tools.kinds.get(kind), entity, view, chapter, sample)
+        before = await self._store.memory.view(chapter.id, await self._tools.generation())
+        return ProfileGoal(self._tools.kinds.get(kind), entity, view, chapter, sample, before)
 
     async def _is_made(self, goal: ProfileGoal, seen: ProfileMaterial) -> bool:
         made = await (await self._as_of(goal.chapter, now=True)).made(goal.uri, "L1")

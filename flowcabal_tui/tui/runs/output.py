@@ -295,7 +295,7 @@ class OutputPane(Vertical):
         if view is None:
             return key_words(_(NO_OUTPUT))
         parts = [one_line(view.title), _(STATES[view.state])]
-        if numbers := self._numbers():
+        if len(numbers := self._numbers()) > 1:
             place = numbers.index(self.attempt) + 1
             parts.append(_("attempt {n} of {m}").format(n=place, m=len(numbers)))
         settled = self._settled()

@@ -8,6 +8,7 @@ from typing import ClassVar, Final, Protocol, runtime_checkable
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
+from textual.content import Content
 from textual.dom import DOMNode
 from textual.screen import ModalScreen
 from textual.widgets import Static
@@ -108,8 +109,8 @@ class HelpScreen(ModalScreen[None]):
                 if section.description:
                     yield Static(key_words(section.description), markup=False)
                 width = max((cell_width(key) for key, _does in section.keys), default=0)
-                lines = [f"{padded(key, width)}  {does}" for key, does in section.keys]
-                yield Static("\n".join(lines), markup=False, classes="help-keys")
+                lines = [Content.assemble(f"{padded(key, width)}  ", key_words(does)) for key, does in section.keys]
+                yield Static(Content("\n").join(lines), markup=False, classes="help-keys")
 
     def action_close(self) -> None:
         """Back to where the writer was."""
