@@ -97,7 +97,8 @@ class Permission:
     words.
 
     `limit` holds a run or check to that price. `answer` is "" while the question is open; `made` is the id of the run
-    or build, or the number of waiting findings after a check. A check has no workflow.
+    or build, or the number of waiting findings after a check. A check has no workflow. `seal` proves that this user's
+    program asked it.
     """
 
     kind: Literal["run", "build", "check"]
@@ -108,6 +109,7 @@ class Permission:
     limit: SpendLimit | None = None
     answer: PermissionOption | Literal[""] = ""
     made: str = ""
+    seal: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +181,9 @@ class AskQuote:
     receipt: Receipt | None = None
 
 
-def after_restart(level: ConversationLevel) -> ConversationLevel:
+def after_restart(level: str) -> ConversationLevel:
     """The level of a conversation that is opened again: never above "suggest"."""
-    return "suggest" if level == "do" else level
+    return "suggest" if level in ("suggest", "do") else "ask"
 
 
 def applied_of(used: Iterable[UsedTool]) -> int:

@@ -10,7 +10,8 @@ import json
 import math
 import re
 from bisect import bisect_right
-from typing import Final, Protocol
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
 
 from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.model_calls import ModelRequest, ToolCall, Usage
@@ -28,6 +29,7 @@ _SENTENCE_END: Final = late(r"(?:[。！？!?…\n]|\.(?=[\s\"'”’）)]))+[�
 
 WORD, MARK = 1.1, 1.2
 WEIGHT: Final = 0.2
+LEAST_FACTOR, MOST_FACTOR = 0.25, 4.0
 LEAST_TOKENS: Final = 50
 """Below this the frame around the messages counts for more than the text: nothing is learned from it."""
 
@@ -44,6 +46,15 @@ class Calibration:
 
     factor: float = 1.0
     samples: int = 0
+
+    @classmethod
+    def stored(cls, known: Mapping[str, Any]) -> Calibration:
+        """From a project's file, which a stranger may have written: a factor that no learning leads to is ignored, for
+        a quote is counted with it."""
+        factor, samples = known.get("factor"), known.get("samples")
+        if isinstance(factor, float | int) and isinstance(samples, int) and samples >= 0:
+            return cls(factor, samples) if LEAST_FACTOR <= factor <= MOST_FACTOR else cls()
+        return cls()
 
 
 class Exact(Protocol):
@@ -91,7 +102,7 @@ class TokenEstimator:
             return
         seen = self.calibration
         weight = max(WEIGHT, 1 / (seen.samples + 1))
-        target = min(4.0, max(0.25, tokens / raw))
+        target = min(MOST_FACTOR, max(LEAST_FACTOR, tokens / raw))
         self.calibration = Calibration(seen.factor + weight * (target - seen.factor), seen.samples + 1)
 
     def truncate(self, text: str, tokens: int) -> str:

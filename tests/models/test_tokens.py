@@ -69,6 +69,13 @@ def test_an_absurd_usage_moves_the_estimate_only_so_far() -> None:
     assert counter.calibration.factor <= 4
 
 
+@pytest.mark.parametrize("factor", [1e-9, -1.0, 0, 1e300, float("nan"), float("inf"), "1", None, True])
+def test_a_stored_factor_that_nothing_was_learned_to_does_not_make_a_quote(factor: object) -> None:
+    assert Calibration.stored({"factor": factor, "samples": 5}).factor == 1
+    assert Calibration.stored({"factor": 1.5, "samples": -1}) == Calibration()
+    assert Calibration.stored({"factor": 1.5, "samples": 5}) == Calibration(1.5, 5)
+
+
 @given(st.text(alphabet="雨声。！”，.!? abc3\n", max_size=200), st.integers(0, 60), st.floats(0.3, 3))
 def test_a_cut_text_is_a_beginning_within_the_limit(text: str, tokens: int, factor: float) -> None:
     counter = TokenEstimator("", Calibration(factor, 1))

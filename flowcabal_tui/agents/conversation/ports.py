@@ -136,6 +136,10 @@ class ChangesPort(Protocol):
         """Applies a stored proposal, as a decision of its own. Raises FlowCabalError."""
         ...
 
+    async def sealed(self, permission: Permission) -> Permission:
+        """The permission with the seal that it needs to be granted."""
+        ...
+
     async def build(self, permission: Permission) -> Proposal:
         """Builds a workflow by rule, which is free, and stores the suggestion. Raises FlowCabalError."""
         ...

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from flowcabal_tui.agents.conversation.changing import MAKER
+from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.conversation import Permission
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.findings import FindingWish
 from flowcabal_tui.domain.ids import ChapterId, RunId
 from flowcabal_tui.domain.proposals import Difference, Origin, Proposal, ProposalId, Reason, WorkflowEdit
-from flowcabal_tui.domain.text import clean_line
+from flowcabal_tui.domain.text import clean_line, digest_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.models.spending import PAYING_RUN
 from flowcabal_tui.protocol.book import BookChanged
 from flowcabal_tui.protocol.builds import RequestBuild
 from flowcabal_tui.protocol.findings import CheckChapters
+from flowcabal_tui.settings.seal import user_seal
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.parts import Parts
@@ -37,6 +41,18 @@ class ProjectChanges:
     async def apply(self, proposal: Proposal) -> None:
         await self._parts.proposals.decide([proposal.id], "confirm")
         await self._parts.memory.updates.story_changed()
+
+    async def sealed(self, permission: Permission) -> Permission:
+        return replace(permission, seal=_seal_of(permission, await asyncio.to_thread(user_seal)))
+
+    async def require_sealed(self, permission: Permission) -> None:
+        """Raises RunError for a permission that came with the folder: its price and its words are a stranger's."""
+        if permission != await self.sealed(permission):
+            raise RunError(
+                _("This was not asked by your own program."),
+                _("It came with the project, and its price may be wrong. Nothing was started."),
+                _("Ask the question again."),
+            )
 
     async def build(self, permission: Permission) -> Proposal:
         """Raises RunError with the question or the reason when the build made nothing to accept."""
@@ -73,3 +89,8 @@ class ProjectChanges:
             raise RunError(_("The chapter was not checked to its end."), why)
         page = await self._parts.findings.page(FindingWish(chapters=(chapter,), folded=True), 0, _MOST_FINDINGS)
         return tuple(row.proposal.id for row in page.rows)
+
+
+def _seal_of(permission: Permission, secret: str) -> str:
+    """Covers what the writer is shown and what would begin."""
+    return digest_of([secret, "permission", to_plain(replace(permission, answer="", made="", seal=""))])

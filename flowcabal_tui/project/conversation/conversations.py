@@ -177,6 +177,9 @@ class Conversations:
             raise RunError(_("Nothing waits for an answer there."))
         if option in ("allow_always", "reject_always"):
             raise RunError(_("Each run, build or check must be allowed separately."))
+        if option == "allow_once":
+            await self._changes.require_sealed(asked)
+            await self._require_price(turn, call, asked)
         # It is answered before it begins: a kill in between starts nothing, and nothing begins twice.
         await self._store.put(turn.with_permission(call, replace(asked, answer=option)))
         made = ""
@@ -191,6 +194,22 @@ class Conversations:
         await self._store.put(latest.with_permission(call, answered))
         self._parts.base.emit(TurnChanged(identity, number))
         return made
+
+    async def _require_price(self, turn: Turn, call: str, asked: Permission) -> None:
+        """Raises RunError when what was free, or without a limit, has another price by now; the card shows it then."""
+        if asked.limit is not None or asked.kind == "build":
+            return
+        if asked.kind == "run":
+            price, limit = await self._book.quote_run(asked.workflow, asked.chapter)
+        else:
+            chapter = await self._parts.store.book.chapter(asked.chapter or ChapterId(""))
+            price, limit = await self._book.quote_check(chapter)
+        if (price, limit) == (asked.price, None):
+            return
+        now = await self._changes.sealed(replace(asked, price=price, limit=limit))
+        await self._store.put(turn.with_permission(call, now))
+        self._parts.base.emit(TurnChanged(turn.conversation, turn.number))
+        raise RunError(_("The price has changed."), price, _("Nothing was started. Answer again if you agree."))
 
     async def _begin(self, asked: Permission, turn: Turn, call: str) -> str:
         if asked.kind == "build":

@@ -91,7 +91,7 @@ class ModelRoles:
             known = asdict(self.counter.calibration) | {"counted_by": self.counter.counted_by}
             if remember:
                 await self._store.values.put(key, known)
-        calibration = Calibration(known["factor"], known["samples"])
+        calibration = Calibration.stored(known)
         exact = self.counter.exact if known.get("counted_by") == self.counter.counted_by else None
         return TokenEstimator(self.name("user"), calibration, exact)
 

@@ -69,7 +69,7 @@ class Spending:
     async def begin(self) -> None:
         """Loads the spending and the calibration, and books the calls that a killed program could not book."""
         if learned := await self._store.values.get(CALIBRATION):
-            self.counter.calibration = Calibration(**learned)
+            self.counter.calibration = Calibration.stored(learned)
         if not self._store.read_only:
             await self._book_left_open()
         self.totals = await self._store.usage.totals()

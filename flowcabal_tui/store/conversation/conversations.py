@@ -199,4 +199,5 @@ def _conversation(row: Row) -> Conversation:
     number, title, level, scope, at, changed, turns = row
     where = from_json(Scope, scope) if scope else None
     began, last = datetime.fromisoformat(at), datetime.fromisoformat(changed)
-    return Conversation(ConversationId(f"{_PREFIX}{number}"), title, began, last, level, where, turns)
+    identity, reopened = ConversationId(f"{_PREFIX}{number}"), after_restart(level)  # a stranger may have written "do"
+    return Conversation(identity, clean_line(title), began, last, reopened, where, turns)
