@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from flowcabal_tui.agents.builder.form_builder import build_by_form, unread_note
 from flowcabal_tui.agents.builder.form_words import form_of
 from flowcabal_tui.agents.builder.forms import Form
 from flowcabal_tui.agents.builder.wish import Wish
+from flowcabal_tui.agents.builder.words import words
 from flowcabal_tui.agents.builder.working_copy import Known, WorkingCopy
+from tests.test_patterns import growth
 
 
 @pytest.mark.parametrize(
@@ -66,6 +70,32 @@ def test_every_chapter_is_no_loop_and_every_scene_is():
 
     assert kinds("For each chapter plan it, then draft it.") == ["plan", "write"]
     assert kinds("Plan the scenes, then draft each scene.") == ["plan", "each"]
+
+
+def test_a_before_belongs_to_the_word_beside_it():
+    plan, polish = form("Plan it, and before it is polished let me read the draft.").steps[0::2]
+    assert not plan.pause and not polish.pause
+    (plan, write, polish) = form("先列提纲，再写初稿，润色之前让我读一遍，然后润色。", "zh").steps
+    assert [step.pause for step in (plan, write, polish)] == [False, True, False]
+
+
+def test_what_is_missing_is_named_in_the_words_of_the_wish_and_a_quotation_is_no_wish():
+    assert form("写完给编辑发条短信。", "zh").missing == ("发条短信",)
+    made = form('Ask me whether it should be "comic" or "cruel", and write that.')
+    assert not made.missing and [each.label for each in made.steps[0].choices] == ["comic", "cruel"]
+
+
+def test_a_plan_that_was_named_last_is_what_the_writer_waits_for():
+    steps = form("提纲、初稿、润色。提纲写好让我看看。", "zh").steps
+    assert [step.pause for step in steps] == [True, False, False]
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_no_pattern_of_the_vocabulary_is_slow(language):
+    tables = words(language, "vocabulary")
+    listed = [form for table in tables["forms"].values() for forms in table.values() for form in forms]
+    patterns = map(re.compile, (*listed, *tables["eyes"], tables["person"], tables["thing"]))
+    assert [each.pattern for each in patterns if growth(each) > 2] == []
 
 
 def form(wish: str, language: str = "en", nodes: tuple[str, ...] = ()) -> Form:
@@ -260,7 +290,8 @@ def test_endings_stand_behind_a_draft() -> None:
 
 def test_a_step_that_the_workflow_has_is_not_inserted_again() -> None:
     wish = "在计划后面加一道，专看计划和大纲有没有冲突。"
-    assert not form(wish, "zh", ("计划", "初稿")).alterations, "the plan is what the new step looks at"
+    (changed,) = form(wish, "zh", ("计划", "初稿")).alterations
+    assert changed.step and (changed.node, changed.step.does) == ("计划", "check"), "the plan is its subject"
     (changed,) = form("初稿不到 3000 字就扩写一遍。", "zh", ("初稿",)).alterations
     assert changed.step and changed.step.does == "expand"
 

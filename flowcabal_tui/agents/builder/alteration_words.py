@@ -16,6 +16,7 @@ class _Mention(NamedTuple):
     """A node where the wish names it."""
 
     at: int
+    end: int
     path: str
     node: Json
 
@@ -41,7 +42,7 @@ def _mentions(found: Wish, copied: WorkingCopy) -> Iterator[_Mention]:
         parts = [word for word in called[1].split() if len(word) > 4 and word.isascii()]
         own = [word for key, each in found.tables["steps"].items() if _is_after(called, key, each) for word in each]
         spots = found.named(called) or found.named((*parts, *own))
-        yield from (_Mention(spot.start, place.path, place.node) for spot in spots)
+        yield from (_Mention(spot.start, spot.end, place.path, place.node) for spot in spots)
 
 
 def _is_after(called: Sequence[str], key: str, words: Sequence[str]) -> bool:
@@ -90,8 +91,8 @@ def _inserted(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) ->
     reader = next((_near(found, mentions, each.start).path for each in found.marks("sees")), "")
     if others := [each.path for each in mentions if reader and order.index(each.path) < order.index(reader)]:
         ends = [others[0], reader]
-    near = [each for each in found.marks("before") if abs(each.start - mentions[0].at) <= found.reach]
-    ends = ["", *ends] if near and len(ends) == 1 else ends
+    if len(ends) == 1 and any(found.is_later(each.at, each.end) for each in mentions):
+        ends = ["", *ends]
     return [{"change": "insert", "node": ends[0], "before": "".join(ends[1:]), "step": step}]
 
 
@@ -135,11 +136,11 @@ def _unpaused(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) ->
 
 def _paused(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
     """The writer looks before a node, or after one."""
-    pauses, before = found.marks("pause", "edit", "approve"), found.marks("before")
+    pauses, ids = found.marks("pause", "edit", "approve"), [each.node["id"] for each in all_found(copied.document)]
     if not mentions or not pauses:
         return ()
-    near = min(mentions, key=lambda each: abs(each.at - before[0].start if before else 0))
-    if before and names_in(own_params(near.node), [each.node["id"] for each in all_found(copied.document)]):
-        return [{"change": "pause", "before": near.path}]
+    later = [each for each in mentions if found.is_later(each.at, each.end)]
+    if later and names_in(own_params(later[0].node), ids):
+        return [{"change": "pause", "before": later[0].path}]
     ahead = [each for each in mentions if each.at < pauses[0].start]
     return [{"change": "pause", "node": (ahead[-1:] or mentions)[0].path}]

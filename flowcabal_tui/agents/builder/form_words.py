@@ -58,10 +58,10 @@ def _outside(found: Wish, copied: WorkingCopy) -> tuple[str, ...]:
     known = " ".join((*described, *(names.callable_flows or ()), *(names.models or ()))).casefold()
     missing: list[str] = []
     for hit in found.hits["outside"]:
-        word = found.folded[hit.start : hit.end]
-        near = [each.key for each in found.hits["actions"] if each.start < hit.end and hit.start < each.end]
-        if not found.is_denied(hit) and not any(each in known for each in (word, *near)):
-            missing.append(word if hit.key.isascii() or word.isascii() else hit.key)
+        word = found.text[hit.start : hit.end]
+        near = [each.key for each in found.hits["actions"] if each.gap(hit) < 0]
+        is_meant = not found.is_denied(hit) and all(each.gap(hit) >= 0 for each in found.quoted)
+        missing += [word] if is_meant and not any(each in known for each in (word.casefold(), *near)) else []
     return tuple(dict.fromkeys(missing))
 
 
@@ -74,7 +74,9 @@ def _writing(found: Wish, copied: WorkingCopy) -> Steps:
         steps = [*_of(steps, "plan"), {"at": 0, "does": "choose", "choices": ways}, *_without(steps, "plan", "write")]
     if called:
         later = [step for step in steps if step["at"] > called[-1]["at"] and step["does"] in found.tables["on_texts"]]
-        steps = [*_of(steps, "plan", "write", "candidates"), *called, *later]
+        written = _of(steps, "plan", "write", "candidates")
+        after = max((step["at"] for step in written), default=0)
+        steps = [*written, *({**step, "at": max(step["at"], after + 1)} for step in called), *later]
     for mark in found.marks("count", "remember")[:1]:
         keys = [each for each in found.quoted if each.key.isidentifier()]
         key = min(keys, key=lambda each: abs(each.start - mark.start)).key if keys else mark.key
@@ -127,7 +129,7 @@ def _candidates(found: Wish, steps: Steps) -> Steps:
     counted = [hit for hit in found.marks(*kinds) if any(hit.gap(n) <= found.reach for n in numbers)]
     marks = found.marks("candidates") or counted
     ideas = [] if counted else [*found.picked()]
-    if not (marks := [each for each, _thing in ideas] or marks or (found.marks("pick") if numbers else [])):
+    if not (marks := [each for each, _thing in ideas] or marks or (found.marks("pick", "choose") if numbers else [])):
         return steps
     kind, at = "idea" if ideas else next(filter(found.has, kinds), "write"), marks[0].start
     number = int(min(numbers, key=lambda each: abs(each.start - at)).value) if numbers else 5
@@ -176,7 +178,8 @@ def _eyes(found: Wish, steps: Steps) -> Steps:
 
 def _rounds(found: Wish, steps: Steps) -> Steps:
     """A critic, or rounds of revision, make one step of both."""
-    rounds = next((int(each.value) for each in found.numbers_by("rounds", 1, 10)), 0)
+    taken = {step["number"] for step in _of(steps, "candidates")}
+    rounds = next((int(each.value) for each in found.numbers_by("rounds", 1, 10) if each.value not in taken), 0)
     if rounds < 2 and found.critics:
         return steps
     if not found.has("improve") and not (rounds > 1 and _of(steps, "revise", "polish")):
@@ -237,15 +240,19 @@ def _called(found: Wish, copied: WorkingCopy) -> Steps:
 
 
 def _pause(found: Wish, steps: Steps) -> None:
-    """A pause belongs to its object, else to the step whose word stands last before it; after "at the end" to the last
-    step."""
-    articles = found.tables["articles"]["words"]
+    """A pause belongs to its object, or to the plan if that was named last or in the clause, else to the step whose word stands last
+    before it; after "at the end" to the last step, and with "before the polish" to the step ahead of that."""
+    articles, placed = found.tables["articles"]["words"], sorted(steps, key=lambda step: step["at"])
     is_inside = _of(steps, "choose") or (_of(steps, "each") and found.has("next"))
     for mark in [] if is_inside or not steps else found.marks("pause", "edit", "approve", denied=False):
-        placed = sorted(steps, key=lambda step: step["at"])
-        seen = [hit.key for hit in found.hits["steps"] if found.folded[mark.end : hit.start].strip() in articles]
-        before = [step for step in placed if step["at"] <= mark.start]
-        owner = [*placed[:1], *before, *_of(steps, *seen)][-1]
+        behind = [hit for hit in found.hits["steps"] if found.folded[mark.end : hit.start].strip() in articles]
+        said = [hit for hit in found.hits["steps"] if hit.start < mark.start]
+        plans = (hit for hit in said if hit == said[-1] or hit.start in found.clause(mark.start))
+        objects = [hit.key for hit in behind or plans if behind or hit.key == "plan"]
+        owner = [*placed[:1], *(step for step in placed if step["at"] <= mark.start), *_of(steps, *objects)][-1]
+        near = (hit for hit in found.hits["steps"] if hit.gap(mark) <= found.reach * 2 and not objects)
+        if any(hit.key == owner["does"] and found.is_later(hit.start, hit.end) for hit in near):
+            owner = steps[max(steps.index(owner) - 1, 0)]
         if any(owner["at"] < hit.start < mark.start for hit in found.marks("last")):
             owner = _without(steps, "count", "remember")[-1]
         if owner["does"] not in ("candidates", "count"):

@@ -31,11 +31,12 @@ class Wish:
     def __init__(self, text: str, language: str) -> None:
         self.said, self.tables = words(language), words("zh" if han_count(text) * 8 > len(text) else "en", "vocabulary")
         self.text = text[: self.tables["longest"]]
-        self.folded = self.text.casefold()
+        self.folded = self.text.casefold().replace("’", "'")
         self.reach: int = self.tables["reach"]
         """Characters between two words that belong together."""
         listed = ("steps", "marks", "things", "keep", "about", "outside", "actions", "writer")
-        self.hits = {name: _hits(self.folded, self.tables[name]) for name in listed}
+        forms: Mapping[str, Mapping[str, list[str]]] = self.tables["forms"]
+        self.hits = {name: _hits(self.folded, self.tables[name], forms.get(name, {})) for name in listed}
         self.numbers = _numbers(self.folded, self.tables)
         self.clauses = [range(one.end(), other.start()) for one, other in pairwise(self.found("break"))]
         self.quoted = [WordHit(each[1] or each[2], *each.span()) for each in self.found("quoted")]
@@ -54,8 +55,15 @@ class Wish:
         return bool(self.marks(*keys))
 
     def is_denied(self, hit: WordHit) -> bool:
-        """True when a "not" comes directly before the hit."""
-        return any(0 <= hit.start - n.end <= self.reach // 3 for n in self.hits["marks"] if n.key in ("not", "never"))
+        """True when a "not" comes directly before the hit or around it."""
+        nots = (n for n in self.hits["marks"] if n.key in ("not", "never") and n != hit)
+        return any(n.start <= hit.start <= n.end + self.reach // 3 for n in nots)
+
+    def is_later(self, start: int, end: int) -> bool:
+        """True when a "before" belongs to the word at this place: before the polish, 润色之前."""
+        befores, is_ahead = self.marks("before"), self.tables["is_ahead"]
+        gaps = (start - each.end if is_ahead else each.start - end for each in befores)
+        return any(0 <= gap <= self.tables["beside"] for gap in gaps)
 
     def verbs(self) -> list[WordHit]:
         """The steps that the wish names."""
@@ -113,9 +121,12 @@ class Wish:
         the subject of these.
         """
         ends = [hit.end for hit in self.hits["about"]]
-        subjects = {hit.start: hit.key for hit in filter(self.is_subject, self.hits["about"]) if hit.start not in ends}
+        known = [hit for hit in filter(self.is_subject, self.hits["about"]) if hit.start not in ends]
+        words = {hit: self.folded[hit.start : hit.end] for hit in known}
+        subjects = {hit.start: hit.key if word in hit.key else f"{hit.key} ({word})" for hit, word in words.items()}
         checks = [each for each in self.hits["steps"] if each.key == "check"]
-        stops = [hit.start for hit in (*self.hits["marks"], *self.numbers, *checks)]
+        marks = (hit for hit in self.hits["marks"] if hit.key not in (*self.tables["links"], "longer", "shorter"))
+        stops = [hit.start for hit in (*marks, *self.numbers, *checks)]
         for hit in checks:
             clause = self.clause(hit.start)
             rest = range(hit.end, clause.stop)
@@ -171,10 +182,12 @@ def _numbers(text: str, tables: Mapping[str, Any]) -> list[WordHit]:
     return made
 
 
-def _hits(text: str, entries: Mapping[str, Any]) -> list[WordHit]:
-    """All words of a table; where two overlap, the longer one."""
-    folded = [(key, word.casefold()) for key, listed in entries.items() for word in listed if word]
-    found = [WordHit(key, *at.span()) for key, one in folded if one in text for at in re.finditer(_any_of([one]), text)]
+def _hits(text: str, entries: Mapping[str, list[str]], forms: Mapping[str, list[str]] | None = None) -> list[WordHit]:
+    """All words and forms of a table; where two overlap, the longer one."""
+    folded = ((key, word.casefold()) for key, listed in entries.items() for word in listed if word)
+    patterns = [(key, _any_of([word])) for key, word in folded if word in text]
+    patterns += [(key, form) for key, listed in (forms or {}).items() for form in listed]
+    found = [WordHit(key, *at.span()) for key, pattern in patterns for at in re.finditer(pattern, text)]
     taken: list[WordHit] = []
     for hit in sorted(found, key=lambda hit: (hit.start - hit.end, hit.start)):
         if all(hit.end <= other.start or hit.start >= other.end for other in taken):
