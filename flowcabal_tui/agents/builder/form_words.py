@@ -240,8 +240,11 @@ def _called(found: Wish, copied: WorkingCopy) -> Steps:
 
 
 def _pause(found: Wish, steps: Steps) -> None:
-    """A pause belongs to its object, or to the plan if that was named last or in the clause, else to the step whose word stands last
-    before it; after "at the end" to the last step, and with "before the polish" to the step ahead of that."""
+    """Marks the steps that the writer must approve.
+
+    A pause belongs to its object, or to the plan if that was named last or in the clause, else to the step whose word
+    comes last before it; after "at the end" to the last step, and with "before the polish" to the step ahead of that.
+    """
     articles, placed = found.tables["articles"]["words"], sorted(steps, key=lambda step: step["at"])
     is_inside = _of(steps, "choose") or (_of(steps, "each") and found.has("next"))
     for mark in [] if is_inside or not steps else found.marks("pause", "edit", "approve", denied=False):
