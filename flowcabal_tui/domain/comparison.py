@@ -181,10 +181,6 @@ class OutcomeCount:
     tied: int
     lost: int
 
-    @property
-    def total(self) -> int:
-        return self.won + self.tied + self.lost
-
 
 def comparison_id(target: ComparisonTarget, digests: Sequence[Digest]) -> ComparisonId:
     """The id of a comparison: equal for the same candidates of the same step, in any order."""

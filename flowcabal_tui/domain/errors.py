@@ -9,7 +9,7 @@ ProjectError: ProjectNotFound, ProjectExists, ProjectLocked, ProjectReadOnly, Pr
 WorkflowError: BindingError, ExpressionError, ConditionError, DialectError
 BindingError: TooLarge
 DialectError: Mistakes
-RunError: UnknownName, BudgetExceeded, ContextOverflow, StaleQuestion, StepFailed, EmbeddingsNotAgreed, BadArgument,
+RunError: UnknownName, BudgetExceeded, StaleQuestion, StepFailed, EmbeddingsNotAgreed, BadArgument,
     BadLine
 UnknownName: Gone
 BudgetExceeded: LimitReached
@@ -191,10 +191,6 @@ class LimitReached(BudgetExceeded):
     asked: object = None
     number: int = 0
     cut: bool = False
-
-
-class ContextOverflow(RunError):
-    """The mandatory context does not fit the budget."""
 
 
 class StaleQuestion(RunError):

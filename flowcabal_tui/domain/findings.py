@@ -11,9 +11,6 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proposals import Proposal, ProposalState
 from flowcabal_tui.domain.run import AngleCheck, Compared
 
-FINDING_STATES: Final[tuple[ProposalState, ...]] = (
-    *("waiting", "later", "intended", "changed", "useless", "resolved", "withdrawn"),
-)
 SETTLED: Final[tuple[ProposalState, ...]] = ("intended", "changed", "useless", "resolved")
 """States of a finding that has an outcome."""
 SHOWN: Final = 5

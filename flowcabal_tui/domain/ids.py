@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NewType
 
-ProjectId = NewType("ProjectId", str)
 RunId = NewType("RunId", str)
 NodeId = NewType("NodeId", str)
 QuestionId = NewType("QuestionId", str)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final, Literal, NewType, Protocol, get_args
+from typing import Any, Final, Literal, NewType, get_args
 
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity
@@ -286,14 +286,6 @@ class ProposalPage:
     def total(self, states: tuple[ProposalState, ...]) -> int:
         """Rows of these states (empty: of any)."""
         return sum(self.counts.get(state, 0) for state in states or get_args(ProposalState))
-
-
-class ProposalReader(Protocol):
-    """Reads the list of proposals."""
-
-    async def proposals(self, wish: ProposalWish, offset: int = 0, limit: int = 100) -> ProposalPage:
-        """Some rows, those of the newest reading first."""
-        ...
 
 
 def plain_quotation(text: str) -> str:

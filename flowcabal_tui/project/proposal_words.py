@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import (
@@ -79,7 +79,6 @@ _REASONS: Final[Mapping[ReasonCode, str]] = {
 }
 _ENDED: Final = late(r"""(?:([。！？]|……)|[.!?])[”’」』"')）]*$""")
 NameOf = Callable[[EntityId], str]
-ChapterOf = Callable[[ChapterId], str]
 
 
 def joined(*parts: str) -> str:

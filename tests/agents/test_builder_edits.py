@@ -5,18 +5,18 @@ from __future__ import annotations
 import copy
 import json
 from types import SimpleNamespace
-from typing import Any
+from typing import Annotated, Any, Final
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from pydantic import Field, TypeAdapter
 
 from flowcabal_tui.agents.builder.build_prompt import user_prompt
 from flowcabal_tui.agents.builder.build_state import Build
 from flowcabal_tui.agents.builder.changes import changes_between, with_changes, without_needy
 from flowcabal_tui.agents.builder.document import Json
 from flowcabal_tui.agents.builder.edits import (
-    ANY_EDIT,
     AddNode,
     Connect,
     Disconnect,
@@ -33,6 +33,7 @@ from flowcabal_tui.agents.builder.working_copy import MOST_NEW_NODES, Known, Wor
 from flowcabal_tui.nodes.validation import check_document
 from tests.agents.builder_briefs import known_in, rows
 
+_ANY_EDIT: Final[TypeAdapter[Edit]] = TypeAdapter(Annotated[Edit, Field(discriminator="edit")])
 READS_DRAFT = [{"kind": "text", "text": "Polish it.\n"}, {"kind": "virtual", "node": "draft"}]
 
 
@@ -234,7 +235,7 @@ def test_no_sequence_of_edits_breaks_the_copy_or_touches_the_original(edits: lis
     copied = WorkingCopy.of(base, Known())
     for each in edits:
         try:
-            copied = copied.with_edit(ANY_EDIT.validate_python(each))
+            copied = copied.with_edit(_ANY_EDIT.validate_python(each))
         except EditRefused:
             continue
     assert base == chapter() == copied.base

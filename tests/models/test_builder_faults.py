@@ -86,7 +86,7 @@ class Trial:
         assert said and "Traceback" not in said and len(said) < 2_500
         assert len(build.rounds) <= len(self.server.log)
         suggestion = build.suggestion()
-        assert suggestion.is_finished == (build.status == "finished")
+        assert bool(suggestion.stopped) == (build.status != "finished")
         assert (
             not [each for each in check_document(build.copied.document) if each.severity == "error"]
             or not (build.copied.document["nodes"])
@@ -228,7 +228,7 @@ async def test_f09_different_calls_for_ever_end_at_the_limit(trial: Trial):
     build = await trial.build()
     assert "20 rounds" in build.stopped
     assert len(build.suggestion().changes) == 20
-    assert not build.suggestion().is_finished
+    assert build.suggestion().stopped
 
 
 async def test_f09_the_limit_of_tokens_ends_a_build(trial: Trial):

@@ -177,7 +177,7 @@ async def test_a_plan_that_was_never_valid_leaves_nothing_and_says_why():
     build = await planned(Model([ghost], [FINAL]))
     assert build.status == "stopped" and not ids(build)
     assert "c" in build.stopped
-    assert not build.suggestion().is_finished
+    assert build.suggestion().stopped
 
 
 async def test_a_question_in_prose_is_put_to_the_writer():

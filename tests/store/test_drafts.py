@@ -27,7 +27,7 @@ async def put_old_row(store, chapter, text):
 
 
 async def rows(store):
-    return await store.values.drafts()
+    return tuple(key for (key,) in await store._database.rows("SELECT key FROM draft ORDER BY at, key"))
 
 
 async def test_a_draft_knows_the_version_that_it_was_typed_over(store, chapter):

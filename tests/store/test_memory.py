@@ -262,7 +262,6 @@ async def test_what_the_writer_waived_is_seen_at_once(store):
     view = await store.memory.view(None)
     await store.memory.waive(("左手", "右手"), "双生子")
     assert await view.waived() == {("左手", "右手")}
-    assert await store.memory.waivers() == ((("左手", "右手"), "双生子"),)
 
 
 async def test_what_is_read_at_once_is_what_is_read_one_by_one(store):

@@ -12,7 +12,7 @@ import flowcabal_tui.tui
 from flowcabal_tui.domain.memory import BackgroundTask, StaleText
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.locale import use_language
-from flowcabal_tui.tui.app.effects import asks_first
+from flowcabal_tui.tui.app.effects import effect_of
 from flowcabal_tui.tui.app.keys_page import all_keys
 from flowcabal_tui.tui.runs.controller import RunController
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
@@ -21,6 +21,8 @@ from tests.tui.fakes import FakeWorkbench
 from tests.tui.test_upkeep import screen_text
 from tests.tui.test_workspace_whole import opened, press
 
+_STOPS = "queue.cancel cancel-all memory.cancel stop stop-node stop-all branch"
+"""Ids of actions that stop work, or their parts after the point."""
 PAYING = {
     "run.start": ("f5", "enter"),
     "chapters.run": ("1", "r", "enter"),
@@ -88,8 +90,13 @@ def failed(workbench: FakeWorkbench) -> None:
     workbench.stale_rows = []
 
 
+def _asks_first(action: str) -> bool:
+    """True for an action that costs money or stops work."""
+    return not {action, action.partition(".")[2]}.isdisjoint(_STOPS.split()) or effect_of(action) == "pays"
+
+
 def test_every_action_that_pays_or_stops_is_in_one_of_the_tables() -> None:
-    asking = {row.id for row in all_keys() if asks_first(row.id) and not row.id.startswith("leader.")}
+    asking = {row.id for row in all_keys() if _asks_first(row.id) and not row.id.startswith("leader.")}
     assert asking == {*PAYING, *STOPPING, *ELSEWHERE, *AGREED}
 
 

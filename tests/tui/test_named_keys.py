@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,13 +15,17 @@ from flowcabal_tui.locale import _, ngettext, use_keys, use_language
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import FlowCabalApp
 from flowcabal_tui.tui.app.keys_page import all_keys
-from flowcabal_tui.tui.app.named_keys import KEY_IN_WORDS, named_actions, named_keys
+from flowcabal_tui.tui.app.named_keys import named_actions, named_keys
 from flowcabal_tui.tui.shared.actions import shown_key
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import shown
 from tests.tui.try_out import invented_access
 from tests.tui.waiting import settled
 
+_KEY_IN_WORDS = re.compile(
+    r"`([^`\s]{1,14})`|(?<![A-Za-z])((?:Shift\+|Ctrl\+)?F\d{1,2}|Ctrl\+[^\s,.;:，。；：、]|Shift\+Delete)(?![A-Za-z0-9])"
+)
+"""A key as messages write it: a letter or sign in backticks, or a function key, or one with Ctrl."""
 NO_KEYS = {
     "Each notice of this session with its time; `!` is a warning or an error.": "!",
     "Everyone and everything with a name.": "?",
@@ -49,7 +54,7 @@ def messages() -> Iterator[str]:
 def keys_in(words: str) -> set[str]:
     known = {shown_key(key) for row in all_keys() for key in row.keys}
     signs = {sign for start, each in NO_KEYS.items() if words.startswith(start) for sign in each.split()}
-    return {one or other for one, other in KEY_IN_WORDS.findall(words)} & known - signs
+    return {one or other for one, other in _KEY_IN_WORDS.findall(words)} & known - signs
 
 
 def test_every_key_that_a_message_names_has_its_action() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Literal
 
 from flowcabal_tui.agents.builder.checks import ChecklistItem, CopyReport
 from flowcabal_tui.agents.builder.document import Json
@@ -109,13 +109,3 @@ class Build:
     def stop(self, why: str) -> None:
         """Ends the build; the copy stays to be looked at."""
         self.status, self.stopped = "stopped", why
-
-    def told(self) -> dict[str, Any]:
-        """The build in short, for `--json`."""
-        return {
-            "status": self.status,
-            "rounds": len(self.rounds),
-            "tokens": self.tokens,
-            "stopped": self.stopped,
-            "questions": list(self.questions),
-        }

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field
 
 MetaField = Literal["id", "name", "description", "language", "keep", "join", "context_at", "skip_empty"]
 _PATH: Final = "The node's id; inside another: `loop/draft`, `parallel/branch/draft`."
@@ -95,4 +95,3 @@ class SetMeta(_Edit):
 
 Edit = AddNode | RemoveNode | Connect | Disconnect | SetParam | SetPrompt | Rename | SetMeta
 EDITS: Final[tuple[type[Edit], ...]] = get_args(Edit)
-ANY_EDIT: Final[TypeAdapter[Edit]] = TypeAdapter(Annotated[Edit, Field(discriminator="edit")])

@@ -29,11 +29,6 @@ class Read:
             return {"kind": "virtual", "part": self.part, "node": self.node}
         return {"kind": "text", "part": self.part, "text": "{{" + self.path + "}}"}
 
-    @property
-    def inline(self) -> str:
-        """The same inside a text."""
-        return "{{" + self.path + "}}"
-
 
 def of_node(name: str, part: str = "draft", called: str = "") -> Read:
     """The text that a node gives."""

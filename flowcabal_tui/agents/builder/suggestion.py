@@ -35,11 +35,6 @@ class Suggestion:
     report: CopyReport = CopyReport()
     stopped: str = ""
 
-    @property
-    def is_finished(self) -> bool:
-        """True when the suggestion may be accepted."""
-        return not self.stopped and self.report.passed and bool(self.changes)
-
 
 def changes_of(copied: WorkingCopy, wish: str, *, by_form: bool = False) -> tuple[Change, ...]:
     """The changes with the points that they serve. Ticked are those that the writer asked for in words or in the form.

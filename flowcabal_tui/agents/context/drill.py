@@ -12,7 +12,6 @@ from typing import Final
 
 from flowcabal_tui.agents.context.intent import Reading
 from flowcabal_tui.agents.context.things import ABSENCE, RARITY, rarity
-from flowcabal_tui.domain.context import ContextSource
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Derived, Level
@@ -56,11 +55,6 @@ class Summary:
 def reason(opened: Opened) -> str:
     """The reason for a passage, as shown in the receipt."""
     return _said(opened.level).format(terms=_(", ").join(opened.found))
-
-
-def is_opened(source: ContextSource) -> bool:
-    """True when the receipt shows that the chapter was opened from its summary."""
-    return any(source.reason.startswith(_said(level).partition("{")[0]) for level in _LEVELS)
 
 
 def _said(level: Level) -> str:

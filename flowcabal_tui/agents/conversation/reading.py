@@ -10,7 +10,7 @@ from pydantic import Field
 from flowcabal_tui.agents.builder.refused import EditRefused, unknown
 from flowcabal_tui.agents.conversation.ports import BookPort
 from flowcabal_tui.agents.tool_calls import Arguments
-from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Entity, Evidence
 from flowcabal_tui.domain.prompt_parts import escaped, in_attribute
@@ -173,12 +173,6 @@ class ReadingTools:
 
     async def _numbers(self) -> dict[ChapterId, int]:
         return {chapter.id: chapter.position for chapter in await self._book.chapters()}
-
-
-def names_of(ids: Iterable[EntityId], entities: Sequence[Entity]) -> str:
-    """Names in a row."""
-    known = {entity.id: entity.name for entity in entities}
-    return ", ".join(known.get(each, each) for each in ids)
 
 
 def _hit(hit: SearchHit) -> str:

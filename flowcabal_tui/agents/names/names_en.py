@@ -32,7 +32,6 @@ _COMMON: Final = word_list("not_names.en") | word_list("peoples.en")
 _OF_A_KIND: Final = re.compile("(?:ese|isms?|shire(?:man|men))$")
 """Endings of words for a people or a doctrine."""
 _LEAST: Final = 2
-_MOSTLY: Final = 0.3
 _LEAST_WHERE: Final = 0.15
 
 

@@ -49,7 +49,3 @@ class Values:
                 )
 
         await self._database.do(put)
-
-    async def drafts(self) -> tuple[str, ...]:
-        """The keys of all unsaved texts, oldest first."""
-        return tuple(key for (key,) in await self._database.rows("SELECT key FROM draft ORDER BY at, key"))

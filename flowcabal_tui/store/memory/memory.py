@@ -188,11 +188,6 @@ class Memory:
             lambda connection: connection.execute("INSERT OR REPLACE INTO waiver VALUES (?, ?, ?, ?)", row).close()
         )
 
-    async def waivers(self) -> tuple[tuple[tuple[str, str], str], ...]:
-        """Signatures and reasons, oldest first."""
-        rows = await self._database.rows("SELECT draft, source, reason FROM waiver ORDER BY at, draft, source")
-        return tuple(((draft, source), reason) for draft, source, reason in rows)
-
     def _now(self) -> str:
         return self._clock().isoformat()
 

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final
 
 from flowcabal_tui.domain.codec import from_json, to_json
 from flowcabal_tui.domain.comparison import (
@@ -25,7 +25,6 @@ from flowcabal_tui.domain.run import AngleCheck
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.store.file.connection import Clock, Database, Row, Work
 
-State = Literal["open", "decided", "taken back"]
 _COLUMNS: Final = "id, workflow, node, chapter, question, seed, state, verdict, before, after, body, at"
 
 

@@ -158,11 +158,6 @@ class Runs(Journal):
         holder = self._holder()
         return holder is not None and (holder.since == UNKNOWN or entered >= holder.since)
 
-    async def unfinished(self) -> tuple[RunId, ...]:
-        """Runs without an end that no process carries on, oldest first."""
-        rows = await self._database.rows(f"SELECT id, {_LAST} FROM run ORDER BY number")
-        return tuple(run for run, kind in rows if kind != "run-ended" and run not in self._live)
-
     async def open_questions(self) -> tuple[Question, ...]:
         """Unanswered questions, oldest first."""
         rows = await self._database.rows(

@@ -27,7 +27,6 @@ _ACTIONS: Final[dict[Effect, str]] = {
             "check sift resume read build patch step try run.start decision.mend chapters.run workflow.run block.run",
 }  # fmt: skip
 """Ids, or their parts after the point."""
-_STOPS: Final = "queue.cancel cancel-all memory.cancel stop stop-node stop-all branch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +60,6 @@ def effect_of(action: str) -> Effect:
             if name in actions.split():
                 return effect
     return "shows"
-
-
-def asks_first(action: str) -> bool:
-    """True for an action that costs money or stops work: it asks, in the words of `shared/spending.py`."""
-    action = action.removeprefix("leader.")
-    stops = action in _STOPS.split() or action.partition(".")[2] in _STOPS.split()
-    return stops or effect_of(action) == "pays"
 
 
 def acts_on_row(action: str) -> bool:

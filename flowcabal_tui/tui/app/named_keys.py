@@ -8,13 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.tui.shared.actions import shown_key
 
-KEY_IN_WORDS: Final = late(
-    r"`([^`\s]{1,14})`|(?<![A-Za-z])((?:Shift\+|Ctrl\+)?F\d{1,2}|Ctrl\+[^\s,.;:，。；：、]|Shift\+Delete)(?![A-Za-z0-9])"
-)
-"""A key as messages write it: a letter or sign in backticks, or a function key, or one with Ctrl."""
 _FILE: Final = Path(__file__).with_name("named_keys.toml")
 
 

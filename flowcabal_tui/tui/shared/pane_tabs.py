@@ -11,7 +11,6 @@ from textual.widgets import Static
 
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
-from flowcabal_tui.tui.widgets.cells import cell_width
 from flowcabal_tui.tui.widgets.panel import edge_of
 from flowcabal_tui.tui.widgets.roles import role_style
 
@@ -36,7 +35,7 @@ class PaneTabs(Static):
     ) -> None:
         """`panes` are (digit, id, words marked for translation); `is_edge` draws it as the upper edge of a panel."""
         self._panes_named, self._shown_pane, self._is_edge, self._plain = panes, "", is_edge, plain
-        self._is_current, self._note = not is_edge, ""
+        self._is_current = not is_edge
         super().__init__("" if is_edge else self._row(), classes=classes, markup=False)
 
     @property
@@ -48,12 +47,6 @@ class PaneTabs(Static):
         """Marks the pane that is shown, by brackets; `is_current`: keys act there."""
         if (pane, is_current) != (self._shown_pane, self._is_current):
             self._shown_pane, self._is_current = pane, is_current
-            self.update(self._row(), layout=False)
-
-    def note(self, words: str) -> None:
-        """Words at the right end of an edge, such as the length of the book."""
-        if words != self._note:
-            self._note = words
             self.update(self._row(), layout=False)
 
     def on_resize(self) -> None:
@@ -80,12 +73,8 @@ class PaneTabs(Static):
         if not self._is_edge:
             return names
         line = edge_of(is_current=self._is_current, plain=self._plain).line
-        note = f" {self._note} " if self._note else ""
-        space = self.size.width - names.cell_length - cell_width(note)
-        if space < 2:
-            note, space = "", self.size.width - names.cell_length
         look = "bold $border" if self._is_current else "$border-blurred"
-        return Content.assemble(names, (line * (space - 1), look), (note, role_style("secondary")), (line, look))
+        return Content.assemble(names, (line * (self.size.width - names.cell_length), look))
 
     def on_click(self, event: Click) -> None:
         """The mouse is a second way; digits are the first."""

@@ -179,12 +179,6 @@ class ProseArea(TextArea):
             start, _end = self.selected_span
             self._select_place(next((at for at in places if at > start), places[0]))
 
-    def previous_match(self) -> None:
-        """Select the place found before, round the start."""
-        if places := self._places():
-            start, _end = self.selected_span
-            self._select_place(next((at for at in reversed(places) if at < start), places[-1]))
-
     def _places(self) -> list[int]:
         sought = re.escape(self._search_text)
         return [match.start() for match in re.finditer(sought, self.text, re.IGNORECASE)] if sought else []

@@ -119,11 +119,6 @@ class StreamView(ScrollView, can_focus=True):
         """The thinking alone."""
         return self._thoughts.text
 
-    @property
-    def is_following(self) -> bool:
-        """True when the view stays at the end as text arrives."""
-        return self._following
-
     def append(self, text: str) -> None:
         """Adds `text` at the end; the cost depends on its own length only."""
         if added := clean(text):

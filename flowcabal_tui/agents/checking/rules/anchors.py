@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
+from flowcabal_tui.agents.checking.rules.material import EarlierBook
 from flowcabal_tui.agents.words import word_list
-from flowcabal_tui.domain.manuscript import Span
 
 _WORD: Final = re.compile(r"[A-Za-zÀ-ɏ]{3,}")
 _HAN_RUN: Final = re.compile(r"[㐀-鿿]{2,}")
@@ -65,10 +64,3 @@ def _weight(term: str, book: EarlierBook) -> float:
 def _stem(word: str) -> str:
     low = word if word[0].isupper() else word.lower()
     return _ENDINGS.sub("", low) if len(low) > 5 else low
-
-
-def window(told: NarratedText, start: int, before: int = 1, after: int = 1) -> Iterator[Span]:
-    """The sentences around a place that are in its paragraph."""
-    number = told.sentence_number(start)
-    for each in range(max(0, number - before), min(len(told.sentences), number + after + 1)):
-        yield told.sentences[each]
