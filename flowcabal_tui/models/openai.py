@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from typing import Any, Final
+from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
 from flowcabal_tui.domain.endpoints import Endpoint, sent_parameters
@@ -18,9 +18,10 @@ from flowcabal_tui.models.collect import arrived_of_tool
 from flowcabal_tui.models.failures import Failures
 from flowcabal_tui.models.http_model import HttpModel, Sleep
 from flowcabal_tui.models.reply import PartialCall, Reply, count_of, text_of
-from flowcabal_tui.models.thoughts import InlineThoughts
 from flowcabal_tui.models.transport import Transport
 
+_OPEN: Final = "<think>"
+_CLOSE: Final = "</think>"
 _FINISHES: Final[dict[str, Finish]] = {
     "length": "length",
     "max_tokens": "length",
@@ -30,6 +31,50 @@ _FINISHES: Final[dict[str, Finish]] = {
     "sensitive": "content_filter",
 }
 _BROKEN_OFF: Final = frozenset({"insufficient_system_resource", "network_error", "error"})
+
+
+class InlineThoughts:
+    """Parts `<think>...</think>` at the very beginning of a streamed answer from its text.
+
+    Local servers without a parser for the model's thinking leave it there. Elsewhere the words stay as they are.
+    """
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._part: Literal["before", "thinking", "gap", "text"] = "before"
+
+    def feed(self, piece: str) -> tuple[str, str]:
+        """The (text, thinking) that is certain after `piece`."""
+        thought = ""
+        if self._part == "before":
+            piece = self._begin(piece)
+        if self._part == "thinking":
+            thought, closed, rest = (self._held + piece).partition(_CLOSE)
+            if not closed:
+                return "", self._without_tail(thought)
+            self._part, piece = "gap", rest
+        if self._part == "gap" and (piece := piece.lstrip("\n")):
+            self._part = "text"
+        return piece, thought
+
+    def _begin(self, piece: str) -> str:
+        """Decides whether the answer begins with thoughts. Returns the text that is left to read."""
+        piece, self._held = self._held + piece, ""
+        begun = piece.lstrip()
+        if begun.startswith(_OPEN):
+            self._part = "thinking"
+            return begun.removeprefix(_OPEN)
+        if _OPEN.startswith(begun):  # too little to tell; also "" before the first letter
+            self._held = piece
+            return ""
+        self._part = "text"
+        return piece
+
+    def _without_tail(self, thought: str) -> str:
+        """Holds back a possible beginning of the closing mark."""
+        size = next((size for size in range(len(_CLOSE) - 1, 0, -1) if thought.endswith(_CLOSE[:size])), 0)
+        self._held = thought[len(thought) - size :]
+        return thought[: len(thought) - size]
 
 
 def base_url(endpoint: Endpoint) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault
-from flowcabal_tui.models.long_texts import InputLimit, joined
+from flowcabal_tui.models.embeddings import InputLimit, joined
 from flowcabal_tui.models.registry import make_embedder
 from tests.faultserver import FaultServer
 from tests.models.conftest import Waits

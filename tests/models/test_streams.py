@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.models.cleaning import HELD_LIMIT, StreamCleaner, whole_characters
-from flowcabal_tui.models.sse import LINE_LIMIT, EventReader
-from flowcabal_tui.models.thoughts import InlineThoughts
-from flowcabal_tui.models.transport import UNREAD_LIMIT, Inflow
+from flowcabal_tui.models.openai import InlineThoughts
+from flowcabal_tui.models.transport import LINE_LIMIT, UNREAD_LIMIT, EventReader, Inflow
 
 ESCAPES = ["\x1b", "[31m", "]", "52;c;", "\x07", "\\", "P", "\x9b", "\x9c", "0", "m", "\u202e"]
 PIECES = st.lists(st.sampled_from([*ESCAPES, "雨", "a", " ", "\r", "\n", "\ud83d", "\ude00"]), max_size=40)

@@ -13,13 +13,12 @@ from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, RecordId, 
 from flowcabal_tui.project.views import Appearances
 from flowcabal_tui.tui.shared.form import Unreadable, names_of
 from flowcabal_tui.tui.shared.passage import passage_at
-from flowcabal_tui.tui.story.around import neighbours
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.changes import merged, moved_records, new_id
-from flowcabal_tui.tui.story.orders import placed_moments
-from flowcabal_tui.tui.story.record_detail import detail_lines
+from flowcabal_tui.tui.story.ego import neighbours
 from flowcabal_tui.tui.story.record_forms import known_names
-from flowcabal_tui.tui.story.record_rows import RecordFilter, lines
+from flowcabal_tui.tui.story.record_rows import RecordFilter, lines, placed_moments
+from flowcabal_tui.tui.story.records import detail_lines
 from flowcabal_tui.tui.story.typed import (
     chapter,
     knowers,

@@ -18,6 +18,7 @@ from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity, EntityKind
 from flowcabal_tui.domain.proposals import judged
 from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.project.views import Appearances
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import ColumnHead, PickList
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
@@ -30,21 +31,63 @@ from flowcabal_tui.tui.story.filtered_page import FilteredPage
 from flowcabal_tui.tui.story.kinds import edit_kinds
 from flowcabal_tui.tui.story.many_names import change_kind, join_names, remove_names, rename_name
 from flowcabal_tui.tui.story.mentions import MentionsScreen
-from flowcabal_tui.tui.story.name_rows import NAMES_CSS, name_columns, name_row
 from flowcabal_tui.tui.story.record_forms import entity_form, person_form
 from flowcabal_tui.tui.story.records import RecordsScreen
 from flowcabal_tui.tui.story.story_page import Place
-from flowcabal_tui.tui.story.words import ENTITY_KINDS, entity_lines
-from flowcabal_tui.tui.widgets.column_rows import Column, ColumnRow, Columns
+from flowcabal_tui.tui.story.words import ENTITY_KINDS, entity_lines, kind_words
+from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.role_words import head_words, key_words
 
+NAMES_CSS: Final = """
+EntitiesScreen { background: $background; }
+EntitiesScreen .filter, EntitiesScreen .filter:focus {
+    height: 1; border: none; padding: 0 1; background: $boost;
+}
+EntitiesScreen #list { width: 1fr; height: 1fr; }
+EntitiesScreen .about { width: 1fr; height: 1fr; border-left: vkey $panel; padding: 0 1; }
+EntitiesScreen.-narrow Horizontal { layout: vertical; }
+EntitiesScreen.-narrow .about { height: 45%; border-left: none; border-top: solid $panel; }
+EntitiesScreen .details { height: auto; max-height: 60%; }
+EntitiesScreen #names { height: 1fr; margin-top: 1; }
+EntitiesScreen.-narrow #names { margin-top: 0; }
+"""
+"""The styles of the page."""
 _ALL: Final = "all"
 _TABS: Final = (
     ("1", _ALL, mark("All")),
     *((str(number), kind, words) for number, (kind, words) in enumerate(ENTITY_KINDS.items(), 2)),
 )
 _SIGNS: Final = {"alias": "=", "proposed": "?", "rejected": "x"}
+
+
+def name_columns() -> Columns:
+    """State, mark, names, kind, mentions, chapters."""
+    return Columns(
+        Column(most=1, least=1),
+        Column(most=1, least=1),
+        Column(_("name"), fill=True, least=12),
+        Column(_("kind"), rank=3, least=12, is_phrase=True, role="secondary"),
+        Column(_("mentions"), rank=2, is_number=True, role="secondary"),
+        Column(_("chapters"), rank=1, is_number=True, role="secondary"),
+    )
+
+
+def name_row(columns: Columns, entity: Entity, cast: Cast, *, marked: bool, shows_kind: bool) -> ColumnRow:
+    """A name with its aliases; the kind where the list has several."""
+    seen = cast.seen.get(entity.id)
+    return columns.row(
+        Cell("?" if entity.proposed else "", "waiting"),
+        Cell("*" if marked else "", "focus"),
+        " = ".join(one_line(name, 30) for name in entity.names),
+        kind_words(entity) if shows_kind else "",
+        f"{seen.mentions:,}" if seen else "—",
+        _chapters(seen) if seen else "—",
+    )
+
+
+def _chapters(seen: Appearances) -> str:
+    return f"{seen.first}" if seen.first == seen.last else f"{seen.first}-{seen.last}"
 
 
 class EntitiesScreen(FilteredPage):

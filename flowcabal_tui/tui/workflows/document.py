@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
 from textual.screen import Screen
 
 from flowcabal_tui.domain.errors import FlowCabalError, WorkflowError
@@ -15,14 +17,66 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.tui.editing.places import part_for_editor, spot_of
 from flowcabal_tui.tui.shared.diff import UnsavedScreen
+from flowcabal_tui.tui.shared.drafts import Drafts
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import View
 from flowcabal_tui.tui.workflows.block_editor import BlockEditor
-from flowcabal_tui.tui.workflows.unsaved import Unsaved, as_words
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
+
+
+class Unsaved:
+    """One edited document of each workflow, beside its versions."""
+
+    def __init__(self, drafts: Drafts) -> None:
+        self._drafts = drafts
+        self._asked: set[str] = set()
+
+    async def put(self, workflow: Workflow) -> None:
+        """Write the document down as it is, right or wrong."""
+        await self._drafts.put_draft(_key(workflow.id), workflow.model_dump_json())
+
+    async def of(self, workflow: Workflow) -> Workflow | None:
+        """The edited document of this version; None when there is none, or a newer version has come since."""
+        edited = await self._read(workflow.id)
+        return edited if edited is not None and edited.reference == workflow.reference else None
+
+    async def older(self, newest: Workflow) -> Workflow | None:
+        """The edited document of an older version, if it differs from the newest; once, as the writer is then asked."""
+        edited = await self._read(newest.id)
+        if edited is None or edited.version >= newest.version or newest.id in self._asked:
+            return None
+        if _without_version(edited) == _without_version(newest):
+            await self.forget(newest.id)
+            return None
+        self._asked.add(newest.id)
+        return edited
+
+    async def _read(self, workflow: str) -> Workflow | None:
+        text = await self._drafts.draft(_key(workflow))
+        try:
+            return None if text is None else Workflow.model_validate_json(text)
+        except ValidationError:
+            return None
+
+    async def forget(self, workflow: str) -> None:
+        """The document is a version now."""
+        await self._drafts.put_draft(_key(workflow), None)
+
+
+def as_words(workflow: Workflow) -> str:
+    """A document as the comparison of two shows it."""
+    return json.dumps(_without_version(workflow), ensure_ascii=False, indent=2)
+
+
+def _without_version(workflow: Workflow) -> dict[str, Any]:
+    return workflow.model_dump(mode="json", exclude={"version"}, exclude_defaults=True)
+
+
+def _key(workflow: str) -> str:
+    return f"workflow/{workflow}"
 
 
 @dataclass(frozen=True, slots=True)
