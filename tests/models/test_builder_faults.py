@@ -86,7 +86,7 @@ class Trial:
         assert said and "Traceback" not in said and len(said) < 2_500
         assert len(build.rounds) <= len(self.server.log)
         suggestion = build.suggestion()
-        assert bool(suggestion.stopped) == (build.status != "finished")
+        assert bool(suggestion.stopped) == (build.status == "stopped")
         assert (
             not [each for each in check_document(build.copied.document) if each.severity == "error"]
             or not (build.copied.document["nodes"])

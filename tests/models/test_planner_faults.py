@@ -94,7 +94,7 @@ class Trial:
         assert len(build.rounds) <= len(self.server.log)
         found = check_document(build.copied.document, actions=actions)
         assert not [each for each in found if each.severity == "error" and each.code != "NO_NODES"]
-        assert bool(build.suggestion().stopped) == (build.status != "finished")
+        assert bool(build.suggestion().stopped) == (build.status == "stopped")
         if build.status == "finished":
             assert build.suggestion().report.passed
 

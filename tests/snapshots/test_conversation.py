@@ -10,7 +10,7 @@ from flowcabal_tui.tui.conversation.screen import ConversationScreen, InView
 from tests.snapshots.test_graph import BOTH, EVERY_SIZE, on_top
 from tests.snapshots.test_shell import app
 from tests.tui import fake_books as books
-from tests.tui.fake_conversation import TALK, FakeAccess, pages
+from tests.tui.fake_conversation import TALK, FakeTalk, pages
 
 
 @pytest.fixture(autouse=True)
@@ -24,6 +24,6 @@ def at_home(monkeypatch):
 @EVERY_SIZE
 @BOTH
 def test_an_answer_with_a_place_a_card_and_a_run_that_asks(snap_compare, size, language):
-    access = FakeAccess(language)
-    panel = ConversationScreen(access, TALK, InView(books.chapter_id(2)), Typed(), pages(access))
+    talk = FakeTalk(language)
+    panel = ConversationScreen(talk.workbench, TALK, InView(books.chapter_id(2)), Typed(), pages(talk))
     assert snap_compare(app(language), terminal_size=size, run_before=on_top(panel))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 from flowcabal_tui.domain.context import Receipt
@@ -30,7 +31,16 @@ from flowcabal_tui.domain.proposals import (
     Reason,
     TextEdit,
 )
-from flowcabal_tui.tui.conversation.access import ConversationAccess
+from flowcabal_tui.protocol.base import Command
+from flowcabal_tui.protocol.conversations import (
+    AnswerPermission,
+    AskBook,
+    DeleteConversation,
+    SendWaiting,
+    SetLevel,
+    StartConversation,
+)
+from flowcabal_tui.protocol.story import CorrectProposal, DecideProposals, UndoDecision
 from flowcabal_tui.tui.conversation.controller import OtherPages
 from tests.tui import fake_books as books
 from tests.tui.hosts import HOSTILE
@@ -46,7 +56,7 @@ PRICE = {"en": "At most: 0.02 USD", "zh": "最多：0.02 USD"}
 AFTER = {"en": "She waits.", "zh": "她等着。"}
 
 
-class FakeAccess(ConversationAccess):
+class FakeTalk:
     """Two turns: an answer with a place, and an edit with a run that asks."""
 
     def __init__(self, language: str = "en") -> None:
@@ -74,12 +84,20 @@ class FakeAccess(ConversationAccess):
             Turn(TALK, 2, ASKED[language][1], books.NOW, answer=answers[1], used=used, **done),
         ]
 
-    async def last(self) -> ConversationId:
-        return TALK
-
-    async def new(self) -> ConversationId:
-        self.known.clear()
-        return TALK
+    @property
+    def workbench(self) -> Any:
+        """The part of a project that the panel uses."""
+        return SimpleNamespace(
+            conversations=SimpleNamespace(
+                conversations=self.found, conversation=self.conversation, turns=self.turns,
+                ask_quote=lambda *asked: self.quote(*asked),
+            ),
+            book=SimpleNamespace(chapters=self.chapters),
+            story=SimpleNamespace(entities=self.entities, proposal=self.proposal),
+            builds=SimpleNamespace(build=self.build),
+            carry_out=self.carry_out,
+            send=lambda command: self.sent.append(("stop",)),
+        )  # fmt: skip
 
     async def found(self, words: str = "") -> tuple[Conversation, ...]:
         return (self.talk,) if words in self.talk.title else ()
@@ -90,10 +108,14 @@ class FakeAccess(ConversationAccess):
     async def turns(self, identity: ConversationId) -> tuple[Turn, ...]:
         return tuple(self.known)
 
-    async def cards(self, turns: Sequence[Turn]) -> dict[ProposalId, Proposal]:
-        return {self.card.id: self.card} if turns else {}
+    async def proposal(self, identity: ProposalId) -> Proposal:
+        return self.card
 
-    async def quote(self, identity: ConversationId, text: str, chips: Sequence[Chip]) -> AskQuote:
+    async def build(self, identity: str) -> Any:
+        self.sent.append(("note", identity))
+        return SimpleNamespace(decided=False)
+
+    async def quote(self, text: str, chips: Sequence[Chip], identity: ConversationId) -> AskQuote:
         self.quoted_for = text
         costs = tuple(ChipCost(each, f"{each.kind} {HOSTILE}", 224) for each in chips)
         return AskQuote(costs, 7_263, "0.0021 USD", self.receipt)
@@ -104,47 +126,39 @@ class FakeAccess(ConversationAccess):
     async def entities(self) -> tuple[Entity, ...]:
         return (Entity(EntityId("mara"), "character", "Mara"),)
 
-    async def ask(self, identity: ConversationId, text: str, chips: Sequence[Chip]) -> None:
-        self.sent.append(("ask", text, tuple(chips)))
-
-    async def send_waiting(self, identity: ConversationId, turn: int) -> None:
-        self.sent.append(("send", turn))
-
-    def stop(self, identity: ConversationId) -> None:
-        self.sent.append(("stop",))
-
-    async def set_level(self, identity: ConversationId, level: Any, scope: Any) -> None:
-        self.sent.append(("level", level, scope))
-        self.talk = replace(self.talk, level=level, scope=scope)
-
-    async def permit(self, turn: Turn, call: str, option: Any) -> None:
-        self.sent.append(("permit", call, option))
-
-    async def decide(self, card: ProposalId, *, accept: bool) -> None:
-        self.sent.append(("decide", card, accept))
-        self.card = replace(self.card, state="confirmed" if accept else "dropped")
-
-    async def correct(self, card: ProposalId, edit: Any) -> None:
-        self.sent.append(("correct", card, edit))
-
-    async def note_build(self, card: Proposal, build: str) -> None:
-        self.sent.append(("note", build))
-
-    async def undo(self, card: ProposalId) -> None:
-        self.sent.append(("undo", card))
-        self.card = replace(self.card, state="waiting")
-
-    async def delete(self, identity: ConversationId) -> None:
-        self.sent.append(("delete",))
+    async def carry_out(self, command: Command) -> str:
+        match command:
+            case StartConversation():
+                self.known.clear()
+            case AskBook(text=text, chips=chips):
+                self.sent.append(("ask", text, chips))
+            case SendWaiting(turn=turn):
+                self.sent.append(("send", turn))
+            case SetLevel(level=level, scope=scope):
+                self.sent.append(("level", level, scope))
+                self.talk = replace(self.talk, level=level, scope=scope)
+            case AnswerPermission(call=call, option=option):
+                self.sent.append(("permit", call, option))
+            case DecideProposals(proposals=(card,), verdict=verdict):
+                self.sent.append(("decide", card, verdict == "confirm"))
+                self.card = replace(self.card, state="confirmed" if verdict == "confirm" else "dropped")
+            case CorrectProposal():
+                self.sent.append(("correct", command.proposal, command.change))
+            case UndoDecision(proposal=card):
+                self.sent.append(("undo", card))
+                self.card = replace(self.card, state="waiting")
+            case DeleteConversation():
+                self.sent.append(("delete",))
+        return TALK
 
 
-def pages(access: FakeAccess) -> OtherPages:
+def pages(talk: FakeTalk) -> OtherPages:
     """Pages that note what they are to show."""
 
     async def correct(card: Proposal) -> None:
-        access.sent.append(("form", card.id))
+        talk.sent.append(("form", card.id))
 
     async def review(build: str) -> None:
-        access.sent.append(("review", build))
+        talk.sent.append(("review", build))
 
-    return OtherPages(lambda receipt, title: access.sent.append(("receipt", receipt, title)), correct, review)
+    return OtherPages(lambda receipt, title: talk.sent.append(("receipt", receipt, title)), correct, review)

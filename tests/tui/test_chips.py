@@ -13,7 +13,7 @@ from flowcabal_tui.locale import use_language
 from flowcabal_tui.tui.conversation.chips import ChipPicker, named_first, offered
 from flowcabal_tui.tui.conversation.screen import ConversationScreen
 from tests.tui import fake_books as books
-from tests.tui.fake_conversation import FakeAccess
+from tests.tui.fake_conversation import FakeTalk
 from tests.tui.test_conversation import opened, panel, press
 from tests.tui.waiting import settled, until
 
@@ -60,7 +60,7 @@ def test_a_name_that_two_have_is_nobodys() -> None:
 )
 async def test_words_that_are_typed_on_leave_the_picker(typed: str, line: str, chips: list[str]) -> None:
     use_language("zh")
-    async with opened(FakeAccess("zh")) as pilot:
+    async with opened(FakeTalk("zh")) as pilot:
         await press(pilot, "at")
         assert isinstance(pilot.app.screen, ChipPicker)
         for character in typed:
@@ -72,7 +72,7 @@ async def test_words_that_are_typed_on_leave_the_picker(typed: str, line: str, c
 
 async def test_a_line_that_an_input_method_commits_at_once_loses_no_character() -> None:
     use_language("zh")
-    async with opened(FakeAccess("zh")) as pilot:
+    async with opened(FakeTalk("zh")) as pilot:
         await press(pilot, "at")
         for character in "第2章里谁在数灯？":
             pilot.app.post_message(events.Key(character, character))
@@ -84,7 +84,7 @@ async def test_a_line_that_an_input_method_commits_at_once_loses_no_character() 
 @pytest.mark.parametrize("before", ["", "林黛玉和"])
 async def test_a_question_that_comes_at_once_has_its_chip_and_all_its_characters(before: str) -> None:
     use_language("zh")
-    async with opened(FakeAccess("zh")) as pilot:
+    async with opened(FakeTalk("zh")) as pilot:
         for character in f"{before}@第2章里谁在数灯？":
             pilot.app.post_message(events.Key(character, character))
         await until(pilot, lambda: panel_line(pilot).endswith("？"))
@@ -100,8 +100,8 @@ def panel_line(pilot: Pilot[None]) -> str:
 
 
 async def test_a_blank_ends_a_name_where_no_longer_one_begins_so_and_escape_keeps_the_letters() -> None:
-    access = FakeAccess()
-    async with opened(access) as pilot:
+    talk = FakeTalk()
+    async with opened(talk) as pilot:
         await press(pilot, "at", *"Mara", "space", *"is")
         assert panel(pilot).line.value == "@Mara is"
         await press(pilot, "at", *"Ma", "escape")

@@ -15,7 +15,7 @@ from flowcabal_tui.locale import _, ngettext, use_keys, use_language
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import FlowCabalApp
 from flowcabal_tui.tui.app.keys_page import all_keys
-from flowcabal_tui.tui.app.named_keys import named_actions, named_keys
+from flowcabal_tui.tui.app.settings.preferences import named_actions, named_keys
 from flowcabal_tui.tui.shared.actions import shown_key
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import shown

@@ -63,15 +63,13 @@ class ConversationController:
         attempt(self._screen, self._open(), group="talk", exclusive=True)
 
     async def _open(self) -> None:
-        from flowcabal_tui.tui.conversation.access import ConversationAccess
         from flowcabal_tui.tui.conversation.question_line import Typed
-        from flowcabal_tui.tui.conversation.screen import ConversationScreen, InView
+        from flowcabal_tui.tui.conversation.screen import ConversationScreen, InView, last_used
 
-        access = ConversationAccess(self._workbench)
-        identity = await access.known(self._identity)
+        identity = await last_used(self._workbench, self._identity)
         typed = self._typed = self._typed or Typed()
         in_view = InView(self._view.chapter, self._selection(), self._workflow())
-        panel = ConversationScreen(access, identity, in_view, typed, self._pages)
+        panel = ConversationScreen(self._workbench, identity, in_view, typed, self._pages)
 
         def closed(place: Citation | None) -> None:
             self._identity = panel.identity

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -24,12 +25,32 @@ from flowcabal_tui.domain.conversation import (
     Scope,
     Turn,
 )
+from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.proposals import DECIDED, OutlineEdit, TextEdit, WorkflowEdit
+from flowcabal_tui.domain.proposals import (
+    DECIDED,
+    OPEN_STATES,
+    OutlineEdit,
+    Proposal,
+    ProposalId,
+    TextEdit,
+    WorkflowEdit,
+)
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.proposal_words import KINDS
-from flowcabal_tui.protocol.conversations import AnswerStreaming, TurnChanged
-from flowcabal_tui.tui.conversation.access import ConversationAccess
+from flowcabal_tui.protocol.base import Command
+from flowcabal_tui.protocol.conversations import (
+    AnswerPermission,
+    AnswerStreaming,
+    AskBook,
+    DeleteConversation,
+    SendWaiting,
+    SetLevel,
+    StartConversation,
+    StopAnswer,
+    TurnChanged,
+)
+from flowcabal_tui.protocol.story import CorrectProposal, DecideProposals, UndoDecision
 from flowcabal_tui.tui.conversation.chips import offered
 from flowcabal_tui.tui.conversation.question_line import QuestionLine, Typed
 from flowcabal_tui.tui.conversation.rows import NameWords, TalkRow, level_words, live_row, receipt_of, rows_of
@@ -46,6 +67,7 @@ from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.role_words import head_words
 
 if TYPE_CHECKING:
+    from flowcabal_tui.project.project import Project
     from flowcabal_tui.tui.conversation.controller import OtherPages
 
 NEW, FIND = "new", "find"
@@ -109,14 +131,14 @@ class ConversationScreen(ModalScreen[Citation | None]):
 
     def __init__(
         self,
-        access: ConversationAccess,
+        workbench: Project,
         identity: ConversationId,
         in_view: InView,
         typed: Typed,
         pages: OtherPages,
     ) -> None:
         super().__init__()
-        self.access, self.identity = access, identity
+        self._workbench, self.identity = workbench, identity
         self._in_view, self._typed, self._pages = in_view, typed, pages
         self._talk: Conversation | None = None
         self._turns: tuple[Turn, ...] = ()
@@ -150,13 +172,13 @@ class ConversationScreen(ModalScreen[Citation | None]):
         self.line.focus()
         self.work(self.reload(to_end=True), exclusive=True)
 
-    def work(self, work: Coroutine[Any, Any, None], *, exclusive: bool = False, group: str = "talk") -> None:
+    def work(self, work: Coroutine[Any, Any, object], *, exclusive: bool = False, group: str = "talk") -> None:
         """Starts work and shows its errors."""
         attempt(self, work, group=group, exclusive=exclusive)
 
     async def reload(self, *, to_end: bool = False) -> None:
         """Reads the conversation, its cards, and the names."""
-        chapters, entities = await self.access.chapters(), await self.access.entities()
+        chapters, entities = await self._workbench.book.chapters(), await self._workbench.story.entities()
         self._words = NameWords(
             {each.id: each.position for each in chapters}, {each.id: each.name for each in entities}
         )
@@ -167,17 +189,25 @@ class ConversationScreen(ModalScreen[Citation | None]):
             self.question.quote_soon()  # another conversation, or another level: another price
 
     async def _quote(self, text: str, chips: Sequence[Chip]) -> AskQuote:
-        return await self.access.quote(self.identity, text, chips)
+        return await self._workbench.conversations.ask_quote(text, chips, self.identity)
 
     async def _read_turns(self, *, to_end: bool = False) -> None:
-        self._talk = await self.access.conversation(self.identity)
-        self._turns = await self.access.turns(self.identity)
-        cards = await self.access.cards(self._turns)
+        self._talk = await self._workbench.conversations.conversation(self.identity)
+        self._turns = await self._workbench.conversations.turns(self.identity)
+        cards = await self._cards()
         if not self.is_attached:
             return
         self.rows.show_rows(rows_of(self._turns, cards, self._words), to_end=to_end)
         self.refresh_bindings()
         self._show_head()
+
+    async def _cards(self) -> dict[ProposalId, Proposal]:
+        """The proposals that the turns have raised, as they are now, without those that are gone."""
+        found: dict[ProposalId, Proposal] = {}
+        for identity in (each for turn in self._turns for used in turn.used for each in used.proposals):
+            with suppress(Gone):
+                found[identity] = await self._workbench.story.proposal(identity)
+        return found
 
     def _show_head(self) -> None:
         if (talk := self._talk) is not None:
@@ -213,7 +243,8 @@ class ConversationScreen(ModalScreen[Citation | None]):
         """Enter sends; while an answer arrives the question waits for its turn."""
         message.stop()
         self.rows.follow()
-        self.work(self.access.ask(self.identity, message.text, message.chips), group="talk-ask")
+        asked = AskBook(self.identity, message.text, tuple(message.chips))
+        self.work(self._workbench.carry_out(asked), group="talk-ask")
 
     # The list
 
@@ -277,13 +308,13 @@ class ConversationScreen(ModalScreen[Citation | None]):
         if row is None or row.call is None or not row.waits:
             return
         if row.card is not None:
-            self.work(self._then_read(self.access.decide(row.card.id, accept=accept)))
+            self.work(self._carry_out(DecideProposals((row.card.id,), "confirm" if accept else "drop")))
         else:
             option: PermissionOption = "allow_once" if accept else "reject_once"
-            self.work(self._then_read(self.access.permit(row.turn, row.call.id, option)))
+            self.work(self._carry_out(AnswerPermission(self.identity, row.turn.number, row.call.id, option)))
 
-    async def _then_read(self, work: Coroutine[Any, Any, None]) -> None:
-        await work
+    async def _carry_out(self, command: Command) -> None:
+        await self._workbench.carry_out(command)
         await self._read_turns()
 
     def action_edit(self) -> None:
@@ -297,25 +328,29 @@ class ConversationScreen(ModalScreen[Citation | None]):
         edit = row.card.difference.after
         if isinstance(edit, WorkflowEdit):
             await self._pages.review(edit.id)
-            await self._then_read(self.access.note_build(row.card, edit.id))
+            record = await self._workbench.builds.build(edit.id)
+            if record.decided and row.card.state in OPEN_STATES:
+                await self._workbench.carry_out(DecideProposals((row.card.id,), "confirm" if record.saved else "drop"))
+            await self._read_turns()
         elif isinstance(edit, TextEdit | OutlineEdit):
             text: str | None = await self.app.push_screen_wait(ProseScreen(_(KINDS[row.card.kind]), edit.after))
             if text is not None:
-                await self._then_read(self.access.correct(row.card.id, replace(edit, after=text)))
+                await self._carry_out(CorrectProposal(row.card.id, replace(edit, after=text)))
         else:
-            await self._then_read(self._pages.correct(row.card))
+            await self._pages.correct(row.card)
+            await self._read_turns()
 
     def action_undo(self) -> None:
         """Take the decision on the card back."""
         row = self.rows.row
         if row is not None and row.card is not None and row.card.state in DECIDED:
-            self.work(self._then_read(self.access.undo(row.card.id)))
+            self.work(self._carry_out(UndoDecision(row.card.id)))
 
     def action_send(self) -> None:
         """Sends a waiting question, or again one whose answer was cut off."""
         row = self.rows.row
         if row is not None and row.turn.state != "in_progress" and row.turn.stop != "end_turn":
-            self.work(self.access.send_waiting(self.identity, row.turn.number), group="talk-ask")
+            self.work(self._workbench.carry_out(SendWaiting(self.identity, row.turn.number)), group="talk-ask")
 
     # The conversation
 
@@ -335,7 +370,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
 
     def action_stop(self) -> None:
         """Stop the answer; the text so far is kept."""
-        self.access.stop(self.identity)
+        self._workbench.send(StopAnswer(self.identity))
 
     def action_close(self) -> None:
         """Closes the panel; a running answer continues."""
@@ -350,7 +385,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
         rows = tuple((key, level_words(_level_of(key), scope, self._scope_title)) for key, scope in scopes.items())
         chosen = await self.app.push_screen_wait(ChooseScreen(_("What may the conversation do?"), rows))
         if chosen is not None:
-            await self.access.set_level(self.identity, _level_of(chosen), scopes[chosen])
+            await self._workbench.carry_out(SetLevel(self.identity, _level_of(chosen), scopes[chosen]))
             await self.reload()
 
     def _scopes(self) -> list[Scope]:
@@ -364,7 +399,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
         self.work(self._others())
 
     async def _others(self, words: str = "") -> None:
-        known = await self.access.found(words)
+        known = await self._workbench.conversations.conversations(words)
         rows = [(NEW, _("A new conversation")), (FIND, _("Find words in all conversations"))]
         rows += [(each.id, f"{one_line(each.title, 70) or '…'}  ({each.turns})") for each in known]
         found = _("Conversations with “{words}”") if known else _("No conversation contains “{words}”.")
@@ -374,7 +409,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
             if wanted := await self.app.push_screen_wait(PromptLine(_("Find"))):
                 await self._others(wanted)
         elif chosen is not None:
-            self.identity = await self.access.new() if chosen == NEW else ConversationId(chosen)
+            self.identity = await _started(self._workbench) if chosen == NEW else ConversationId(chosen)
             await self.reload(to_end=True)
             if chosen == NEW:
                 self.line.focus()
@@ -386,9 +421,19 @@ class ConversationScreen(ModalScreen[Citation | None]):
     async def _delete(self) -> None:
         words = _("All its questions and answers are deleted. Accepted changes stay in the book.")
         if await self.app.push_screen_wait(ConfirmScreen(_("Delete this conversation?"), words)):
-            await self.access.delete(self.identity)
-            self.identity = await self.access.last()
+            await self._workbench.carry_out(DeleteConversation(self.identity))
+            self.identity = await last_used(self._workbench)
             await self.reload(to_end=True)
+
+
+async def last_used(workbench: Project, wanted: ConversationId | None = None) -> ConversationId:
+    """The wanted conversation while it is there, else the one that was used last, else a new one."""
+    known = [each.id for each in await workbench.conversations.conversations()]
+    return wanted if wanted in known else known[0] if known else await _started(workbench)
+
+
+async def _started(workbench: Project) -> ConversationId:
+    return ConversationId(await workbench.carry_out(StartConversation()))
 
 
 def _level_of(key: str) -> ConversationLevel:

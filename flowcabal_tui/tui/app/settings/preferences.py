@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from flowcabal_tui.domain.errors import SettingsError
@@ -10,13 +13,14 @@ from flowcabal_tui.locale import _, use_keys
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.screen import ScreenSettings, load_screen
 from flowcabal_tui.tui.app.keymap import current_ids, key_problems, usable_keymap
-from flowcabal_tui.tui.app.named_keys import named_keys
+from flowcabal_tui.tui.shared.actions import shown_key
 
 if TYPE_CHECKING:
     from flowcabal_tui.tui.app.app import FlowCabalApp
 
 LOOK_SECONDS: Final = 2.0
 """Between two looks at the user's file."""
+_FILE: Final = Path(__file__).with_name("named_keys.toml")
 
 
 class Preferences:
@@ -102,3 +106,25 @@ def _stamp() -> tuple[int, int, int] | None:
     except OSError:
         return None
     return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+@cache
+def named_actions() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
+    """The actions of the keys that a message names, by the message in English and the usual key."""
+    read = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    return {words: {key: tuple(ids.split(",")) for key, ids in keys.items()} for words, keys in read.items()}
+
+
+def named_keys(own: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """The messages that name a key which the user has changed, with the bound key for each usual one."""
+    found: dict[str, dict[str, str]] = {}
+    for words, keys in named_actions().items() if own else ():
+        changed = {usual: _bound(usual, ids, own) for usual, ids in keys.items()}
+        if any(usual != bound for usual, bound in changed.items()):
+            found[words] = changed
+    return found
+
+
+def _bound(usual: str, ids: tuple[str, ...], own: Mapping[str, str]) -> str:
+    keys = [shown_key(own[name].split(",")[0]) if own.get(name) else usual for name in ids]
+    return "/".join(dict.fromkeys(keys))
