@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.notices import Notice
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
@@ -50,9 +48,3 @@ class NoticesScreen(ModalScreen[None]):
         reader = self.query_one(StreamView)
         reader.set_text("\n".join(rows) or _("No notice yet. Esc goes back."), follow=False)
         reader.focus()
-
-    @on(StreamView.SearchRequested)
-    def find_words(self, message: StreamView.SearchRequested) -> None:
-        """Handles `/`: asks for the words to find."""
-        message.stop()
-        ask_to_find(self.app, message.stream)

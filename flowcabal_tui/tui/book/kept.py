@@ -16,7 +16,6 @@ from flowcabal_tui.domain.ids import OutputId
 from flowcabal_tui.domain.memory import Curated
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.shared.choose import ChooseScreen
-from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
@@ -122,12 +121,6 @@ class KeptScreen(ModalScreen[None]):
 
     async def _show(self, output: OutputId) -> None:
         self.query_one(StreamView).set_text(await self._controller.workbench.book.kept_text(output), follow=False)
-
-    @on(StreamView.SearchRequested)
-    def find_words(self, message: StreamView.SearchRequested) -> None:
-        """Handles `/`: asks for the words to find."""
-        message.stop()
-        ask_to_find(self.app, message.stream)
 
     def _then(self, work: Awaitable[None]) -> None:
         async def done() -> None:

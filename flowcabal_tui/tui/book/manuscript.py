@@ -34,13 +34,13 @@ from flowcabal_tui.tui.book.manuscript_words import (
 )
 from flowcabal_tui.tui.book.open_text import OpenText, VersionTexts
 from flowcabal_tui.tui.book.writing_line import WritingLine
-from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.versions import VersionsScreen
 from flowcabal_tui.tui.shared.view import OriginRequested
 from flowcabal_tui.tui.shared.words import length_words
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
+from flowcabal_tui.tui.widgets.find_in_text import ask_to_find
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.noted_view import NotedView
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -229,14 +229,9 @@ class ManuscriptPane(Vertical):
             return self.query_one(ProseArea)
         return self.query_one(f"#{self.face}", StreamView)
 
-    @on(StreamView.SearchRequested)
-    def _find_in_reading(self, message: StreamView.SearchRequested) -> None:
-        message.stop()
-        ask_to_find(self.app, message.stream)
-
     def action_find(self) -> None:
         """Asks for the words to find in the text."""
-        ask_to_find(self.app, self._text_in_view())
+        ask_to_find(self.app, self._text_in_view().find)
 
     def action_find_next(self) -> None:
         """Go to the next place that was found."""

@@ -25,7 +25,6 @@ from flowcabal_tui.tui.decisions.attempts import Attempts
 from flowcabal_tui.tui.decisions.finding_view import FindingView
 from flowcabal_tui.tui.decisions.typed_answer import TypedAnswer
 from flowcabal_tui.tui.decisions.unsent import Unsent
-from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.trouble import attempt
@@ -250,12 +249,6 @@ class DecisionsScreen(Screen[None]):
 
     def _mark_finding(self) -> None:
         self.query_one(FindingView).mark_in(self.query_one("#text", StreamView))
-
-    @on(StreamView.SearchRequested)
-    def find_words(self, message: StreamView.SearchRequested) -> None:
-        """Handles `/`: asks for the words to find."""
-        message.stop()
-        ask_to_find(self.app, message.stream)
 
     @on(ProseArea.Edited, "#editor")
     def write_down(self) -> None:

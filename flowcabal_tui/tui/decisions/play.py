@@ -28,7 +28,6 @@ from flowcabal_tui.protocol.runs import (
 from flowcabal_tui.tui.decisions.answers import AnswerList
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
 from flowcabal_tui.tui.decisions.question_kinds import GRACE, Clock, has_candidates
-from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.confirm import past_typed
@@ -207,9 +206,3 @@ class PlayScreen(Screen[bool | None]):
         asked, typed = self._question, self.query_one(ProseArea).text
         is_typed = asked is not None and asked.kind == "input" and typed != clean(asked.proposal)
         past_typed(self, is_typed, lambda: self.dismiss(answer))
-
-    @on(StreamView.SearchRequested)
-    def find_words(self, message: StreamView.SearchRequested) -> None:
-        """Handles `/`: asks for the words to find."""
-        message.stop()
-        ask_to_find(self.app, message.stream)

@@ -20,7 +20,6 @@ from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.views import ProfileRow, ProfileView
 from flowcabal_tui.project.words import LEVELS, METHODS
 from flowcabal_tui.tui.memory.profile_tree import ProfileTree
-from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import one_line
@@ -290,11 +289,6 @@ class ProfilePane(Vertical):
             self.query_one("#text", StreamView).set_text(state.text, follow=False)
             self._turn_to("text")
             self._refresh_head(state)
-
-    @on(StreamView.SearchRequested)
-    def _find_words(self, message: StreamView.SearchRequested) -> None:
-        message.stop()
-        ask_to_find(self.app, message.stream)
 
     # Keys
 

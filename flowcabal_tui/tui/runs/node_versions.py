@@ -22,7 +22,6 @@ from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.workflows import EditOutput, FreezeNode, SelectVersion, UnfreezeNode
 from flowcabal_tui.tui.runs.sent import SentScreen
 from flowcabal_tui.tui.shared.editor import edit_outside, editor_command
-from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.words import author_role, one_line
@@ -307,12 +306,6 @@ class NodeVersionsScreen(ModalScreen[None]):
     async def _show_prompt(self, version: NodeVersion) -> None:
         title = _("What was sent for version {n}").format(n=version.number)
         self.app.push_screen(SentScreen(title, await self._controller.prompt(version)))
-
-    @on(StreamView.SearchRequested)
-    def find_words(self, message: StreamView.SearchRequested) -> None:
-        """Handles `/`: asks for the words to find."""
-        message.stop()
-        ask_to_find(self.app, message.stream)
 
     def action_leave(self) -> None:
         """Out of the editor or the difference, else back."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
-from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -17,7 +16,6 @@ from flowcabal_tui.domain.run import Attempt, NodeState
 from flowcabal_tui.domain.text import clean, word_count
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.views import NodeView
-from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import FINISHES, STATES, counted, is_chinese, length_words, one_line, verdict_words
 from flowcabal_tui.tui.widgets.help import HelpData
@@ -331,11 +329,6 @@ class OutputPane(Vertical):
         if self._view is None:
             self.notify(_(NO_OUTPUT), markup=False)
         return self._view
-
-    @on(StreamView.SearchRequested)
-    def _find_words(self, message: StreamView.SearchRequested) -> None:
-        message.stop()
-        ask_to_find(self.app, message.stream)
 
     def action_keep(self) -> None:
         """Ask to keep the shown attempt; one that is still arriving cannot be kept."""

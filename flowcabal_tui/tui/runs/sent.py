@@ -15,7 +15,6 @@ from textual.widgets.option_list import Option
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.versions import SentLayer, VersionTrace
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.words import length_words, one_line
@@ -102,12 +101,6 @@ class SentScreen(ModalScreen[None]):
     def action_toggle_template(self) -> None:
         """Shows or hides the template, so that the sent text has more space."""
         self.toggle_class("-whole")
-
-    @on(StreamView.SearchRequested)
-    def find_words(self, message: StreamView.SearchRequested) -> None:
-        """Handles `/`: asks for the words to find."""
-        message.stop()
-        ask_to_find(self.app, message.stream)
 
 
 def exactness(trace: VersionTrace) -> str:

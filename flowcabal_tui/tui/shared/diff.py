@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -12,13 +11,11 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from flowcabal_tui.locale import _, mark, ngettext
-from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.role_words import head_words, key_words
-from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
 class DiffScreen(ModalScreen[Any]):
@@ -49,12 +46,6 @@ class DiffScreen(ModalScreen[Any]):
         yield Static(Content("\n").join(lines), markup=False, classes="head")
         yield changes
         yield HintLine()
-
-    @on(StreamView.SearchRequested)
-    def find_words(self, message: StreamView.SearchRequested) -> None:
-        """Handles `/`: asks for the words to find."""
-        message.stop()
-        ask_to_find(self.app, message.stream)
 
 
 UnsavedAnswer = Literal["mine", "newer"]

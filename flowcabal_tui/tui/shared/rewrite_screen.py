@@ -14,7 +14,6 @@ from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.proposed_rewrite import ProposedRewrite
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.words import one_line
@@ -22,7 +21,6 @@ from flowcabal_tui.tui.widgets.column_rows import Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.role_words import head_words
-from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
 class RewriteScreen(ModalScreen[tuple[int, ...] | None]):
@@ -121,9 +119,3 @@ class RewriteScreen(ModalScreen[tuple[int, ...] | None]):
             self.dismiss(tuple(sorted(self._taken)))
         else:
             self.notify(_("Nothing is accepted: `x` refuses the rewrite."), markup=False)
-
-    @on(StreamView.SearchRequested)
-    def find_words(self, message: StreamView.SearchRequested) -> None:
-        """Handles `/`: asks for the words to find."""
-        message.stop()
-        ask_to_find(self.app, message.stream)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
@@ -12,7 +11,6 @@ from textual.widgets import Static
 
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.views import SourceText
-from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
@@ -57,9 +55,3 @@ class SourceScreen(ModalScreen[None]):
             reader = self.query_one(StreamView)
             reader.highlight(self._source.start, self._source.end)
             reader.scroll_to_offset(self._source.start)
-
-    @on(StreamView.SearchRequested)
-    def find_words(self, message: StreamView.SearchRequested) -> None:
-        """Handles `/`: asks for the words to find."""
-        message.stop()
-        ask_to_find(self.app, message.stream)

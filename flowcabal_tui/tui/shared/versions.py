@@ -16,7 +16,6 @@ from textual.widgets.option_list import Option
 from flowcabal_tui.domain.manuscript import ChapterVersion
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.words import AUTHORS
-from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
@@ -106,12 +105,6 @@ class VersionsScreen(ModalScreen[str | None]):
         self.query_one(".details", Static).update(facts_words(words, length))
         self.query_one(DiffView).set_texts(self._texts[version], self._texts[newest])
         self.query_one("#text", StreamView).set_text(self._texts[version], follow=False)
-
-    @on(StreamView.SearchRequested)
-    def find_words(self, message: StreamView.SearchRequested) -> None:
-        """Handles `/`: asks for the words to find."""
-        message.stop()
-        ask_to_find(self.app, message.stream)
 
     def action_text(self) -> None:
         """Switch between the difference and the text."""

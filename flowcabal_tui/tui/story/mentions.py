@@ -15,7 +15,6 @@ from textual.widgets.option_list import Option
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.memory import Entity, Mention
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import ColumnHead, PickList
 from flowcabal_tui.tui.shared.words import one_line
@@ -107,12 +106,6 @@ class MentionsScreen(StoryPage):
         self.query_one(".details", Static).update(head_words(self._names_known.chapter(place.chapter), words))
         reader.highlight(place.start, place.end)
         reader.scroll_to_offset(place.start)
-
-    @on(StreamView.SearchRequested)
-    def find_words(self, message: StreamView.SearchRequested) -> None:
-        """Handles `/`: asks for the words to find."""
-        message.stop()
-        ask_to_find(self.app, message.stream)
 
     def action_step(self, step: int) -> None:
         """The next place, round the end."""

@@ -18,6 +18,7 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import mark
 from flowcabal_tui.tui.widgets.cells import TAB_CELLS
+from flowcabal_tui.tui.widgets.find_in_text import ask_to_find
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.text_marks import Span, TextMarks, cut_at_marks
 from flowcabal_tui.tui.widgets.wrapped_text import WrappedText
@@ -72,17 +73,6 @@ class StreamView(ScrollView, can_focus=True):
 
         stream: StreamView
         content: str
-
-        @property
-        def control(self) -> StreamView:
-            """The view it came from."""
-            return self.stream
-
-    @dataclass
-    class SearchRequested(Message):
-        """The user asks for the input of a search with `find`."""
-
-        stream: StreamView
 
         @property
         def control(self) -> StreamView:
@@ -312,7 +302,7 @@ class StreamView(ScrollView, can_focus=True):
 
     def action_search(self) -> None:
         """Ask for something to search."""
-        self.post_message(self.SearchRequested(self))
+        ask_to_find(self.app, self.find)
 
     def action_next_match(self) -> None:
         """Go to the next match."""

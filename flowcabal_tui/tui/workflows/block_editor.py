@@ -29,10 +29,10 @@ from flowcabal_tui.domain.workflow import (
 )
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.shared.choose import ChooseScreen
-from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.find_in_text import ask_to_find
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
@@ -310,7 +310,7 @@ class BlockEditor(Vertical):
 
     def action_find(self) -> None:
         """Asks for the words to find in the block."""
-        ask_to_find(self.app, self.query_one(ProseArea))
+        ask_to_find(self.app, self.query_one(ProseArea).find)
 
     def action_add_text(self) -> None:
         """Add an empty text block and go into it."""

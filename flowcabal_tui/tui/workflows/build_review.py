@@ -41,7 +41,6 @@ from flowcabal_tui.protocol.builds import (
     StopBuild,
     UndoBuild,
 )
-from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.prose_form import ProseScreen
@@ -195,12 +194,6 @@ class BuildReviewScreen(ModalScreen[str]):
         self.query_one(".reason", Static).update("\n".join(clean(words).split("\n")[:_REASON_LINES]))
         self.query_one("#changes", DiffView).set_texts(old, new)
         self.call_after_refresh(self.query_one("#changes", DiffView).show_first)
-
-    @on(StreamView.SearchRequested)
-    def find_words(self, message: StreamView.SearchRequested) -> None:
-        """Handles `/`: asks for the words to find."""
-        message.stop()
-        ask_to_find(self.app, message.stream)
 
     # Keys
 
