@@ -1,32 +1,14 @@
-"""The database's migrations: one function a release, in order. A released one is never changed; add the next."""
+"""The database's migrations: one module a release, in order. A released one is never changed; add the next."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from flowcabal_tui.domain.errors import ProjectReadOnly, ProjectTooNew
 from flowcabal_tui.locale import _
-from flowcabal_tui.store.migrations.m001_initial import m001_initial
-from flowcabal_tui.store.migrations.m002_items_and_state import m002_items_and_state
-from flowcabal_tui.store.migrations.m003_story import m003_story
-from flowcabal_tui.store.migrations.m004_money import m004_money
-from flowcabal_tui.store.migrations.m005_drafts_and_rewrites import m005_drafts_and_rewrites
-from flowcabal_tui.store.migrations.m006_proposals import m006_proposals
-from flowcabal_tui.store.migrations.m007_sent_requests import m007_sent_requests
-from flowcabal_tui.store.migrations.m008_conversations import m008_conversations
-from flowcabal_tui.store.migrations.m009_findings import m009_findings
-from flowcabal_tui.store.migrations.m010_comparisons import m010_comparisons
-from flowcabal_tui.store.migrations.m011_comments import m011_comments
-from flowcabal_tui.store.migrations.m012_locks_and_passes import m012_locks_and_passes
-from flowcabal_tui.store.migrations.m013_proposed_rewrites import m013_proposed_rewrites
-from flowcabal_tui.store.migrations.m014_changes import m014_changes
-from flowcabal_tui.store.migrations.m015_place_words import m015_place_words
-from flowcabal_tui.store.migrations.m016_own_kinds import m016_own_kinds
-from flowcabal_tui.store.migrations.m017_note_words import m017_note_words
-
-MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
+from flowcabal_tui.store.migrations import (
     m001_initial,
     m002_items_and_state,
     m003_story,
@@ -44,6 +26,40 @@ MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
     m015_place_words,
     m016_own_kinds,
     m017_note_words,
+)
+
+
+def _executing(statements: Iterable[str]) -> Callable[[sqlite3.Connection], None]:
+    def execute(connection: sqlite3.Connection) -> None:
+        for statement in statements:
+            connection.execute(statement)
+
+    return execute
+
+
+def _proposals(connection: sqlite3.Connection) -> None:
+    _executing(m006_proposals.STATEMENTS)(connection)
+    m006_proposals.add_names(connection)
+
+
+MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
+    _executing(m001_initial.STATEMENTS),
+    _executing(m002_items_and_state.STATEMENTS),
+    _executing(m003_story.STATEMENTS),
+    _executing(m004_money.STATEMENTS),
+    _executing(m005_drafts_and_rewrites.STATEMENTS),
+    _proposals,
+    _executing(m007_sent_requests.STATEMENTS),
+    _executing(m008_conversations.STATEMENTS),
+    _executing(m009_findings.STATEMENTS),
+    _executing(m010_comparisons.STATEMENTS),
+    _executing(m011_comments.STATEMENTS),
+    _executing(m012_locks_and_passes.STATEMENTS),
+    _executing(m013_proposed_rewrites.STATEMENTS),
+    _executing(m014_changes.STATEMENTS),
+    _executing(m015_place_words.STATEMENTS),
+    _executing(m016_own_kinds.STATEMENTS),
+    _executing(m017_note_words.STATEMENTS),
 )
 
 

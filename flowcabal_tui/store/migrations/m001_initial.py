@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Final
 
 STATEMENTS: Final = (
@@ -72,9 +71,3 @@ STATEMENTS: Final = (
         run TEXT NOT NULL, node TEXT NOT NULL, at TEXT NOT NULL)""",
     "CREATE INDEX usage_by_run ON usage (run)",
 )
-
-
-def m001_initial(connection: sqlite3.Connection) -> None:
-    """Makes all tables."""
-    for statement in STATEMENTS:
-        connection.execute(statement)

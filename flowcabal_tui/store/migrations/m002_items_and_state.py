@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Final
 
 STATEMENTS: Final = (
@@ -22,9 +21,3 @@ STATEMENTS: Final = (
     """CREATE TABLE stale (workflow TEXT NOT NULL, chapter TEXT NOT NULL, node TEXT NOT NULL, source TEXT NOT NULL,
         reason TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (workflow, chapter, node, source)) WITHOUT ROWID""",
 )
-
-
-def m002_items_and_state(connection: sqlite3.Connection) -> None:
-    """Makes the tables."""
-    for statement in STATEMENTS:
-        connection.execute(statement)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Final
 
 STATEMENTS: Final = (
@@ -35,9 +34,3 @@ STATEMENTS: Final = (
         end INTEGER NOT NULL)""",
     "CREATE VIRTUAL TABLE reference_words USING fts5 (words, content='', tokenize='ascii')",
 )
-
-
-def m003_story(connection: sqlite3.Connection) -> None:
-    """Makes the tables."""
-    for statement in STATEMENTS:
-        connection.execute(statement)

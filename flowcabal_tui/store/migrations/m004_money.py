@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Final
 
 STATEMENTS: Final = (
@@ -16,9 +15,3 @@ STATEMENTS: Final = (
         PRIMARY KEY (embedder, digest)) WITHOUT ROWID""",
     "CREATE INDEX vector_by_text ON vector (digest)",
 )
-
-
-def m004_money(connection: sqlite3.Connection) -> None:
-    """Makes the column and the tables."""
-    for statement in STATEMENTS:
-        connection.execute(statement)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Final
 
 STATEMENTS: Final = (
@@ -14,9 +13,3 @@ STATEMENTS: Final = (
         instruction TEXT NOT NULL, at TEXT NOT NULL)""",
     "CREATE INDEX rewrite_by_chapter ON rewrite (chapter)",
 )
-
-
-def m005_drafts_and_rewrites(connection: sqlite3.Connection) -> None:
-    """Adds the column and the table."""
-    for statement in STATEMENTS:
-        connection.execute(statement)

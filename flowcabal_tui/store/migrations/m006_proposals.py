@@ -27,10 +27,8 @@ _WAITING: Final = """SELECT id, by, proposed FROM entity WHERE NOT removed AND p
     (SELECT max(generation) FROM entity AS other WHERE other.id=entity.id)"""
 
 
-def m006_proposals(connection: sqlite3.Connection) -> None:
-    """Makes the table, with a row for each proposed name that is not decided."""
-    for statement in STATEMENTS:
-        connection.execute(statement)
+def add_names(connection: sqlite3.Connection) -> None:
+    """Adds a row for each proposed name that is not decided."""
     (raised,) = connection.execute("SELECT coalesce(max(id), 0) FROM generation").fetchone()
     for entity, by, proposed in connection.execute(_WAITING).fetchall():
         for name in json.loads(proposed):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Final
 
 STATEMENTS: Final = (
@@ -10,9 +9,3 @@ STATEMENTS: Final = (
     """CREATE TABLE sent (number INTEGER PRIMARY KEY AUTOINCREMENT, role TEXT NOT NULL, model TEXT NOT NULL,
         purpose TEXT NOT NULL, run TEXT NOT NULL, attempt INTEGER NOT NULL, body BLOB NOT NULL, at TEXT NOT NULL)""",
 )
-
-
-def m007_sent_requests(connection: sqlite3.Connection) -> None:
-    """Adds the table."""
-    for statement in STATEMENTS:
-        connection.execute(statement)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Final
 
 STATEMENTS: Final = (
@@ -16,9 +15,3 @@ STATEMENTS: Final = (
         text TEXT NOT NULL)""",
     "CREATE INDEX turn_piece_by_turn ON turn_piece (conversation, turn, number)",
 )
-
-
-def m008_conversations(connection: sqlite3.Connection) -> None:
-    """Makes the tables."""
-    for statement in STATEMENTS:
-        connection.execute(statement)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Final
 
 STATEMENTS: Final = (
@@ -17,9 +16,3 @@ STATEMENTS: Final = (
     # `digest` is the text that was checked, `body` what each check said of it, without the findings
     "CREATE TABLE checked (chapter TEXT PRIMARY KEY, digest TEXT NOT NULL, at TEXT NOT NULL, body TEXT NOT NULL)",
 )
-
-
-def m009_findings(connection: sqlite3.Connection) -> None:
-    """Adds the columns and the table."""
-    for statement in STATEMENTS:
-        connection.execute(statement)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Final
 
 STATEMENTS: Final = (
@@ -23,9 +22,3 @@ STATEMENTS: Final = (
     """CREATE TABLE comparison_check (comparison TEXT NOT NULL, candidate TEXT NOT NULL, body TEXT NOT NULL,
         PRIMARY KEY (comparison, candidate)) WITHOUT ROWID""",
 )
-
-
-def m010_comparisons(connection: sqlite3.Connection) -> None:
-    """Makes the tables."""
-    for statement in STATEMENTS:
-        connection.execute(statement)

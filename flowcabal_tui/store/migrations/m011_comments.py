@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Final
 
 STATEMENTS: Final = (
@@ -12,9 +11,3 @@ STATEMENTS: Final = (
         lost INTEGER NOT NULL, resolved INTEGER NOT NULL, author TEXT NOT NULL, at TEXT NOT NULL)""",
     "CREATE INDEX comment_by_chapter ON comment (chapter, start)",
 )
-
-
-def m011_comments(connection: sqlite3.Connection) -> None:
-    """Makes the table."""
-    for statement in STATEMENTS:
-        connection.execute(statement)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Final
 
 STATEMENTS: Final = (
@@ -13,9 +12,3 @@ STATEMENTS: Final = (
     """CREATE TABLE pass_tick (pass TEXT NOT NULL, chapter TEXT NOT NULL, item TEXT NOT NULL, digest TEXT NOT NULL,
         at TEXT NOT NULL, PRIMARY KEY (pass, chapter, item)) WITHOUT ROWID""",
 )
-
-
-def m012_locks_and_passes(connection: sqlite3.Connection) -> None:
-    """Makes the tables."""
-    for statement in STATEMENTS:
-        connection.execute(statement)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Final
 
 STATEMENTS: Final = (
@@ -11,9 +10,3 @@ STATEMENTS: Final = (
         state TEXT NOT NULL, body BLOB NOT NULL, at TEXT NOT NULL)""",
     "CREATE INDEX proposed_rewrite_by_chapter ON proposed_rewrite (chapter)",
 )
-
-
-def m013_proposed_rewrites(connection: sqlite3.Connection) -> None:
-    """Makes the table."""
-    for statement in STATEMENTS:
-        connection.execute(statement)

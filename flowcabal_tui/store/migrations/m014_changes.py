@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Final
 
 STATEMENTS: Final = (
@@ -13,9 +12,3 @@ STATEMENTS: Final = (
     "CREATE INDEX version_by_generation ON version (generation)",
     "CREATE INDEX place_by_generation ON place (generation)",
 )
-
-
-def m014_changes(connection: sqlite3.Connection) -> None:
-    """Adds the table and the indexes."""
-    for statement in STATEMENTS:
-        connection.execute(statement)

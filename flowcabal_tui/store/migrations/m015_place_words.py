@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Final
 
 STATEMENTS: Final = (
@@ -10,9 +9,3 @@ STATEMENTS: Final = (
     """CREATE TABLE place_word (key TEXT NOT NULL, generation INTEGER NOT NULL, word TEXT NOT NULL,
         chapter TEXT NOT NULL, source TEXT NOT NULL, PRIMARY KEY (key, generation)) WITHOUT ROWID""",
 )
-
-
-def m015_place_words(connection: sqlite3.Connection) -> None:
-    """Makes the table."""
-    for statement in STATEMENTS:
-        connection.execute(statement)

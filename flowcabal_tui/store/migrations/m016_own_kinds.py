@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Final
 
 STATEMENTS: Final = (
@@ -10,9 +9,3 @@ STATEMENTS: Final = (
     # a list of [name, value]
     "ALTER TABLE entity ADD COLUMN fields TEXT NOT NULL DEFAULT '[]'",
 )
-
-
-def m016_own_kinds(connection: sqlite3.Connection) -> None:
-    """Adds the columns."""
-    for statement in STATEMENTS:
-        connection.execute(statement)

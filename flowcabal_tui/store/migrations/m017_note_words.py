@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Final
 
 STATEMENTS: Final = (
@@ -12,9 +11,3 @@ STATEMENTS: Final = (
         decision INTEGER, written TEXT NOT NULL)""",
     "CREATE INDEX note_word_by_decision ON note_word (decision)",
 )
-
-
-def m017_note_words(connection: sqlite3.Connection) -> None:
-    """Makes the table."""
-    for statement in STATEMENTS:
-        connection.execute(statement)
