@@ -176,6 +176,18 @@ async def test_a_page_of_garbage_is_found_by_the_check(store, reopen, folder):
         await (await reopen()).check()
 
 
+@pytest.mark.parametrize("damage", ["value SET json='{'", "value SET json=cast(x'ff' AS TEXT)", "value SET json=x'00'"])
+async def test_a_row_that_cannot_be_read_is_a_damaged_project(store, reopen, folder, damage):
+    await store.values.put("tokens", {})
+    await store.close()
+    with sqlite3.connect(folder / ".flowcabal" / "project.db") as database:
+        database.execute(f"UPDATE {damage}")
+    database.close()
+    opened = await reopen()
+    with pytest.raises(ProjectDamaged):
+        await opened.values.get("tokens")
+
+
 async def test_a_folder_that_cannot_be_made_is_a_plain_error(folder, reopen):
     folder.write_text("a file is in the way")
     with pytest.raises(DiskFull, match="kept"):

@@ -8,6 +8,7 @@ from typing import Final
 
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.text import digest
+from flowcabal_tui.store.file.faults import damaged
 
 LARGEST: Final = 256 << 20
 """Greatest size of one text in bytes: that of an imported file."""
@@ -21,15 +22,20 @@ def pack(text: str) -> bytes:
 
 
 def unpack(body: str | bytes, limit: int = LARGEST) -> str:
-    """The text that `pack` or `pack_large` stored. Raises zlib.error beyond `limit` bytes, since a small body can
-    expand greatly."""
+    """The text that `pack` or `pack_large` stored.
+
+    Raises ProjectDamaged, also beyond `limit` bytes, since a small body can expand greatly.
+    """
     if isinstance(body, str):
         return body
     unpacker = zlib.decompressobj()
-    plain = unpacker.decompress(body, limit)
-    if not unpacker.eof:
-        raise zlib.error("the text is cut off or too large")
-    return plain.decode("utf-8", "surrogatepass")
+    try:
+        plain = unpacker.decompress(body, limit)
+        if not unpacker.eof:
+            raise zlib.error("the text is cut off or too large")
+        return plain.decode("utf-8", "surrogatepass")
+    except (zlib.error, UnicodeDecodeError, TypeError) as error:
+        raise damaged(str(error)) from error
 
 
 def pack_large(text: str) -> str | bytes:

@@ -6,12 +6,13 @@ import sqlite3
 from typing import Final
 
 from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, ProjectDamaged, ProjectError
+from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
 
 _NO_ROOM: Final = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 _DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-_NO_TABLE: Final = "no such table"
-"""Migrations create all tables, so a missing one was lost."""
+_LOST: Final = ("no such table", "Could not decode to UTF-8")
+"""Migrations create all tables, and all text is UTF-8."""
 _BUSY: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
@@ -30,7 +31,7 @@ def damaged(reason: str) -> ProjectDamaged:
     """The error of a file that SQLite cannot read."""
     return ProjectDamaged(
         _("The project's database is damaged."),
-        reason,
+        clean_line(reason),
         _(
             "First make a copy of the project's folder. `flowcabal-tui rescue PROJECT` lists what is intact; "
             "with `--to FOLDER` it extracts it."
@@ -43,7 +44,7 @@ def fault(error: sqlite3.Error) -> FlowCabalError | sqlite3.Error:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in _NO_ROOM:
         return no_room(str(error))
-    if code in _DAMAGED or str(error).startswith(_NO_TABLE):
+    if code in _DAMAGED or str(error).startswith(_LOST):
         return damaged(str(error))
     if code in _BUSY:
         return ProjectError(

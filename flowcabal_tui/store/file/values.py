@@ -8,6 +8,7 @@ from typing import Any
 
 from flowcabal_tui.store.file.blobs import pack, unpack
 from flowcabal_tui.store.file.connection import Clock, Database
+from flowcabal_tui.store.file.faults import damaged
 
 
 class Values:
@@ -20,9 +21,12 @@ class Values:
         self._database, self._clock = database, clock
 
     async def get(self, key: str, default: Any = None) -> Any:
-        """The value, or `default`."""
+        """The value, or `default`. Raises ProjectDamaged."""
         row = await self._database.row("SELECT json FROM value WHERE key=?", (key,))
-        return json.loads(row[0]) if row else default
+        try:
+            return json.loads(row[0]) if row else default
+        except (ValueError, TypeError, RecursionError) as error:
+            raise damaged(str(error)) from error
 
     async def put(self, key: str, value: Any) -> None:
         """Stores a JSON value."""

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import os
 import sqlite3
-import zlib
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from flowcabal_tui.domain.codec import from_json
+from flowcabal_tui.domain.errors import ProjectDamaged
 from flowcabal_tui.domain.ids import ChapterId, OutputId
 from flowcabal_tui.domain.memory import Evidence
 from flowcabal_tui.domain.text import digest
@@ -192,7 +192,7 @@ def _damaged(rows: Sequence[Row]) -> set[tuple[str, int]]:
 def _is_whole(name: str, body: str | bytes | None, evidence: str | bytes) -> bool:
     try:
         from_json(tuple[Evidence, ...], unpack(evidence))
-    except (zlib.error, ValueError):
+    except (ProjectDamaged, ValueError):
         return False
     return _is_text(name, body)
 
@@ -201,5 +201,5 @@ def _is_text(name: str, body: str | bytes | None) -> bool:
     """True when a blob contains the text of that digest."""
     try:
         return body is not None and digest(unpack(body)) == name
-    except (zlib.error, ValueError):
+    except (ProjectDamaged, ValueError):
         return False
