@@ -196,7 +196,8 @@ def project_simulations(folder: Path) -> tuple[Path, ...]:
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():
-            yield from sorted(file for file in path.rglob("*.json") if not file.name.startswith(SIMULATIONS))
+            found = (file for file in path.rglob("*.json") if file.is_file())  # to read a pipe would never end
+            yield from sorted(file for file in found if not file.name.startswith(SIMULATIONS))
         else:
             yield path
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from flowcabal_tui.actions.errors import ActionFileError
 from flowcabal_tui.domain.json_errors import json_reason
@@ -12,6 +12,8 @@ from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 
+LARGEST: Final = 16 << 20
+"""Bytes of a file that are read."""
 PROBLEMS_SHOWN = 5
 MESSAGE_LIMIT = 300
 """Characters of one problem; a schema error may quote a whole value."""
@@ -41,6 +43,8 @@ def read_json(path: Path) -> Any:
     """The cleaned value of a JSON file. Raises ActionFileError, for bad JSON with line and column."""
     advice = _("Nothing was loaded. Correct the file and try again.")
     try:
+        if path.stat().st_size > LARGEST:
+            raise ValueError(_("It is larger than {n} bytes").format(n=LARGEST))
         return parse(path.read_text(encoding="utf-8-sig"))
     except json.JSONDecodeError as error:
         place = _("line {line}, column {column}: {problem}").format(

@@ -110,7 +110,7 @@ def _documents(path: Path) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in names:
             file = Path(folder) / name
-            if file.suffix in _ENDINGS and not file.is_symlink():
+            if file.suffix in _ENDINGS and not file.is_symlink() and file.is_file():  # to read a pipe would never end
                 yield file
 
 

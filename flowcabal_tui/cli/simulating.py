@@ -123,6 +123,7 @@ def _templates(arguments: Namespace) -> dict[str, dict[str, Any]]:
     own = project_simulations(arguments.document) if _in_project(arguments) else ()
     folders = [path if path.is_dir() else path.parent for path in arguments.actions]
     found: dict[str, dict[str, Any]] = {}
-    for file in sorted({*own, *(file for folder in folders for file in folder.glob(f"{SIMULATIONS}*.json"))}):
+    beside = (file for folder in folders for file in folder.glob(f"{SIMULATIONS}*.json") if file.is_file())
+    for file in sorted({*own, *beside}):
         found |= load_simulations(file)
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 from flowcabal_tui.actions.errors import ActionError, ActionFileError, UnknownAction
 from flowcabal_tui.actions.registry import Action, ActionRegistry
+from flowcabal_tui.actions.values import LARGEST
 
 COUNT = {
     "action_id": "text.count.v1",
@@ -108,6 +110,8 @@ def test_absent_and_undecodable_and_bottomless_files_are_refused(tmp_path: Path)
     assert "Cannot read" in refusal(tmp_path / "nowhere.json").title
     assert "Cannot read" in refusal(tmp_path / "latin.json").title
     assert "nested too deeply" in refusal(written(tmp_path, "[" * 200_000)).title
+    os.truncate(tmp_path / "latin.json", LARGEST + 1)
+    assert "larger than" in refusal(tmp_path / "latin.json").detail
 
 
 def test_text_of_a_file_is_cleaned(tmp_path: Path) -> None:

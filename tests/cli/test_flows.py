@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Call, Make
+from tests.pipes import pipe
 
 
 def flow(name: str, *nodes: dict[str, Any], version: int = 1, entry: str = "s") -> dict[str, Any]:
@@ -39,6 +40,16 @@ def test_a_folder_of_flows_is_validated_with_each_other(call: Call, flows: Path)
     assert [Path(one["file"]).name for one in json.loads(checked.out)["files"]] == ["battle.json", "main.json"]
     (flows / "below" / "battle.json").write_text(json.dumps({**BATTLE, "entry": "ghost"}))
     assert call("validate", flows).code == 1
+
+
+def test_a_pipe_in_a_folder_of_flows_or_actions_is_passed_over(call: Call, flows: Path) -> None:
+    pipe(flows / "pipe.json")
+    assert call("validate", flows).code == 0
+    actions = flows.parent / "actions"
+    actions.mkdir()
+    pipe(actions / "pipe.json")
+    pipe(actions / "simulation_data.json")
+    assert call("simulate", flows, "--actions", actions, "--input", "items:=[]").code == 0
 
 
 def test_a_folder_of_flows_is_simulated_from_the_flow_that_no_other_calls(call: Call, flows: Path) -> None:

@@ -30,6 +30,7 @@ from flowcabal_tui.store.file.blobs import pack_large, unpack
 from flowcabal_tui.store.upkeep.purge import PURGED
 from flowcabal_tui.store.upkeep.upkeep import Upkeep
 from tests.faultserver import FaultServer
+from tests.pipes import pipe
 from tests.project.case import Case, both, endpoint, leave, make_one, opened
 from tests.trusting import confirmed
 from tests.waiting import PATIENCE
@@ -211,6 +212,8 @@ async def test_files_of_others_and_backups_that_hold_a_purged_text_are_named_and
     (file,) = (folder / "manuscript").glob("0002*")
     file.write_text(file.read_text("utf-8") + "And a line of an editor's.\n", "utf-8")
     (folder / "notes.txt").write_text("Nothing of it.", "utf-8")
+    pipe(folder / "a.zip")
+    (folder / "b.zip").mkdir()
     await case.project.carry_out(Purge(chapter=chapter))
     (told,) = case.told(TextPurged)
     assert [*told.left] == [str(file), str(folder.parent / "before.zip")]

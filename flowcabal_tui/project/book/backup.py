@@ -190,15 +190,18 @@ async def restore(archive: Path, folder: Path) -> Manifest:
 
 
 def backups_of(folder: Path, project: str) -> list[Path]:
-    """The backups of a project that are in its folder or beside it; so many files are looked at. Raises OSError."""
+    """The backups of a project that are in its folder or beside it; so many files are looked at. Raises OSError.
+
+    What cannot be read is passed over; to open a pipe would never end.
+    """
     found = []
-    files = (*sorted(folder.glob("*.zip")), *sorted(folder.parent.glob("*.zip")))
+    files = [file for file in (*sorted(folder.glob("*.zip")), *sorted(folder.parent.glob("*.zip"))) if file.is_file()]
     for file in files[:_MOST_LOOKED_AT]:
         try:
             with zipfile.ZipFile(file) as archive:
                 info = archive.getinfo(MANIFEST)
                 known = info.file_size <= _MANIFEST_SIZE and from_json(Manifest, archive.read(info)).project == project
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, KeyError, ValueError):
+        except (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, KeyError, ValueError):
             continue
         if known:
             found.append(file)
