@@ -22,10 +22,11 @@ class Pace(NamedTuple):
     concurrency: int
     first_token_timeout: float
     idle_timeout: float
+    answer_timeout: float
 
 
-_PACE: Final = Pace(4, 120.0, 60.0)
-_LOCAL_PACE: Final = Pace(1, 1_800.0, 300.0)
+_PACE: Final = Pace(4, 120.0, 60.0, 1_200.0)
+_LOCAL_PACE: Final = Pace(1, 1_800.0, 300.0, 1_800.0)
 """A local server handles one request at a time, and may first have to load the model and read a long prompt."""
 
 
@@ -72,6 +73,11 @@ class Endpoint(Sampled):
     idle_timeout: float | None = Field(
         None, gt=0, description="Seconds of silence within an answer; unset: 60, on this machine 300."
     )
+    answer_timeout: float | None = Field(
+        None,
+        gt=0,
+        description="Seconds from the first sign of an answer to its end; unset: 1200, on this machine 1800.",
+    )
     max_wait: float = Field(60, ge=0, description="Seconds that a busy endpoint may ask us to wait.")
     retries: int = Field(3, ge=0, le=10, description="Tries after a failed one, while no text has arrived.")
     dimensions: int = Field(1024, ge=8, le=8192, description="Numbers in a vector, of an embedding model.")
@@ -99,6 +105,7 @@ class Endpoint(Sampled):
             self.concurrency or usual.concurrency,
             self.first_token_timeout or usual.first_token_timeout,
             self.idle_timeout or usual.idle_timeout,
+            self.answer_timeout or usual.answer_timeout,
         )
 
     @property

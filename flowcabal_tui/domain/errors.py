@@ -242,6 +242,7 @@ class ModelFault(StrEnum):
     SERVER = "server"
     NETWORK = "network"
     STALLED = "stalled"
+    TIME_LIMIT = "time_limit"
     TRUNCATED = "truncated"
     PROTOCOL = "protocol"
     CONTENT_FILTER = "content_filter"

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import field
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from flowcabal_tui.domain.value_class import dataclass
 
 Role = Literal["user", "agent", "embedding"]
 ROLES: tuple[Role, ...] = ("user", "agent", "embedding")
-Finish = Literal["stop", "length", "tool", "content_filter"]
+Finish = Literal["stop", "length", "time", "tool", "content_filter"]
+"""Why an answer ended. `time`: we stopped it at the endpoint's `answer_timeout`."""
+CUT: Final[frozenset[Finish]] = frozenset({"length", "time"})
+"""The ends after which a text may be incomplete."""
 StructuredMode = Literal["tool", "native", "prompted"]
 
 

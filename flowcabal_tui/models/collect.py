@@ -109,7 +109,9 @@ async def collect(model: ModelPort, request: ModelRequest) -> Answer:
                         arrived.pieces.clear()
                         last = event
     except ModelError as error:
-        spent += [error.usage] if error.usage else []
+        if error.usage:
+            spent.append(error.usage)
+            arrived.pieces.clear()  # they are counted
         error.usage = total(spent) if spent else None
         raise
     return Answer(

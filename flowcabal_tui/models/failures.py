@@ -79,6 +79,10 @@ WORDS: Final[Mapping[ModelFault, tuple[str, str]]] = {
         mark("{host} stopped sending"),
         mark("Run it again; raise first_token_timeout or idle_timeout for a slow model."),
     ),
+    ModelFault.TIME_LIMIT: (
+        mark("The answer of {model} was stopped at its time limit"),
+        mark("Raise answer_timeout of the model if it is slow, or lower its max_output; then run it again."),
+    ),
     ModelFault.TRUNCATED: (mark("The answer of {model} was cut off in transit"), _RUN_AGAIN),
     ModelFault.PROTOCOL: (
         mark("{host} sent something that cannot be read"),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
+import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
@@ -38,22 +40,42 @@ END_SECONDS: Final = 0.5
 """Seconds for reading the connection after the end mark, so that it can be reused."""
 
 Sleep = Callable[[float], Awaitable[None]]
+Monotonic = Callable[[], float]
+"""A clock that gives seconds, such as `time.monotonic`."""
 _MALFORMED: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 
 
 class _Arrival:
-    """One try: its cleaned text so far, and the time limit for the next byte."""
+    """One try: its cleaned text so far, and the time limits of the next byte and of the whole answer."""
 
-    def __init__(self, endpoint: Endpoint, reader: ReplyReader) -> None:
-        self._pace, self._reader = endpoint.pace, reader
+    def __init__(self, endpoint: Endpoint, reader: ReplyReader, clock: Monotonic) -> None:
+        self._pace, self._reader, self._clock = endpoint.pace, reader, clock
         self._text, self._thinking = StreamCleaner(), StreamCleaner()
         self.pieces: list[str] = []
         self.started = False
+        self._since: float | None = None
+        """The time of the first sign of the answer, which may be a sign of life."""
+        self.at_limit = False
+        """True when the time of the answer is over, or ends before its next byte would be late."""
 
     def patience(self) -> float:
         if self._reader.reply.ended:
             return END_SECONDS
-        return self._pace.idle_timeout if self.started else self._pace.first_token_timeout
+        usual = self._pace.idle_timeout if self.started else self._pace.first_token_timeout
+        left = self.seconds_left()
+        self.at_limit = left < usual
+        return max(0.0, min(usual, left))
+
+    def seconds_left(self) -> float:
+        """The time that is left for the answer; without a limit until its first sign."""
+        if self._since is None:
+            return math.inf
+        return self._pace.answer_timeout - (self._clock() - self._since)
+
+    def sign(self) -> None:
+        """Something has arrived."""
+        if self._since is None:
+            self._since = self._clock()
 
     def take(self, text: str, thought: str) -> list[ModelEvent]:
         events: list[ModelEvent] = []
@@ -80,6 +102,11 @@ class _Arrival:
         return "".join(self.pieces)
 
     @property
+    def arguments(self) -> str:
+        """The arguments of the first tool call so far; "" for none."""
+        return next(("".join(call.arguments) for call in self._reader.reply.calls.values()), "")
+
+    @property
     def spent(self) -> Usage | None:
         return self._reader.reply.spent
 
@@ -91,6 +118,8 @@ class HttpModel(ABC):
 
     def __init__(self, endpoint: Endpoint, transport: Transport, rng: random.Random, sleep: Sleep) -> None:
         self._endpoint, self._transport = endpoint, transport
+        self.clock: Monotonic = time.monotonic
+        """Measures the time of an answer."""
         self.on_learned: Callable[[], Awaitable[None]] | None = None
         """Called when a structured answer has changed what `ladder` knows."""
         self.on_refused: Callable[[int], Awaitable[None]] | None = None
@@ -160,18 +189,23 @@ class HttpModel(ABC):
 
     async def _once(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         reader = self.reader()
-        arrival = _Arrival(self._endpoint, reader)
+        arrival = _Arrival(self._endpoint, reader, self.clock)
         body = self.body(request)
         went_out(body)
         try:
             async with aclosing(self._transport.events(self.path, body, arrival.patience)) as batches:
                 async for batch in batches:
+                    arrival.sign()
                     events, failure = self._read(reader, arrival, batch)
                     for event in events:
                         yield event
                     if failure is not None:
                         raise failure
+                    if arrival.seconds_left() <= 0 and not reader.reply.whole:
+                        raise self._late(arrival)
         except ModelError as error:
+            if error.fault is ModelFault.STALLED and arrival.at_limit:
+                error = self._late(arrival)
             if not reader.reply.whole:
                 raise self._keeping(error, arrival) from None
         for event in arrival.end():
@@ -218,9 +252,16 @@ class HttpModel(ABC):
             raise failure
         return finished
 
+    def _late(self, arrival: _Arrival) -> ModelError:
+        limit = f"{self._endpoint.pace.answer_timeout:g}"
+        words = _("It took longer than {seconds} s (answer_timeout).").format(seconds=limit)
+        return self._transport.failures.error(ModelFault.TIME_LIMIT, words)
+
     @staticmethod
     def _keeping(error: ModelError, arrival: _Arrival) -> ModelError:
         error.partial, error.usage = arrival.text, arrival.spent
+        if error.fault is ModelFault.TIME_LIMIT:
+            error.partial = error.partial or arrival.arguments
         if error.partial:
             kept = _("{n} characters had arrived and are kept.").format(n=len(error.partial))
             error.detail = f"{error.detail} {kept}".strip()

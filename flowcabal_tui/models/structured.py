@@ -18,7 +18,7 @@ from flowcabal_tui.domain.model_calls import (
     Usage,
 )
 from flowcabal_tui.domain.model_ports import ModelPort, T
-from flowcabal_tui.models.collect import BEFORE_REPEATING, total
+from flowcabal_tui.models.collect import ARRIVED, BEFORE_REPEATING, total
 from flowcabal_tui.models.failures import Failures
 from flowcabal_tui.models.ladder import Ladder
 from flowcabal_tui.models.salvage import SalvagedFields, read_text
@@ -46,6 +46,9 @@ async def structured(
         try:
             answer = await asking.once(repeated=repair > 0)
         except (ModelError, BudgetExceeded) as error:
+            if isinstance(error, ModelError) and error.fault is ModelFault.TIME_LIMIT and in_parts:
+                found, _problem = read_text(error.partial, shape, cut=True)
+                best = best.completed_by(found) if best and found else best or found
             value = best.as_shape(shape) if best else None
             if best is None or value is None:
                 asking.charge(error)
@@ -116,6 +119,8 @@ class _Asking:
         except ModelError as error:
             if error.fault is not ModelFault.EMPTY:
                 raise
+            if arrived := ARRIVED.get():
+                arrived.pieces.clear()
             return Answer("", "stop", error.usage or Usage())
 
     def repair(self, answer: Answer, found: SalvagedFields | None, problem: str) -> None:

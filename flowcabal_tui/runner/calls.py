@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import Digest
-from flowcabal_tui.domain.model_calls import Finished, ModelRequest
+from flowcabal_tui.domain.model_calls import CUT, Finished, ModelRequest
 from flowcabal_tui.domain.model_ports import ModelPort
 from flowcabal_tui.domain.prompt_parts import without_copied_escapes
 from flowcabal_tui.domain.run import Attempt, Retry
@@ -15,7 +15,7 @@ from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import PromptParams
 from flowcabal_tui.nodes.mending import mended
 from flowcabal_tui.runner.continuing import continued, continued_key
-from flowcabal_tui.runner.retries import mended_key, retried
+from flowcabal_tui.runner.retries import mended_key, retried, stopped_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +76,12 @@ class Call:
         """The attempt that the answer makes. One with single paragraphs that cannot be placed keeps `key`."""
         key, whole = self.full_key, None
         text = without_copied_escapes(text, "\n".join(each.content for each in self.asked.messages))
-        if self.retry is not None and self.mends and finished.finish != "length":
+        if self.retry is not None and self.mends and finished.finish not in CUT:
             whole = mended(self.retry.attempt.text, text, self.retry.paragraphs)
         if whole is not None:
             key, text = mended_key(key), whole
+        elif finished.finish == "time" and not self.mends:
+            key = stopped_key(key)
         model = finished.model or self.model.endpoint.model
         return Attempt(
             number=self.number,

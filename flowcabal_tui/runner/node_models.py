@@ -251,10 +251,10 @@ class JournalledModels:
                 raise
             seconds = round(asyncio.get_running_loop().time() - begun, 3)
             attempt = call.ended(text, finished, seconds)
-            await _to_the_end(self._paid(call, request, attempt))  # before the place is given to another
+            await _to_the_end(self._paid(call, request, attempt, arrived))  # before the place is given to another
         return attempt
 
-    async def _paid(self, call: Call, request: ModelRequest, attempt: Attempt) -> None:
+    async def _paid(self, call: Call, request: ModelRequest, attempt: Attempt, arrived: list[str]) -> None:
         """Stores and books a paid answer; one that cannot be stored is booked too."""
         events = [self.report.event("attempt-done", attempt.number, **done_payload(attempt))]
         if call.mends and attempt.key == call.key:
@@ -265,8 +265,12 @@ class JournalledModels:
         try:
             await self._services.journal.keep_result(stored_result(attempt.key, attempt), *events)
         finally:
-            spend = self._services.spend
-            await spend.spent(call.params.role, self._purpose, call.model.endpoint, request, attempt.usage)
+            if attempt.finish == "time":
+                counted = attempt.usage.output_tokens is not None
+                await self._lost(call, request, attempt.usage if counted else None, arrived)
+            else:
+                spend = self._services.spend
+                await spend.spent(call.params.role, self._purpose, call.model.endpoint, request, attempt.usage)
 
     async def _lost(self, call: Call, request: ModelRequest, usage: Usage | None, arrived: list[str]) -> None:
         """Books the provider's count for a try without an answer, or an estimate from the text that arrived."""
@@ -280,7 +284,8 @@ class JournalledModels:
     async def _stream(
         self, call: Call, request: ModelRequest, arrived: list[str], reservation: object
     ) -> tuple[str, Finished]:
-        """Streams one try. `arrived` collects its text, thoughts included."""
+        """Streams one try. `arrived` collects its text, thoughts included. A text that is stopped at the time limit of
+        an answer ends as one that is cut off."""
         number, so_far = call.number, call.so_far
         streamed, seam = StreamedText(self._scope, self._path, number, so_far), Seam(so_far)
         finished: Finished | None = None
@@ -308,6 +313,10 @@ class JournalledModels:
                             self.report.state("running", _("queued by the provider"))
                         case Finished():
                             finished = event
+        except ModelError as error:
+            if error.fault is not ModelFault.TIME_LIMIT or not error.partial.strip():
+                raise
+            finished = Finished("time", error.usage or Usage())
         finally:
             streamed.append(seam.end())
             streamed.end()

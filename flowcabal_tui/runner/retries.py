@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.domain.ids import Digest
-from flowcabal_tui.domain.model_calls import Message, ModelRequest
+from flowcabal_tui.domain.model_calls import CUT, Message, ModelRequest
 from flowcabal_tui.domain.prompt_parts import fenced
 from flowcabal_tui.domain.run import Attempt, Evaluation, Retry
 from flowcabal_tui.domain.text import digest_of, han_count
@@ -17,6 +17,10 @@ _BEGINNING: Final = 24
 _CUT: Final = (
     "上面的文字到了篇幅上限，没有写完。",
     "Your text reached the limit of its length before its end.",
+)
+_STOPPED: Final = (
+    "上面的文字没有写完就停止了。",
+    "Your text was stopped before its end.",
 )
 _WHOLE: Final = (
     "请据此重写全文：消除上述问题，其余内容、次序、篇幅与措辞保持不变。只输出正文，不要解释。",
@@ -43,8 +47,9 @@ def retry_of(
     those that the findings quote, or any for a note.
     """
     note = note.strip()
-    cut = attempt.finish == "length"
-    feedback = "\n\n".join(filter(None, (_words(_CUT, attempt.text) if cut else "", found, note)))
+    cut = attempt.finish in CUT
+    why = _words(_STOPPED if attempt.finish == "time" else _CUT, attempt.text) if cut else ""
+    feedback = "\n\n".join(filter(None, (why, found, note)))
     if not feedback:
         return None
     if not mend or cut:
@@ -78,6 +83,11 @@ def _mend(text: str, numbers: tuple[int, ...]) -> str:
 def mended_key(answer: Digest) -> Digest:
     """The key of a text that contains the answer under the given key."""
     return digest_of([answer, "mended"])
+
+
+def stopped_key(answer: Digest) -> Digest:
+    """The key of a text that was stopped at its time limit; a new run asks for the answer again."""
+    return digest_of([answer, "stopped"])
 
 
 def is_chinese(text: str) -> bool:

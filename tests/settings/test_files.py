@@ -185,6 +185,6 @@ def test_a_wrong_user_setting_is_named_before_the_first_frame(text):
 
 def test_a_server_on_this_machine_gets_one_request_at_a_time_and_much_patience_unless_set() -> None:
     here = Endpoint(model="m", base_url="http://127.0.0.1:8080/v1")
-    assert here.pace == (1, 1_800, 300)
-    assert here.model_copy(update={"concurrency": 2}).pace == (2, 1_800, 300)
-    assert Endpoint(model="m").pace == (4, 120, 60)
+    assert here.pace == (1, 1_800, 300, 1_800)
+    assert here.model_copy(update={"concurrency": 2}).pace == (2, 1_800, 300, 1_800)
+    assert Endpoint(model="m").pace == (4, 120, 60, 1_200)

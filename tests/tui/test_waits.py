@@ -133,3 +133,22 @@ async def test_a_stall_is_told_and_gone_with_the_next_piece(tmp_path: Path) -> N
         await until(pilot, lambda: "Nothing has arrived for 31 s" in "\n".join(shown(pilot.app)))
         await told(pilot, workbench, NodeStreaming(run, node, 9, 4, "two"))
         await until(pilot, lambda: "Nothing has arrived" not in "\n".join(shown(pilot.app)))
+
+
+async def test_an_answer_that_arrives_shows_the_seconds_since_it_was_asked_for(tmp_path: Path) -> None:
+    clock = TickingWorkspace()
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path, (80, 24)) as pilot:
+        screen = screen_of(pilot)
+        screen.waiting.waits._now = lambda: clock().timestamp()
+        await screen.runs.open_chapter(books.chapter_id(4))
+        await pilot.press("4")
+        await settled(pilot)
+        run, node = screen.view.run, screen.view.node
+        await told(pilot, workbench, NodeStateChanged(run, node, "running"), NodeStarted(run, node, "Draft", 9))
+        clock.passed = 1_265.0
+        await told(pilot, workbench, NodeStreaming(run, node, 9, 0, "One "))
+        screen.waiting.show()
+        await until(pilot, lambda: "1,265 s" in "\n".join(shown(pilot.app)))
+        await told(pilot, workbench, RunStateChanged(run, "cancelled"))
+        await until(pilot, lambda: "1,265 s" not in "\n".join(shown(pilot.app)))

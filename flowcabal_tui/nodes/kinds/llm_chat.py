@@ -18,6 +18,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeContext, Produced
 from flowcabal_tui.nodes.kinds.chat_context import messages_of
 from flowcabal_tui.nodes.kinds.item_kinds import Carried, Item, ItemError, ItemKind, ItemParams, OnError, field_of
+from flowcabal_tui.nodes.kinds.prompt import cut_words
 
 ROLES: Final = ("system", "user", "assistant")
 
@@ -66,15 +67,15 @@ class LlmChat(ItemKind):
             elif isinstance(answer, BaseException):
                 raise answer
             else:
-                text, whole = answer
+                text, cut = answer
                 carried.add(({**item, params.response_field: text},))
-                if not whole:
-                    carried.add_error(_("The model stopped at its length limit: the text may be cut off."), number)
+                if cut:
+                    carried.add_error(cut, number)
         return Produced(carried.value)
 
 
-async def _answer(context: NodeContext, params: LlmChatParams, item: Item, number: int) -> tuple[str, bool]:
-    """The answer, and whether it is whole. Raises FlowCabalError."""
+async def _answer(context: NodeContext, params: LlmChatParams, item: Item, number: int) -> tuple[str, str]:
+    """The answer, and why it is cut off; "" for a whole one. Raises FlowCabalError."""
     request = ModelRequest(
         messages=tuple(_messages(context, params, item)),
         purpose=f"node:{context.node.id}",
@@ -83,7 +84,7 @@ async def _answer(context: NodeContext, params: LlmChatParams, item: Item, numbe
         parameters=params.sampling,
     )
     attempt = await context.models.generate(request, _prompt(params), None, number=number)
-    return attempt.text, attempt.finish != "length"
+    return attempt.text, cut_words(attempt)
 
 
 def _messages(context: NodeContext, params: LlmChatParams, item: Item) -> list[Message]:

@@ -131,10 +131,22 @@ def _chosen(attempts: list[Attempt], decision: Decision) -> Attempt:
     return next((attempt for attempt in attempts if attempt.number == decision.attempt), attempts[-1])
 
 
+def cut_words(attempt: Attempt) -> str:
+    """Why the text may be incomplete; "" when the model ended it."""
+    match attempt.finish:
+        case "length":
+            return _("The model stopped at its length limit: the text may be cut off.")
+        case "time":
+            return _(
+                "The model was stopped at its time limit: the text may be cut off. Raise answer_timeout if it is slow."
+            )
+    return ""
+
+
 def _why_ask(params: PromptParams, attempt: Attempt, evaluation: Evaluation | None, doubt: str) -> str | None:
     """Why a human must look at this attempt; None when nobody need."""
-    if attempt.finish == "length":
-        return _("The model stopped at its length limit: the text may be cut off.")
+    if cut := cut_words(attempt):
+        return cut
     if doubt:
         return doubt
     if evaluation and evaluation.verdict != "approve" and params.review != "never":

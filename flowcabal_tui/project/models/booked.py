@@ -7,7 +7,7 @@ import math
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import BudgetExceeded, LimitReached, ModelError
@@ -20,7 +20,7 @@ from flowcabal_tui.domain.model_calls import (
 )
 from flowcabal_tui.domain.model_ports import ModelPort, T
 from flowcabal_tui.models.bounds import USUAL_OUTPUT, structured_extra
-from flowcabal_tui.models.collect import ARRIVED, BEFORE_REPEATING, WAITS, Arrived
+from flowcabal_tui.models.collect import ARRIVED, BEFORE_REPEATING, WAITS, Arrived, total
 from flowcabal_tui.project.models.reservations import Reservation
 from flowcabal_tui.project.models.spending import Spending
 from flowcabal_tui.runner.effects import whole
@@ -28,6 +28,8 @@ from flowcabal_tui.runner.limits import Limits
 from flowcabal_tui.runner.ports import ASK_AT_LIMIT, TELL_WAIT
 
 R = TypeVar("R")
+NONE_COUNTED: Final = total([])
+"""The usage of a structured answer whose only try was cut off: it is booked by what has arrived."""
 
 
 def _priority(request: ModelRequest) -> float:
@@ -61,7 +63,8 @@ class BookedModel:
         async def call() -> tuple[T, Answer]:
             async with self._place(request, structured_extra(self._spending.counter, self.endpoint, shape)):
                 value, answer = await self._model.structured(request, shape)
-                await self._book(request, answer)
+                if answer.usage != NONE_COUNTED:
+                    await self._book(request, answer)
             return value, answer
 
         return await self._agreed(call)
@@ -101,6 +104,7 @@ class BookedModel:
             outside = BEFORE_REPEATING.set(partial(self._before_repeating, request, arrived, reservation))
             try:
                 yield
+                await whole(self._lost(request, arrived, None))  # a last try that was cut off, beside what was read
             except (ModelError, BudgetExceeded, asyncio.CancelledError) as error:
                 await whole(self._lost(request, arrived, getattr(error, "usage", None)))
                 raise

@@ -128,6 +128,7 @@ class OutputPane(Vertical):
         self._shown: tuple[RunId, NodeId, int] | None = None
         self._wanted: int | None = None
         self._wait = ""
+        self._elapsed: int | None = None
         self._asked_reload = False
 
     def compose(self) -> ComposeResult:
@@ -206,6 +207,12 @@ class OutputPane(Vertical):
         """Shows the reason why the call waits; called again by the counter of seconds."""
         if words != self._wait:
             self._wait = words
+            self._refresh_head()
+
+    def passed(self, seconds: int | None) -> None:
+        """Shows how long the answer has been awaited or arriving; None: unknown."""
+        if seconds != self._elapsed:
+            self._elapsed = seconds
             self._refresh_head()
 
     # The attempt that arrives
@@ -303,6 +310,7 @@ class OutputPane(Vertical):
             parts += [_("from the store, nothing paid")] if settled.cached else []
         elif self._live_text:
             parts.append(counted(self._live_count, chinese=is_chinese(self._live_text)))
+            parts += [_("{n} s").format(n=f"{self._elapsed:,}")] if self._elapsed is not None else []
         return head_words(*parts)
 
     def _warnings(self) -> list[str]:

@@ -74,8 +74,11 @@ class WaitController:
     def show(self) -> None:
         """Updates the output pane and the row of notices."""
         run, node = self._view.run, self._view.node
-        words = self.waits.words(run, node) if run is not None and node is not None else ""
+        words, elapsed = "", None
+        if run is not None and node is not None:
+            words, elapsed = self.waits.words(run, node), self.waits.elapsed(run, node)
         self._output.waiting(words)
+        self._output.passed(elapsed)
         others = self.waits.others(run, node) if run is not None else ()
         reason = words if self._view.pane != "output" else ""
         parts = [f"{self._title(node)}: {reason}"] if reason and node is not None else []

@@ -47,6 +47,7 @@ class Waits:
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
         self._by_node: dict[tuple[RunId, NodeId], Wait] = {}
+        self._sent: dict[tuple[RunId, NodeId], float] = {}
 
     def __bool__(self) -> bool:
         return bool(self._by_node)
@@ -59,6 +60,7 @@ class Waits:
     def sent(self, run: RunId, node: NodeId) -> None:
         """A call went out; its answer is awaited."""
         self._by_node[run, node] = Wait("answer", self._now())
+        self._sent[run, node] = self._now()
 
     def arrived(self, run: RunId, node: NodeId) -> None:
         """A piece of the answer came."""
@@ -80,8 +82,14 @@ class Waits:
 
     def ended(self, run: RunId) -> None:
         """Removes the waits of a run."""
-        for place in [place for place in self._by_node if place[0] == run]:
-            del self._by_node[place]
+        for places in (self._by_node, self._sent):
+            for place in [place for place in places if place[0] == run]:
+                del places[place]
+
+    def elapsed(self, run: RunId, node: NodeId) -> int | None:
+        """Whole seconds since the last call of a node went out; None when that is unknown."""
+        sent = self._sent.get((run, node))
+        return None if sent is None else int(self._now() - sent)
 
     def words(self, run: RunId, node: NodeId) -> str:
         """The wait of a node in words; "" for none."""

@@ -53,6 +53,7 @@ NODE_KINDS: Final[Mapping[str, str]] = {
 }
 FINISHES: Final[dict[Finish, str]] = {
     "length": mark("cut off: the model reached its length limit"),
+    "time": mark("cut off: the answer reached its time limit (answer_timeout)"),
     "content_filter": mark("cut off: the provider's filter ended it"),
 }
 
