@@ -265,12 +265,11 @@ class JournalledModels:
         try:
             await self._services.journal.keep_result(stored_result(attempt.key, attempt), *events)
         finally:
-            if attempt.finish == "time":
-                counted = attempt.usage.output_tokens is not None
-                await self._lost(call, request, attempt.usage if counted else None, arrived)
+            spend, role, endpoint = self._services.spend, call.params.role, call.model.endpoint
+            if attempt.finish == "time" and attempt.usage.output_tokens is None:
+                await self._lost(call, request, None, arrived)
             else:
-                spend = self._services.spend
-                await spend.spent(call.params.role, self._purpose, call.model.endpoint, request, attempt.usage)
+                await spend.spent(role, self._purpose, endpoint, request, attempt.usage)
 
     async def _lost(self, call: Call, request: ModelRequest, usage: Usage | None, arrived: list[str]) -> None:
         """Books the provider's count for a try without an answer, or an estimate from the text that arrived."""
@@ -284,8 +283,7 @@ class JournalledModels:
     async def _stream(
         self, call: Call, request: ModelRequest, arrived: list[str], reservation: object
     ) -> tuple[str, Finished]:
-        """Streams one try. `arrived` collects its text, thoughts included. A text that is stopped at the time limit of
-        an answer ends as one that is cut off."""
+        """Streams one try. `arrived` collects its text, thoughts included."""
         number, so_far = call.number, call.so_far
         streamed, seam = StreamedText(self._scope, self._path, number, so_far), Seam(so_far)
         finished: Finished | None = None
@@ -363,10 +361,9 @@ class JournalledModels:
             ]
         if self._model(params).endpoint.provider == "offline":  # its texts are made of sentences of the prompt
             given = []
-        request, generation = self._scope.request, self._scope.generation
         workflow = None if "/" in self._path else self._frame.workflow
         return await self._services.doubts.doubt(
-            workflow, self._node.id, params, given, attempt.text, request.chapter, generation
+            workflow, self._node.id, params, given, attempt.text, self._scope.request.chapter, self._scope.generation
         )
 
 
