@@ -32,9 +32,9 @@ def with_tools(
 ) -> ModelRequest:
     """Returns the request with the tools of all questions about a chapter and requires the one of `shape`.
 
-    Where chapters are not checked by a model, those of a check are left out. Returns the request unchanged for other
-    shapes, for a small context window, and for the offline model. Tools are sent only where answers are asked for by
-    tools.
+    If chapters are not checked by a model, the tools of checks are left out. Returns the request unchanged for other
+    shapes, for a small context window, and for the offline model. Tools are sent only to endpoints that answer by tool
+    calls.
     """
     is_small = endpoint.context_window is not None and endpoint.context_window < _LEAST_WINDOW
     if shape not in _NAMES or endpoint.provider == "offline" or is_small:

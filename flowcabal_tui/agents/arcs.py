@@ -22,7 +22,7 @@ STEP: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class StoryArc:
-    """Chapters that follow each other. `closed`: no chapter at the book's end will belong to it."""
+    """Consecutive chapters. `closed`: no chapter at the book's end will belong to it."""
 
     id: str
     volume: str
@@ -34,7 +34,7 @@ class StoryArc:
         return f"{ARCS}{self.id}"
 
     def title(self, language: str) -> str:
-        """The volume, and from which chapter to which, in the language of the book."""
+        """The volume and the range of chapters, in the language of the book."""
         first, last = self.chapters[0].position, self.chapters[-1].position
         places = f"第{first}—{last}章" if language.startswith("zh") else f"Chapters {first}-{last}"
         return f"{self.volume} ({places})" if self.volume else places
@@ -47,7 +47,9 @@ class StoryArc:
 
 
 def arcs_of(chapters: Iterable[Chapter]) -> tuple[StoryArc, ...]:
-    """The arcs of written chapters, which come in story order. A chapter without a volume belongs to the one before."""
+    """The arcs of written chapters, which are in story order. A chapter without a volume belongs to the arc of the one
+    before.
+    """
     runs: list[tuple[str, list[Chapter]]] = []
     for volume, group in groupby(chapters, key=lambda chapter: chapter.volume):
         if runs and volume in ("", runs[-1][0]):

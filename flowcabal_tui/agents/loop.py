@@ -1,4 +1,4 @@
-"""The loop that all agents share: observe, reason, act; again a bounded number of times."""
+"""The loop shared by all agents: observe, reason, act; repeated a limited number of times."""
 
 from __future__ import annotations
 

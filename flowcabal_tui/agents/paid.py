@@ -1,4 +1,4 @@
-"""Paid once: the same request is never sent twice."""
+"""Stores paid answers, so that the same request is never sent twice."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Only(Generic[T]):
 
 @dataclass
 class _Call:
-    """A call under way and how many wait for it."""
+    """A call in progress and the number of callers that wait for it."""
 
     task: asyncio.Task[Answer]
     waiting: int = 0
@@ -53,8 +53,8 @@ class _Call:
 class PaidOnce:
     """A model whose answers are stored under the digest of endpoint, parameters, messages and shape.
 
-    An answer that could be read only in part is used but not stored: the same question asks again. Equal requests at
-    the same time share one call; it is cancelled when nobody waits for it any more.
+    An answer that is only partly readable is used but not stored, so that the same question is asked again. Equal
+    requests at the same time share one call; it is cancelled when nobody waits for it any more.
     """
 
     def __init__(self, model: ModelPort, answers: AnswerStore) -> None:
@@ -66,16 +66,16 @@ class PaidOnce:
         return self._model.endpoint
 
     async def answer(self, request: ModelRequest) -> Answer:
-        """The whole answer, `cached` when it was there. Raises ModelError."""
+        """The whole answer; `cached` is True if it was stored. Raises ModelError."""
         key = self._key(request, None)
         return await self._stored(key) or await self._shared(key, lambda: self._model.answer(request))
 
     async def stored_answer(self, request: ModelRequest) -> Answer | None:
-        """The answer if it was paid for; spends nothing."""
+        """The stored answer; None if it was not paid for. Spends nothing."""
         return await self._stored(self._key(request, None))
 
     async def structured(self, request: ModelRequest, shape: type[T], sample: int = 0) -> T:
-        """A validated instance of `shape`; with `sample` the so-manieth further answer. Raises ModelError."""
+        """A validated instance of `shape`; `sample` is the number of the further answer. Raises ModelError."""
 
         async def ask() -> Answer:
             value, answer = await self._model.structured(request, shape)
@@ -86,7 +86,7 @@ class PaidOnce:
         return shape.model_validate_json((await self._shared(self._key(request, shape, sample), ask)).text)
 
     async def stored(self, request: ModelRequest, shape: type[T], sample: int = 0) -> T | None:
-        """The same if it was paid for; spends nothing."""
+        """Like `structured`, but only from stored answers; None if it was not paid for. Spends nothing."""
         if answer := await self._stored(self._key(request, shape, sample)):
             with contextlib.suppress(ValidationError):  # the shape was changed without a change of its schema
                 return shape.model_validate_json(answer.text)
@@ -159,7 +159,7 @@ class PaidOnce:
             call.waiting -= 1
 
     def _ended(self, key: Digest, task: asyncio.Task[Answer]) -> None:
-        """Another call may have taken the place of one that was given up."""
+        """Removes a call that has ended, unless another call has replaced it."""
         if (known := self._under_way.get(key)) is not None and known.task is task:
             del self._under_way[key]
 

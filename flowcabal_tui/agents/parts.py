@@ -1,4 +1,4 @@
-"""A question that is too long for the window of its model is asked in parts, and the answers are joined."""
+"""Splits a question that is too long for the window of its model, and joins the answers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SOURCE: Final = re.compile(r"\n(?=<source )")
 
 
 def space_of(endpoint: Endpoint) -> int | None:
-    """Tokens that a question may have; None where the window is not known."""
+    """The tokens available to a question; None if the window is unknown."""
     if endpoint.context_window is None:
         return None
     return prompt_room(endpoint.context_window, endpoint.max_output)
@@ -53,7 +53,7 @@ def tokens_of(request: ModelRequest, shape: type[BaseModel], counter: TokenCount
 
 
 def pieces(text: str, tokens: int, counter: TokenCounter) -> tuple[str, ...]:
-    """`text` in parts of at most so many tokens, cut between sentences where that is possible; no character is lost."""
+    """`text` in parts of at most `tokens` tokens, cut between sentences if possible; no character is lost."""
     found = []
     while text:
         end = cut(text, tokens, counter).end
@@ -68,7 +68,8 @@ def pieces(text: str, tokens: int, counter: TokenCounter) -> tuple[str, ...]:
 
 
 def parts_at_most(length: int, question: int, space: int | None) -> int:
-    """In how many parts a text of so many tokens is read at most, beside a question of so many."""
+    """The highest number of parts in which a text of `length` tokens is read, next to a question of `question`
+    tokens."""
     left = length if space is None else max(LEAST, space - question)
     return 1 if length <= left else math.ceil(length / (left * _FULL))
 
@@ -91,9 +92,9 @@ def parts_of(value: str | Fenced, tokens: int, counter: TokenCounter) -> tuple[s
 
 
 def joined(answers: Sequence[T], whole: Collection[str]) -> T:
-    """One answer from those to all parts: their lists one after the other.
+    """One answer from those to all parts, with their lists concatenated.
 
-    A field that is no list, and one of `whole`, needs a reader of the whole text: it has its default.
+    A field that is not a list, and one of `whole`, needs the whole text, so it has its default.
     """
     if len(answers) == 1:
         return answers[0]
@@ -110,5 +111,5 @@ def joined(answers: Sequence[T], whole: Collection[str]) -> T:
 
 
 def is_too_long(error: ModelError) -> bool:
-    """True when the model refused the question for its length."""
+    """True when the model refused the question because of its length."""
     return error.fault is ModelFault.CONTEXT_LENGTH

@@ -45,7 +45,7 @@ class MemoryView(Protocol):
         ...
 
     async def entities(self) -> tuple[Entity, ...]:
-        """Those that the writer made, and those first mentioned before the target chapter."""
+        """The entities that the writer made, and those first mentioned before the target chapter."""
         ...
 
     async def chapters(self) -> tuple[Chapter, ...]:
@@ -143,7 +143,7 @@ class MemoryPort(Protocol):
     """Opens views of the memory."""
 
     async def view(self, chapter: ChapterId | None, generation: Generation) -> MemoryView:
-        """`chapter` None: everything written is visible."""
+        """Opens the view of a chapter; `chapter` None: everything written is visible."""
         ...
 
     async def scene(self, chapter: ChapterId, generation: Generation) -> Scene:

@@ -1,4 +1,4 @@
-"""Prompts as files: those of the package, and the writer's own in their place."""
+"""Prompts as files: those of the package, which the writer's own files replace."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ASKED_TWICE: Final = frozenset({"monitor.check"})
 
 @dataclass(frozen=True, slots=True)
 class Fenced:
-    """Text that is already escaped and fenced by us, and goes into a prompt as it is."""
+    """Text that is already escaped and tagged, and goes into a prompt unchanged."""
 
     text: str
 
@@ -43,8 +43,8 @@ class Fenced:
 class SourceText:
     """A text that a model may quote. `uri` is project-relative, `start` the offset of `text` in it.
 
-    A `whole` one is not shortened to make space for others. `about` names the subject if the text does not. Sources
-    with one id are pieces of one text.
+    A `whole` text is not shortened to make space for others. `about` names the subject if the text does not. Sources
+    with the same id are pieces of one text.
     """
 
     id: str
@@ -75,8 +75,8 @@ class Prompt:
     def fill(self, values: Mapping[str, str | Fenced]) -> tuple[Message, Message]:
         """The two messages, every plain value escaped. Raises KeyError for a placeholder without a value.
 
-        Fenced material that is empty leaves no tags behind.
-        The part up to the end of `<draft>` is marked as stable where two questions with one tool share it.
+        Empty fenced material leaves no tags. The part up to the end of `<draft>` is marked as stable where two
+        questions with one tool share it.
         """
         ready = {
             name: value.text
@@ -117,11 +117,11 @@ def _built_in(name: str) -> str:
 
 
 class PromptLibrary:
-    """The prompts by name. A file `<name>.md` in the project's folder takes the place of ours."""
+    """The prompts by name. A file `<name>.md` in the project's folder replaces the built-in one."""
 
     def __init__(self, project_prompts: Path | None = None, permit: Callable[[str, str], None] | None = None) -> None:
-        """`permit` gets the name and the text of each file of the project before it is used; it raises ModelError
-        for one that the user has not confirmed. None: the files are the user's own."""
+        """`permit` is called with the name and the text of each file of the project before it is used; it raises
+        ModelError for one that the user has not confirmed. None: the files are the user's own."""
         self._folder, self._permit = project_prompts, permit
 
     def names(self) -> tuple[str, ...]:
@@ -130,7 +130,7 @@ class PromptLibrary:
         return tuple(sorted(stem for stem in stems if stem != "README"))
 
     def source(self, name: str) -> Path | None:
-        """The writer's file that is in force for `name`; None when it is ours."""
+        """The writer's file in use for `name`; None when the built-in one is used."""
         if self._folder is None or not self._project(self._folder).is_there(self._folder.name, f"{name}.md"):
             return None
         return self._folder / f"{name}.md"
@@ -140,8 +140,11 @@ class PromptLibrary:
         return Folder(folder.parent)
 
     def text(self, name: str) -> str:
-        """The text of the file in use. Raises KeyError for an unknown name, SettingsError for an unreadable file,
-        ModelError(NOT_CONFIRMED) for one that the user has not confirmed."""
+        """The text of the file in use.
+
+        Raises KeyError for an unknown name, SettingsError for an unreadable file, ModelError(NOT_CONFIRMED) for one
+        that the user has not confirmed.
+        """
         if name not in self.names():
             raise KeyError(name)
         own = self.source(name)
@@ -153,7 +156,7 @@ class PromptLibrary:
         return text
 
     def own(self) -> Iterator[tuple[str, str]]:
-        """Name and text of each file of the project that can be read, whether it may be used or not."""
+        """Name and text of each readable file of the project, whether it may be used or not."""
         for name in self.names():
             if (path := self.source(name)) is not None:
                 with suppress(SettingsError):
@@ -166,7 +169,8 @@ class PromptLibrary:
             raise SettingsError(_("One of your prompts cannot be read."), f"{path}: {error}", _advice()) from error
 
     def get(self, name: str) -> Prompt:
-        """The prompt in force. SettingsError when the writer's file has no rule, or other placeholders than ours."""
+        """The prompt in use. Raises SettingsError when the writer's file has no rule, or other placeholders than the
+        built-in one."""
         prompt = _parse(name, self.text(name), self.source(name))
         expected = _parse(name, _built_in(name), None).placeholders
         unknown, missing = sorted(prompt.placeholders - expected), sorted(expected - prompt.placeholders)
@@ -182,7 +186,9 @@ class PromptLibrary:
         return prompt
 
     def part(self, name: str) -> str:
-        """Words that become part of a prompt, verbatim. SettingsError when the writer's file is a whole prompt."""
+        """Text that becomes part of a prompt, verbatim. Raises SettingsError when the writer's file is a whole
+        prompt.
+        """
         words = self.text(name).strip()
         if not words or _RULE in self.text(name):
             problem = _("it contains text that becomes part of a prompt, so no line --- is allowed")

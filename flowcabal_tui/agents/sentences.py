@@ -1,4 +1,4 @@
-"""Sentences of a text, and by rule its most informative ones."""
+"""Splits a text into sentences, and selects its most informative ones by rule."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def sentence_at(text: str, place: int) -> Span:
 
 
 def telling_sentences(text: str, entities: Iterable[Entity], most: int) -> tuple[Span, ...]:
-    """Up to `most` sentences in order: from each part of the text the one that names most, and the last one.
+    """Up to `most` sentences in order: from each part of the text the one with most names, and the last one.
 
-    Of a sentence with something asked or cried out in it the part up to there.
+    A sentence that contains a question or an exclamation is cut after it.
     """
     index, pieces = NameIndex(entities), _between(text, _PIECE_END)
     usable = [span for span in pieces if _LEAST <= span.end - span.start <= _MOST] or list(pieces)

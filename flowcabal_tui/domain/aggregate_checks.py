@@ -53,7 +53,7 @@ def problems(binding: Mapping[str, Any]) -> tuple[AggregateProblem, ...]:
 
 
 def problems_of(error: ValidationError) -> tuple[AggregateProblem, ...]:
-    """The findings of pydantic in the user's words."""
+    """The validation errors of pydantic in the user's words."""
     return tuple(_problem(one["loc"], one["type"], one.get("ctx", {}), one["msg"]) for one in error.errors())
 
 

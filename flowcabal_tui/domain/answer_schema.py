@@ -20,7 +20,7 @@ def short_text(**how: Any) -> Any:
 
 
 def long_text(**how: Any) -> Any:
-    """The same for a text that takes the place of one in the book: three times as long."""
+    """Like `short_text`, for text that replaces a passage of the book: the limit is three times as high."""
     return Field(**how, json_schema_extra={"maxLength": 3 * LONGEST_TEXT})
 
 
@@ -58,8 +58,11 @@ def closed(schema: Any) -> Any:
 
 
 def tool_schema(shape: type[BaseModel]) -> dict[str, Any]:
-    """The schema of `shape` as the parameters of a tool: each definition where it is used, and further properties not
-    ruled out, since a shape ignores them. Shorter than `answer_schema`, and in the prompt of each call."""
+    """The schema of `shape` as the parameters of a tool, with definitions inlined.
+
+    Further properties are not ruled out, since a shape ignores them. This makes it shorter than `answer_schema`, which
+    matters because tools are part of every prompt.
+    """
     schema = answer_schema(shape)
     found: dict[str, Any] = _inlined(schema, schema.pop("$defs", {}))
     return found

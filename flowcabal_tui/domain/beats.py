@@ -14,7 +14,7 @@ BeatState = Literal["unnamed", "missing", "partly", "found"]
 
 @dataclass(frozen=True, slots=True)
 class BeatName:
-    """A name as a beat has it. `places` are the first of its `count` places in the text, by any name of the entity.
+    """A name in a beat. `places` are the first of its `count` places in the text, by any name of the entity.
 
     `entity` is None for a name that the book does not know yet.
     """
@@ -63,7 +63,9 @@ class PartBeats:
 
 @dataclass(frozen=True, slots=True)
 class BeatCount:
-    """How many beats of a written chapter name somebody or something, and of how many all names are in its text."""
+    """The number of beats of a written chapter that name somebody or something, and of those whose names are all in its
+    text.
+    """
 
     found: int
     named: int

@@ -1,4 +1,4 @@
-"""Kinds of names in the writer's words, and what the writer notes of each name of a kind."""
+"""Kinds of names defined by the writer, and the fields that a name of each kind has."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class BookKind:
 
     @property
     def is_own(self) -> bool:
-        """True for a kind that the program does not have itself."""
+        """True for a kind that the writer defined; False for a built-in one."""
         return self.name not in get_args(EntityKind)
 
 
@@ -33,7 +33,7 @@ def kind_of(entity: Entity, kinds: Iterable[BookKind]) -> BookKind:
 
 
 def field_names(entity: Entity, kinds: Iterable[BookKind]) -> tuple[str, ...]:
-    """The fields of its kind, then those that it has besides."""
+    """The fields of the entity's kind, then its additional fields."""
     return tuple(dict.fromkeys((*kind_of(entity, kinds).fields, *(name for name, _value in entity.fields))))
 
 

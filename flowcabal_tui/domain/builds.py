@@ -1,4 +1,4 @@
-"""Builds as lists show them, without their documents."""
+"""Summaries of builds for lists, without their documents."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ it again; `undo`: undid another change, and can itself be undone."""
 
 @dataclass(frozen=True, slots=True)
 class LoggedChange:
-    """One change, as lists show it."""
+    """A logged change as a row of a list."""
 
     generation: Generation
     """Its id."""

@@ -56,7 +56,9 @@ class Maker:
 
 @dataclass(frozen=True, slots=True)
 class SiftMark:
-    """A fact against a candidate, found by a rule or a check. It neither hides the candidate nor decides."""
+    """A problem of a candidate that a rule or a check found. It neither hides the candidate nor decides the
+    comparison.
+    """
 
     kind: MarkKind
     reason: str
@@ -65,7 +67,9 @@ class SiftMark:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One of the texts. `maker` is None until the decision; `unchecked` lists the angles that were not checked."""
+    """One of the compared texts. `maker` is None until the decision; `unchecked` lists the angles that were not
+    checked.
+    """
 
     digest: Digest
     text: str
@@ -145,7 +149,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonSummary:
-    """A comparison as lists show it. `state`: open, decided, or taken back, which makes it open again."""
+    """Summary of a comparison for lists. `state`: open, decided, or taken back, which makes it open again."""
 
     id: ComparisonId
     target: ComparisonTarget
@@ -235,5 +239,5 @@ def joint(comparison: Comparison) -> str:
 
 
 def sampling_words(sampling: Mapping[str, Any]) -> str:
-    """The parameters that are set, as `temperature 1.0, top_p 0.9`."""
+    """The sampling parameters that are set, such as `temperature 1.0, top_p 0.9`."""
     return ", ".join(f"{name} {value}" for name, value in sorted(sampling.items()))

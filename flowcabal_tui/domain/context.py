@@ -89,7 +89,7 @@ NO_SCENE: Final = Scene()
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a run states about the chapter of a context, besides the prompt.
+    """Data about the chapter that a run gives the Context agent besides the prompt.
 
     `wish` is the writer's instruction for the run. `titles` replace names in a prompt such as `project.name` and
     `chapter.title`. `added` are the tokens by which the caller makes the node's prompt longer.
@@ -134,7 +134,8 @@ class Intent:
 class Receipt:
     """The record of one assembly. `digest` is the digest of the two texts that went in.
 
-    `pending` names what is not known yet (an upstream output, a model's refinement) and is counted at most.
+    `pending` names inputs that are not known yet (an upstream output, a model's refinement); each is counted at its
+    maximum size.
     """
 
     node: NodeId
@@ -157,8 +158,8 @@ class Receipt:
 class Injection:
     """The Context agent's additions: before the system text, before or after the user text, and answers to inquiries.
 
-    The first `stable` characters of `user_suffix` are the same for every node of a chapter's run. `mended` are parts of
-    the node's prompt, as written, each with what to send in its place.
+    The first `stable` characters of `user_suffix` are the same for every node of a chapter's run. `mended` pairs parts
+    of the node's prompt, as written, with their replacements.
     """
 
     system_prefix: str
@@ -169,7 +170,7 @@ class Injection:
     mended: tuple[tuple[str, str], ...] = ()
 
     def applied_to(self, prompt: str) -> str:
-        """The prompt with its mended parts."""
+        """The prompt with its `mended` parts replaced."""
         for part, instead in self.mended:
             prompt = prompt.replace(part, instead)
         return prompt

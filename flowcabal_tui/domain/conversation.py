@@ -1,6 +1,6 @@
 """A conversation with the book: questions, answers, and the agent's tool calls.
 
-Levels are ours; states, kinds of tools, permissions and reasons to stop have the names of the Agent Client Protocol
+The levels are our own; states, kinds of tools, permissions and stop reasons use the names of the Agent Client Protocol
 (agentclientprotocol.com, "Prompt Turn" and "Tool Calls").
 """
 

@@ -33,8 +33,8 @@ _LOCAL_PACE: Final = Pace(1, 1_800.0, 300.0, 1_800.0)
 class Endpoint(Sampled):
     """The endpoint of a role's model, as in a settings file. It holds the name of the key, never the key.
 
-    Prices are per million tokens; None means unknown, never 0, but input that was read from or written into the
-    provider's cache then costs what other input costs (`write_price`). Times in seconds.
+    Prices are per million tokens; None means unknown, never 0. Without a cache price, input read from or written into
+    the provider's cache costs as much as other input (see `write_price`). Times are in seconds.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
@@ -147,7 +147,8 @@ def sent_parameters(endpoint: Endpoint, request: ModelRequest) -> tuple[tuple[st
 class OpenCall:
     """A paid call that is not booked yet. `endpoint` holds the prices; `estimated` are the tokens sent.
 
-    `attempt` is that of a node, which continues a text of `before` characters; 0: no node streams it.
+    `attempt` is the attempt of a node, whose text had `before` characters when the call began; 0: the call does not
+    stream into a node.
     """
 
     role: Role

@@ -206,7 +206,7 @@ class KnowledgeError(FlowCabalError):
 
 
 class KnowledgeAbsent(KnowledgeError):
-    """No knowledge server is in use: none is installed, allowed or wanted. Nothing went wrong."""
+    """No knowledge server is in use: none is installed, permitted or enabled. This is not a failure."""
 
 
 class KnowledgePending(KnowledgeError):
@@ -261,8 +261,9 @@ class ModelError(FlowCabalError):
     """A model call that failed.
 
     `partial` is the text received so far; `retry_after` is in seconds, as the provider asked. `usage` is the usage to
-    book although there is no answer; None: unknown. `window` is the model's, in tokens, where the error of a prompt
-    that is too long names it. A call is retried only after a retryable fault, and only while no text had arrived.
+    book although there is no answer; None: unknown. `window` is the model's context window in tokens, if the provider
+    states it in the error for a prompt that is too long. A call is retried only after a retryable fault, and only while
+    no text had arrived.
     """
 
     exit_code = 4

@@ -78,12 +78,12 @@ class ChapterChecked:
 
     @property
     def by_rules(self) -> bool:
-        """True when the rules have read it."""
+        """True when the rules have checked the chapter."""
         return any(check.angle == "rules" and check.outcome != "not checked" for check in self.checks)
 
     @property
     def by_model(self) -> bool:
-        """True when a model has read it for every requested angle."""
+        """True when a model has checked it from every requested angle."""
         asked = [check for check in self.checks if check.angle != "rules"]
         return bool(asked) and all(check.outcome != "not checked" for check in asked)
 

@@ -22,7 +22,7 @@ _INNER: Final = late(r"\[(\w+)\]")
 
 
 def text_of(value: Any) -> str:
-    """A value inside a text: nothing for None, lists and objects as JSON."""
+    """Converts a value to text for insertion: None becomes empty, lists and objects become JSON."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -31,7 +31,7 @@ def text_of(value: Any) -> str:
 
 
 def picked(item: Any, field: str | None, missing: Any = None) -> Any:
-    """The field of an object; a dotted field goes into objects. Without a field, the item."""
+    """Returns a field of an object; dots lead into nested objects. Without a field, returns the item itself."""
     if not field:
         return item
     if not isinstance(item, dict):

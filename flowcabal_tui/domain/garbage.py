@@ -1,4 +1,4 @@
-"""Python's garbage collection, without the objects that live as long as the program.
+"""Settings of Python's garbage collector that exempt objects which live as long as the program.
 
 A walk through all modules and classes takes as long as a key echo may take (10-17 ms), and finds nothing.
 """

@@ -30,8 +30,7 @@ class ChapterChanged:
 
 @dataclass(frozen=True, slots=True)
 class ChapterMoved:
-    """A chapter is moved to another position of the story, from 1; if it is already there, `origin` is its earlier
-    position (0: its present one)."""
+    """The text of a story record changes."""
 
     moved: ChapterId
     position: int
@@ -86,7 +85,7 @@ class PlaceWord:
 
 @dataclass(frozen=True, slots=True)
 class ImpactRow:
-    """A place that depends on the change. `proposal.id` is its own among the rows; `chosen`: ticked at first."""
+    """A place that depends on the change. `proposal.id` is unique among the rows; `chosen`: ticked initially."""
 
     proposal: Proposal
     directness: Directness
@@ -110,7 +109,7 @@ class ImpactRow:
 
     @property
     def is_by_model(self) -> bool:
-        """True when its difference is a model's."""
+        """True when a model proposed its difference."""
         return self.answer == "patch" and self.proposal.origin.by == "agent"
 
 
@@ -133,7 +132,7 @@ class Impact:
 
     @property
     def digest(self) -> Digest:
-        """The same for the same rows: only the shown rows may be applied."""
+        """A digest of the rows; it ensures that only the rows on the screen are applied."""
         values = [(row.proposal.id, row.proposal.quotation, row.proposal.says, row.chosen) for row in self.rows]
         return digest_of(values)
 

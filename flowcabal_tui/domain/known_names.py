@@ -1,4 +1,4 @@
-"""Finds the name at a place of a text. The longest name wins; a name of two entities is the first one's."""
+"""Finds the name at a place of a text. The longest name wins; a name shared by two entities counts for the first."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 
 class LatePattern:
-    """Has the methods of a compiled pattern. Each is looked up once."""
+    """A pattern with the methods of a compiled one; each method is looked up once."""
 
     def __init__(self, pattern: str, flags: int = 0) -> None:
         self._given = pattern, flags
@@ -19,7 +19,8 @@ class LatePattern:
         return re.compile(*self._given)
 
     def __getattr__(self, name: str) -> Any:
-        """Called for what the object does not have yet. Raises AttributeError where a pattern has no such name."""
+        """Looks up a method of the compiled pattern on first access. Raises AttributeError if a pattern has no such
+        method."""
         if name.startswith("_"):  # of Python, as copying asks for
             raise AttributeError(name)
         found = getattr(self.compiled, name)

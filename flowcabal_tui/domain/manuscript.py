@@ -23,7 +23,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """A chapter as the list shows it.
+    """A chapter as a row of the list of chapters.
 
     `position` is its place in story order, from 1, without gaps; it may change, the id never does. `length` counts
     Chinese characters or words. `version` is 0 while it has no text.
@@ -103,7 +103,7 @@ ChapterRule = Literal["", "headings", "contents", "lines", "none"]
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """Numbers of what a DOCX or EPUB file contains besides plain paragraphs; all zero for a text file."""
+    """Counts of the elements other than plain paragraphs in a DOCX or EPUB file; all zero for a text file."""
 
     paragraphs: int = 0
     rule: ChapterRule = ""

@@ -26,8 +26,8 @@ class Entity:
 
     `proposed` are names that an agent proposes and the writer has not confirmed: searches ignore them until then.
     `rejected` names were declined, and are not proposed again. `first_position` is the chapter position of the first
-    mention (None: not mentioned yet). `own_kind` is a kind in the writer's words ("": `kind` is all), `fields` are
-    what the writer notes of it, by name; no prompt gets them.
+    mention (None: not mentioned yet). `own_kind` is a kind in the writer's words ("": `kind` is all), `fields` are the
+    writer's notes about it, by name; no prompt contains them.
     """
 
     id: EntityId

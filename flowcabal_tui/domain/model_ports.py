@@ -1,4 +1,4 @@
-"""Models, embedders and counters of tokens, as their callers see them."""
+"""Interfaces of models, embedders and token counters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T", bound=BaseModel)
 
 
 class ModelPort(Protocol):
-    """A model of one role, as the runner and the agents see it."""
+    """Interface of the model of one role."""
 
     @property
     def endpoint(self) -> Endpoint: ...

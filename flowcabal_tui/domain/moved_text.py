@@ -28,14 +28,14 @@ class _Same:
 
 
 class MovedText:
-    """Finds passages of `old` in `new`: unchanged, elsewhere, or with other words in the same place."""
+    """Finds passages of `old` in `new`: unchanged, moved, or reworded in the same place."""
 
     def __init__(self, old: str, new: str) -> None:
         self._old, self._new = old, new
         self._same = tuple(each for each in _blocks(old, new, 0, 0) if each.length)
 
     def place(self, start: int, end: int) -> tuple[int, int] | None:
-        """The present place of old[start:end]; None: its words are gone.
+        """The present place of old[start:end]; None: the text no longer has its words.
 
         Words that occur once in both texts are followed wherever they went; other words keep their place between the
         unchanged text around them, as long as half of them are still there.

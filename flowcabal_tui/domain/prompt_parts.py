@@ -93,8 +93,7 @@ def escaped(text: str) -> str:
 
 
 def without_copied_escapes(answer: str, asked: str) -> str:
-    """An answer with the characters of the book in place of the escapes that its prompt has (`&amp;`), which models
-    copy."""
+    """The answer with the book's characters in place of escapes such as `&amp;`, which models copy from the prompt."""
     for escape, char in (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")):
         answer = answer.replace(escape, char) if escape in asked else answer
     return answer

@@ -41,7 +41,7 @@ to act; limit: permission to exceed the quoted cost."""
 
 
 def node_state_in(run: RunState, node: NodeState) -> NodeState:
-    """The state of a node in a run of this state: in a run that no process carries out, no node is under way."""
+    """The state of a node in a run of this state: when no process executes the run, no node is running."""
     return "cancelled" if run == "interrupted" and node in UNDER_WAY else node
 
 
@@ -123,7 +123,7 @@ class Compared:
 class AngleCheck:
     """The result of one checker. "not checked" is never a pass.
 
-    Angles of one question share what was compared: the first of them has it.
+    Angles of one question share what was compared, and only the first of them holds it.
     """
 
     angle: CheckAngle

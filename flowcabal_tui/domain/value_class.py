@@ -1,8 +1,8 @@
-"""`dataclass` of the standard library, with classes that are made in a tenth of its time.
+"""A replacement for the standard library's `dataclass` that creates classes in a tenth of the time.
 
-The standard library compiles six functions for each class, most of which are never called. Here `__init__` is
-compiled when the first object is made, and the others are not compiled at all. The type checker sees the standard
-library's decorator; a class with an option that is not known here gets that one.
+The standard library compiles six functions for each class, most of which are never called. Here `__init__` is compiled
+when the first object is made, and the others are not compiled at all. The type checker sees the standard library's
+decorator; a class with an option that is not known here gets that one.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _value_class(of: type, options: Mapping[str, bool]) -> type:
 
 
 def _with_slots(of: type, real: Sequence[Field]) -> type:
-    """The class once more, for slots cannot be added."""
+    """Recreates the class with slots, which cannot be added to an existing class."""
     left_out = {"__dict__", "__weakref__", *(field.name for field in real)}
     body = {name: value for name, value in vars(of).items() if name not in left_out}
     taken = {slot for base in of.__mro__[1:-1] for slot in _slots(base)}

@@ -1,4 +1,4 @@
-"""Words by day: how much was written by hand and by a model, in a row of days, and when the book will be done."""
+"""Words by day: the amounts written by hand and by a model, writing streaks, and the expected day of completion."""
 
 from __future__ import annotations
 

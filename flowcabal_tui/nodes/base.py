@@ -1,4 +1,4 @@
-"""The interface of a kind of node, and the services available to it while it runs."""
+"""The interface of node kinds, and the services available to a node while it runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Produced:
 
 
 class TextSink(Protocol):
-    """A text as it grows: shown at once, journalled about once a second."""
+    """Receives a growing text: displays it at once, writes it to the journal about once a second."""
 
     @property
     def pieces(self) -> Sequence[str]:
@@ -46,10 +46,12 @@ class TextSink(Protocol):
 
 
 class NodeModels(Protocol):
-    """The calls of models that one node makes."""
+    """The model calls of one node."""
 
     def identity(self, params: PromptParams) -> Any:
-        """The model and its settings that change its text, as JSON; None when the Context agent adds to the prompt."""
+        """The model and those of its settings that affect the text, as JSON; None when the Context agent adds to the
+        prompt.
+        """
         ...
 
     async def inject(self, params: PromptParams, prompt: str, inquiries: Sequence[str]) -> Injection | None:
@@ -69,7 +71,7 @@ class NodeModels(Protocol):
     ) -> Retry | None:
         """The feedback to the model for another attempt; None when there is none.
 
-        With `mend` it asks for single paragraphs where that is enough.
+        With `mend`, it asks only for some paragraphs if that suffices.
         """
         ...
 
@@ -82,7 +84,7 @@ class NodeModels(Protocol):
         number: int,
         retry: Retry | None = None,
     ) -> Attempt:
-        """Attempt `number` (from 1): from the store when it was paid for, else streamed.
+        """Returns attempt `number` (from 1): from the store if it was paid for before, otherwise streamed.
 
         If a retry asked for single paragraphs and the answer cannot be placed, the whole text is requested. An attempt
         equal to an earlier one of this run is a new sample. Raises ModelError.
@@ -94,12 +96,15 @@ class NodeModels(Protocol):
         ...
 
     async def doubt(self, params: PromptParams, injection: Injection | None, attempt: Attempt) -> str:
-        """The reason why a person should read the attempt, by rules of form and measure; "" for none."""
+        """The reason why a person should read the attempt, by rules of form and length; "" for none."""
         ...
 
 
 class NodeContext(Protocol):
-    """The run, as one node sees it. Every step is journalled: entering the body again repeats nothing."""
+    """The run, as one node sees it.
+
+    Every step is journalled, so running the node again repeats no work.
+    """
 
     @property
     def node(self) -> Node: ...
@@ -115,7 +120,8 @@ class NodeContext(Protocol):
         ...
 
     def names_at(self, moment: str) -> Mapping[str, Any]:
-        """`names`, with the state as this node first saw it at this moment, though it is entered again later.
+        """Like `names`, with the state as this node first saw it at this moment, even if the node is entered again
+        later.
 
         For kinds that run others and read the state in between; `moment` identifies each reading.
         """
@@ -157,14 +163,14 @@ class NodeContext(Protocol):
         ...
 
     async def hold(self) -> None:
-        """Takes one of the places for parallel work, until the output of the node is stored.
+        """Takes one of the slots for parallel work, until the output of the node is stored.
 
-        The node with the longest path behind it comes first; a question to a person releases the place while it waits.
+        The node with the longest path behind it comes first; a question to a person releases the slot while it waits.
         """
         ...
 
     def streamed(self, number: int) -> TextSink:
-        """The sink for a kind that makes its text by itself; `number` is the attempt's."""
+        """The sink for a kind that makes its text by itself; `number` is the number of the attempt."""
         ...
 
     async def workflow(self, reference: str) -> Workflow:
@@ -173,11 +179,11 @@ class NodeContext(Protocol):
 
     @property
     def acted(self) -> int:
-        """The number of times that an earlier process started to act without logging the end."""
+        """The number of times that an earlier process began to act on the outside world without logging the end."""
         ...
 
     async def acts(self) -> None:
-        """Logs that the node acts on the outside world from here on."""
+        """Logs that the node acts on the outside world from this point on."""
         ...
 
     async def act(self, action: str, params: Mapping[str, Any], *, approved: bool) -> Any:
@@ -213,11 +219,12 @@ class NodeContext(Protocol):
         blind: bool = False,
         part: str = "",
     ) -> Decision:
-        """Waits for the writer; holds no slot. The same question is asked once; `part` distinguishes several."""
+        """Waits for the writer's decision; holds no slot. Each question is asked only once; `part` distinguishes
+        several questions."""
         ...
 
     async def asked_before(self, about: Any, ask: Callable[[], Awaitable[Decision]]) -> Decision:
-        """A person's answer to an equal node's question about the same (JSON) in an earlier run; else asks now.
+        """A person's answer to the same question (JSON) of an equal node in an earlier run; otherwise asks.
 
         Also asks when a new sample is requested; a rejection is not remembered.
         """
@@ -258,16 +265,19 @@ class NodeKind:
         return ()
 
     def names(self, params: Any) -> frozenset[str]:
-        """Names that the nodes of its bodies find beside those around, such as a loop's `item`."""
+        """Names that are available to the nodes of its bodies besides those around, such as a loop's `item`."""
         return frozenset()
 
     def rounds(self, params: Any) -> int:
-        """Most times that its bodies run; for a quote."""
+        """The highest number of times that its bodies run; for a quote."""
         return 1
 
     def unrolls(self, params: Any) -> bool:
-        """True when it continues to a bound of its own, whatever its bodies yield. A quote then follows it, with drafts
-        in place of outputs; else one run of the bodies is multiplied by `rounds`."""
+        """True when the node repeats up to its own bound, regardless of the outputs of its bodies.
+
+        A quote then follows the rounds, with drafts in place of outputs; otherwise it multiplies one run of the bodies
+        by `rounds`.
+        """
         return False
 
     def yields(self, params: Any) -> Schema | None:
@@ -279,14 +289,14 @@ class NodeKind:
         return ()
 
     def fingerprint(self, context: NodeContext, params: Any) -> Any:
-        """The values, as JSON, that the output depends on beside the params, the inputs and the names.
+        """The values, as JSON, on which the output depends besides the params, the inputs and the names.
 
         None: they are only known when the node runs; then the kind looks for an earlier outcome itself.
         """
         return () if self.reusable else None
 
     async def run(self, context: NodeContext, params: Any) -> Attempt | Produced:
-        """Runs to the final output. Raises FlowCabalError, or Rejected."""
+        """Runs to the final output. Raises FlowCabalError or Rejected."""
         raise NotImplementedError
 
 

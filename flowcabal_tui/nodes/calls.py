@@ -1,4 +1,4 @@
-"""The calls between workflows through `subflow` nodes, and whether they terminate."""
+"""Calls between workflows through `subflow` nodes, and a check that they terminate."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def check_calls(workflow: Workflow, library: Mapping[str, Workflow]) -> tuple[Fi
 
 
 def _reached(workflow: Workflow, known: Mapping[str, Workflow]) -> list[Call]:
-    """The calls of known workflows that can come about, whoever makes them."""
+    """The calls of known workflows that can occur, by any caller."""
     seen, waiting, made = {workflow.reference}, [workflow], []
     while waiting:
         for call in calls(waiting.pop()):

@@ -1,4 +1,4 @@
-"""Applies the suggestions of findings when it is safe: a name with one possible meaning, a superfluous edge."""
+"""Applies the suggestions of findings that are safe: a name with only one possible meaning, a superfluous edge."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _edge(document: Json, finding: Finding) -> tuple[list[Any], int] | None:
 
 
 def _rename(holder: Json, old: str, new: str) -> bool:
-    """Gives a parameter its right name, at the same place; not when that is taken."""
+    """Corrects the name of a parameter in place; returns False when the new name is taken."""
     if old not in holder or new in holder or not unmistakable(old, new):
         return False
     entries = [(new if key == old else key, value) for key, value in holder.items()]
@@ -134,7 +134,7 @@ def _rename(holder: Json, old: str, new: str) -> bool:
 
 
 def _paths_in(text: str) -> list[str]:
-    """The paths that a text holds between braces, or is as a whole."""
+    """The paths that a text contains between braces, or the text itself if it is a path."""
     found = [path for _place, path in bindings.paths_in(text)]
     return found or ([text] if text.startswith(f"{RESULT}.") else [])
 
@@ -161,7 +161,7 @@ def _in_binding(binding: Mapping[str, Any], new: str) -> Json | None:
 
 
 def _is_slip(old: Any, new: str) -> bool:
-    """Whether `new` is the path `old` with one name put right, or with `result_of` before it."""
+    """True when `new` is the path `old` with one name corrected, or with `result_of` in front."""
     try:
         was, now = paths.parse(str(old)).parts, paths.parse(new).parts
     except BindingError:

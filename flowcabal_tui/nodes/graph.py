@@ -40,7 +40,7 @@ def kind_and_params(node: Node) -> tuple[NodeKind, BaseModel]:
 
 
 def all_nodes(nodes: Iterable[Node]) -> Iterator[Node]:
-    """The nodes and those inside of them, as far as they can be read."""
+    """The nodes and those nested in them, as far as they can be read."""
     for node in nodes:
         yield node
         try:

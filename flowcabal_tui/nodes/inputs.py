@@ -1,4 +1,4 @@
-"""The inputs that a workflow reads, so that they can be asked for before it runs."""
+"""The inputs that a workflow reads, so that the user can be asked for them before it runs."""
 
 from __future__ import annotations
 

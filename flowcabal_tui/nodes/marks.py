@@ -1,4 +1,4 @@
-"""The outputs that an edit makes out of date, and the nodes to run for the writer's targets."""
+"""Marks the outputs that an edit makes out of date, and lists the nodes to run for the writer's targets."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def _every(_node: NodeId) -> bool:
 def stale_after_edit(
     plan: Plan, node: NodeId, before: Marks | None = None, *, has_output: Callable[[NodeId], bool] = _every
 ) -> dict[NodeId, Stale]:
-    """The marks after `node` was edited: itself direct, all behind it propagated, and those of `before`.
+    """The marks after `node` was edited: direct for the node, propagated for all nodes after it, and those of `before`.
 
-    A direct mark is never made less. A node without an output cannot be stale.
+    A direct mark is never replaced by a propagated one. A node without an output cannot be stale.
     """
     marks = _behind(plan, node, before, has_output)
     return marks | {node: "direct"} if has_output(node) else marks
@@ -32,7 +32,7 @@ def stale_after_edit(
 def stale_after_run(
     plan: Plan, node: NodeId, before: Marks | None = None, *, has_output: Callable[[NodeId], bool] = _every
 ) -> dict[NodeId, Stale]:
-    """The marks after the output of `node` changed: its own is removed, all nodes behind it are marked as propagated.
+    """The marks after the output of `node` changed: its own is removed, all nodes after it are marked as propagated.
 
     The same applies when the node is deleted: then `plan` is the one that still contains it.
     """

@@ -16,7 +16,7 @@ _NUMBERS: Final = re.compile(r"\d+")
 
 
 def nearest(name: str, known: Collection[str]) -> str:
-    """The known name that is most like `name`; "" when none is like it."""
+    """The known name most similar to `name`; "" when none is similar."""
     if len(name) > _LONGEST:
         return ""
     candidates: Iterable[str] = known
@@ -27,7 +27,7 @@ def nearest(name: str, known: Collection[str]) -> str:
 
 
 def unmistakable(name: str, meant: str, known: Collection[str] = ()) -> bool:
-    """True when only `meant` can be meant: it is very similar to `name`, and no other of the known names is.
+    """True when only `meant` can be intended: it is very similar to `name`, and no other known name is.
 
     Names with different numbers in them are never the same: `scene-8` is not `scene-9`.
     """

@@ -75,7 +75,7 @@ class Plan:
         return tuple(found)
 
     def _circle(self, missing: Mapping[NodeId, int]) -> list[NodeId]:
-        """One circle among the nodes that never got ready: walking up from any of them must come back."""
+        """One cycle among the nodes that never became ready: following sources from any of them must return to it."""
         node = next(node for node, count in missing.items() if count)
         way: list[NodeId] = []
         while node not in way:
@@ -85,7 +85,7 @@ class Plan:
 
     @cached_property
     def ranks(self) -> Mapping[NodeId, float]:
-        """For each node the time of the longest way from it to an end, in seconds or, unknown, in steps."""
+        """For each node, the duration of the longest path from it to an end, in seconds or, if unknown, in steps."""
         mean = sum(self.durations.values()) / len(self.durations) if self.durations else 1.0
         rank: dict[NodeId, float] = {}
         for node in reversed(self.order):
@@ -107,7 +107,7 @@ class Plan:
         return tuple(node for node, after in self.dependents.items() if not after)
 
     def part(self, targets: Collection[NodeId]) -> Plan:
-        """The targets and everything above them; no targets means the whole."""
+        """The plan of the targets and everything above them; without targets, the whole plan."""
         if not targets:
             return self
         wanted: set[NodeId] = set()

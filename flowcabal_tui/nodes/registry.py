@@ -16,7 +16,7 @@ _KINDS: Final = "flowcabal_tui.nodes.kinds"
 
 @cache
 def kind_named(name: str) -> NodeKind | None:
-    """One kind. Only the module of that name is loaded if there is one: loading all holds up the screen."""
+    """One node kind. Loads only the module of that name if there is one, since loading all would block the screen."""
     module = f"{_KINDS}.{name}"
     if name.isidentifier() and importlib.util.find_spec(module):
         kind: NodeKind | None = getattr(importlib.import_module(module), "KIND", None)
@@ -40,7 +40,7 @@ def kinds() -> dict[str, NodeKind]:
 
 
 def plug_in_of(name: str) -> str:
-    """`module:class` of a kind that a plug-in offers; "" for a kind of this program, and for one that nobody offers."""
+    """`module:class` of a kind that a plug-in offers; "" for a built-in or unknown kind."""
     kind = kind_named(name)
     module = "" if kind is None else type(kind).__module__
     return "" if kind is None or module.startswith(f"{_KINDS}.") else f"{module}:{type(kind).__qualname__}"

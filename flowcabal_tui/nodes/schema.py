@@ -130,7 +130,7 @@ def _inner(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
 
 
 def _default(field: FieldInfo) -> str:
-    """The default as JSON; "" for nothing and for what is empty."""
+    """The default as JSON; "" for None and for empty values."""
     if field.is_required():
         return "needed"
     default = field.get_default(call_default_factory=True)

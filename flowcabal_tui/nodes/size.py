@@ -32,7 +32,7 @@ def too_many(nodes: Sequence[Any]) -> Finding | None:
 
 
 def _counted(parts: Sequence[tuple[str, Any]]) -> Finding | None:
-    """Looks at nodes with their names, or at their params."""
+    """Counts nodes with their names, or their params; returns a finding when there are too many."""
     nodes, values = len(parts), 0
     waiting: list[tuple[str, Any, int, int]] = [(name, part, 0, 0) for name, part in reversed(parts)]
     while waiting:

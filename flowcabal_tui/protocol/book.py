@@ -119,9 +119,9 @@ class RemoveReference(Command):
 
 @dataclass(frozen=True, slots=True)
 class RewriteSelection(Command):
-    """Asks the user's model for another version of a passage, which mends `findings`, follows the instruction, or both;
-    the answer comes as `rewrite:proposed`. A long passage is rewritten piece by piece; if findings are given, only the
-    pieces with some of them."""
+    """Asks the user's model for another version of a passage, which fixes `findings`, follows the instruction, or both;
+    the answer arrives as `rewrite:proposed`. ¶ A long passage is rewritten piece by piece; if findings are given, only
+    the pieces that contain any."""
 
     type: ClassVar[str] = "rewrite:request"
     order: ClassVar[Order] = "beside"
@@ -223,7 +223,7 @@ class AcceptRewrite(Command):
 class SetScene(Command):
     """Sets the people, place, time and kind of a chapter's scene; it has priority over rule and model.
 
-    Fields that are None in `scene` are unchanged; the fields in `forget` are read by rule and model again.
+    Fields that are None in `scene` are unchanged; the fields in `forget` are determined by rule and model again.
     """
 
     type: ClassVar[str] = "scene:set"
@@ -263,7 +263,7 @@ class SwitchProofRule(Command):
 
 @dataclass(frozen=True, slots=True)
 class SetGoals(Command):
-    """Sets the goals of the book, all of them."""
+    """Sets all goals of the book."""
 
     type: ClassVar[str] = "goals:set"
     goals: Goals
@@ -298,7 +298,7 @@ class AssignOutline(Command):
 
 @event
 class OutputPersisted(Event):
-    """A text was stored durably (`created`: it is new)."""
+    """A text was stored durably; `created` is False if the same text was stored before."""
 
     type: ClassVar[str] = "output:persisted"
     output: OutputId

@@ -13,7 +13,8 @@ BuildWords = Literal["ours", "velvetflow"]
 
 @dataclass(frozen=True, slots=True)
 class RequestBuild(Command):
-    """Makes a workflow from a wish, or changes one (its id). The result is the build's id; no workflow is saved.
+    """Makes a workflow from the writer's request, or changes an existing one (its id). The result is the build's id; no
+    workflow is saved.
 
     `offline`: by a form that a vocabulary fills, not by the agents' model; `form`: by this filled form. `actions`:
     further files of registries. `document`: the workflow to change, if the project does not have it. `tools`: the
@@ -44,7 +45,8 @@ class AnswerBuild(Command):
 
 @dataclass(frozen=True, slots=True)
 class ReviseBuild(Command):
-    """Rejects a suggestion with a reason: the Builder continues from it. Unticked changes are named to it.
+    """Rejects a suggestion with a reason, from which the Builder continues. The Builder is also given the unticked
+    changes.
 
     `form`: by this filled form in place of the reason.
     """
@@ -128,7 +130,7 @@ class UndoBuild(Command):
 
 @event
 class BuildProgress(Event):
-    """A build has started or finished another round; the copy has so many nodes."""
+    """A build has started, or finished another round; `nodes` is the number of nodes in the working copy."""
 
     type: ClassVar[str] = "build:progress"
     build: str
@@ -139,7 +141,7 @@ class BuildProgress(Event):
 
 @event
 class SuggestionMade(Event):
-    """A build has ended: with a suggestion of so many changes, with a question, or stopped."""
+    """A build has ended: with a suggestion of `changes` changes, with a question, or stopped."""
 
     type: ClassVar[str] = "build:suggestion"
     build: str

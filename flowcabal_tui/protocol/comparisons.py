@@ -32,10 +32,11 @@ class TakeBackChoice(Command):
 
 @dataclass(frozen=True, slots=True)
 class WriteCandidates(Command):
-    """Writes further candidates, at the price of `quote_candidates`. Done when they are written, or failed.
+    """Writes further candidates, at the price of `quote_candidates`. The command is done when they are written, or
+    fails.
 
-    The step keeps its output. For a question the run begins again with more candidates, and asks again: the result is
-    the new run.
+    The step keeps its output. For a waiting question, a new run with more candidates asks again; the result is the id
+    of that run.
     """
 
     type: ClassVar[str] = "comparison:more"
@@ -46,7 +47,8 @@ class WriteCandidates(Command):
 
 @dataclass(frozen=True, slots=True)
 class SiftCandidates(Command):
-    """Checks the facts of each candidate: by rule, with `model` also by the agents' model from every angle, for money.
+    """Checks each candidate against facts: by rule, and with `model` also by the agents' model from every angle, which
+    costs money.
 
     Findings mark a candidate; nothing is hidden or decided.
     """
@@ -59,7 +61,8 @@ class SiftCandidates(Command):
 
 @dataclass(frozen=True, slots=True)
 class SmoothSeams(Command):
-    """Asks the writing model once for other sentences at the seams of a composed text; `seams` returns the answer.
+    """Asks the writing model once to rewrite the sentences at the seams of a composed text; the service question
+    `seam_changes` returns the answer.
 
     Changes no text. The same text is not paid for twice.
     """

@@ -40,7 +40,9 @@ class AskBook(Command):
 
 @dataclass(frozen=True, slots=True)
 class SendWaiting(Command):
-    """Sends a question that waits since a stop or since the program ended, or asks one again that was cut off."""
+    """Sends a question that has been waiting since a stop or the end of the program, or repeats one that was cut
+    off.
+    """
 
     type: ClassVar[str] = "conversation:resume"
     order: ClassVar[Order] = "beside"
@@ -50,7 +52,7 @@ class SendWaiting(Command):
 
 @dataclass(frozen=True, slots=True)
 class StopAnswer(Command):
-    """Stops the running answer at once; the part received is kept, and later questions are not sent."""
+    """Stops the running answer at once; the part received so far is kept, and later questions are not sent."""
 
     type: ClassVar[str] = "conversation:cancel"
     order: ClassVar[Order] = "at once"
@@ -103,7 +105,7 @@ class AnswerStreaming(Event):
 
 @event
 class TurnChanged(Event):
-    """A turn began, used a tool, or ended; it is to be read again. `turn` 0: the conversation itself changed."""
+    """A turn began, used a tool, or ended; clients must read it again. `turn` 0: the conversation itself changed."""
 
     type: ClassVar[str] = "conversation:turn"
     conversation: ConversationId

@@ -27,9 +27,12 @@ class DecideFindings(Command):
 
 @dataclass(frozen=True, slots=True)
 class ChangeFromHere(Command):
-    """The story changes where the finding quotes its chapter: writes `fact` (None: the chapter's own statement) as
-    valid from there on, and ends the facts that the other passage states. A note of a reader is answered by the fact.
-    `UndoDecision` takes back all of it. The result is the fact's id."""
+    """Records that the story changes where the finding quotes its chapter.
+
+    Writes `fact` (None: the chapter's own statement) as valid from that chapter on, and ends the facts that the other
+    passage states. A reader's note is answered by the fact. `UndoDecision` undoes all of it. The result is the fact's
+    id.
+    """
 
     type: ClassVar[str] = "finding:change"
     finding: ProposalId
@@ -47,8 +50,11 @@ class SwitchRule(Command):
 
 @dataclass(frozen=True, slots=True)
 class CheckChapters(Command):
-    """Checks the kept texts of chapters between two places of the story (None: from the first, to the last): by rule,
-    and with `model` by the agents' model, which costs money. The result is how many findings wait in them."""
+    """Checks the kept texts of chapters between two positions of the story (None: from the first, to the last).
+
+    Checks by rule, and with `model` also by the agents' model, which costs money. The result is the number of findings
+    that wait in them.
+    """
 
     type: ClassVar[str] = "finding:check"
     order: ClassVar[Order] = "beside"

@@ -13,7 +13,8 @@ from flowcabal_tui.protocol.base import Command, Event, Order, event
 
 @dataclass(frozen=True, slots=True)
 class WriteProfile(Command):
-    """Stores the writer's text for a level of a profile or summary; it is current until the writer takes a later one.
+    """Stores the writer's text for a level of a profile or summary; it stays current until the writer accepts a later
+    one.
 
     `uri` is that of the profile browser, such as `profiles/characters/<entity>`, `manuscript/<chapter>`.
     """
@@ -26,7 +27,9 @@ class WriteProfile(Command):
 
 @dataclass(frozen=True, slots=True)
 class PinProfile(Command):
-    """Makes contexts read this state of the history from now on (None: the newest again), wherever they may see it."""
+    """Pins this state of the history: contexts read it from now on (None: the newest again), wherever they may
+    see it.
+    """
 
     type: ClassVar[str] = "profile:pin"
     uri: str
@@ -35,7 +38,7 @@ class PinProfile(Command):
 
 @dataclass(frozen=True, slots=True)
 class TakeProfile(Command):
-    """Takes the states made since the writer's own text or pin, which lose their priority and stay in the history."""
+    """Accepts the states made since the writer's own text or pin; these lose their priority and stay in the history."""
 
     type: ClassVar[str] = "profile:take"
     uri: str
@@ -105,10 +108,10 @@ RebuildPart = Literal["index", "summaries", "profiles", "knowledge", "stale", "a
 
 @dataclass(frozen=True, slots=True)
 class Rebuild(Command):
-    """Makes derived texts again from the book; the writer's texts stay, and no answer is paid twice.
+    """Regenerates derived texts from the book; the writer's texts stay, and no answer is paid for twice.
 
-    The index is right when the command is done; the rest follows as background work. The result is the number of
-    waiting steps. With `uris`, of the texts out of date, or of the knowledge server's subjects, only these.
+    The index is correct when the command is done; the rest follows as background work. The result is the number of
+    waiting steps. `uris` limits the rebuild to these outdated texts or subjects of the knowledge server.
     """
 
     type: ClassVar[str] = "memory:rebuild"
@@ -138,11 +141,11 @@ class KnowledgeStatus(Event):
 
 @event
 class TextPurged(Event):
-    """A text is out of the project's tables; the numbers count the versions, runs, derived texts and answers of agents
-    removed with it.
+    """A text was removed from the project's tables; the numbers count the versions, runs, derived texts and answers of
+    agents removed with it.
 
     `pending` is the reason, in the user's language, why its words are still in a file of the project: `PurgeFinished`
-    follows. `left` are files that contain it and are not this program's to change, backups among them.
+    follows. `left` are files that contain it and that this program must not change, such as backups.
     """
 
     type: ClassVar[str] = "memory:purged"
@@ -157,14 +160,14 @@ class TextPurged(Event):
 
 @event
 class PurgeFinished(Event):
-    """A delayed purge is finished: its words are in no file that the program writes."""
+    """A delayed purge is finished: no file that the program writes contains the words any more."""
 
     type: ClassVar[str] = "memory:purge-finished"
 
 
 @event
 class RebuildProgress(Event):
-    """The progress of the index, in chapters; `wrong` is, at the end, the number of repaired ones."""
+    """The progress of rebuilding the index, in chapters; at the end, `wrong` is the number of repaired chapters."""
 
     type: ClassVar[str] = "memory:progress"
     done: int
@@ -185,7 +188,7 @@ class ProfileUpdated(Event):
 class BackgroundChanged(Event):
     """The state of the background work: counts by state, and the task that changed.
 
-    `owed` counts apart the texts that the knowledge server still lacks, whether it is available or not.
+    `owed` separately counts the texts that the knowledge server still lacks, whether it is available or not.
     """
 
     type: ClassVar[str] = "background:changed"

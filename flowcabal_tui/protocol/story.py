@@ -24,7 +24,7 @@ class PutEntity(Command):
 
 @dataclass(frozen=True, slots=True)
 class SetNameKinds(Command):
-    """Sets the writer's kinds of names with their fields, all of them. Names keep what is noted of them."""
+    """Replaces the writer's kinds of names and their fields. Names keep their field values."""
 
     type: ClassVar[str] = "kinds:set"
     kinds: tuple[BookKind, ...]
@@ -52,7 +52,7 @@ class PutRecord(Command):
 
 @dataclass(frozen=True, slots=True)
 class RemoveRecord(Command):
-    """Removes a record by hand: agents do not bring it back."""
+    """Removes a record on the writer's behalf; agents do not propose it again."""
 
     type: ClassVar[str] = "story:remove"
     record: RecordId
@@ -60,8 +60,11 @@ class RemoveRecord(Command):
 
 @dataclass(frozen=True, slots=True)
 class DecideProposals(Command):
-    """Confirms proposals (they are written as the writer's) or drops them (agents do not propose them again), all at
-    once; `UndoDecision` undoes it."""
+    """Confirms proposals, which are then written as the writer's, or drops them, which agents then do not propose
+    again.
+
+    All are decided at once; `UndoDecision` undoes it.
+    """
 
     type: ClassVar[str] = "proposal:decide"
     proposals: tuple[ProposalId, ...]
@@ -88,12 +91,12 @@ class UndoDecision(Command):
 
 @dataclass(frozen=True, slots=True)
 class ApplyImpact(Command):
-    """Applies a change of the book at the places that depend on it, all at once; `UndoDecision` undoes it.
+    """Applies a change of the book at all places that depend on it, at once; `UndoDecision` undoes it.
 
     `digest` is that of the `Impact` that was shown; VersionConflict when the book has changed since. `leave` are ids of
-    its ticked rows that are left out, `take` of others that are taken: those without a patch become findings. `holds`
-    are right as they are, and are not listed again until they or the value change; nor are the findings. `again` are
-    settled places to list again. The result is the id of the proposal that undoes it.
+    ticked rows to skip, `take` ids of unticked rows to apply; rows without a patch become findings. `holds` are rows
+    that are correct as they are: like the findings, they are not listed again until they or the value change. `again`
+    are settled places to list again. The result is the id of the proposal that undoes it.
     """
 
     type: ClassVar[str] = "impact:apply"

@@ -82,7 +82,8 @@ class UnfreezeNode(Command):
 
 @dataclass(frozen=True, slots=True)
 class FreezeBlock(Command):
-    """Freezes one virtual block of a prompt, or thaws it, as a new version of the document, which is the result.
+    """Freezes one virtual block of a prompt, or unfreezes it, as a new version of the document; the result is that
+    version.
 
     `field` names the list of blocks, such as "prompt" or "draft.system"; `block` counts from 0. `text` is the frozen
     content; none: the current output of its node, for this chapter.
@@ -100,7 +101,8 @@ class FreezeBlock(Command):
 
 @event
 class MarksChanged(Event):
-    """The current, frozen or outdated outputs of a workflow's nodes changed (None: for all chapters): ask again."""
+    """The current, frozen or outdated outputs of a workflow's nodes changed (chapter None: for all chapters); clients
+    must read them again."""
 
     type: ClassVar[str] = "marks:changed"
     workflow: str

@@ -1,4 +1,4 @@
-"""Attempts in the forms of the log and of the store."""
+"""Converts attempts to the forms of the log and of the store."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def done_payload(attempt: Attempt) -> dict[str, Any]:
 
 
 def served_payload(attempt: Attempt) -> dict[str, Any]:
-    """The log's payload for an output that was taken from an earlier run: its usage was booked there."""
+    """The log's payload for an output that was taken from an earlier run, where its usage was booked."""
     payload = made_of(attempt)
     del payload["usage"]
     payload["cached"] = payload["stands"] = True
@@ -33,7 +33,7 @@ def stored_result(key: Digest, attempt: Attempt) -> StoredResult:
 
 
 def served_attempt(number: int, stored: StoredResult) -> Attempt:
-    """A result that was paid for earlier: its usage is booked already."""
+    """The attempt for a result that was paid for earlier, whose usage is already booked."""
     made = made_of(stored)
     made["usage"] = _FREE
     return Attempt(number, stored.text, cached=True, **made)

@@ -1,4 +1,4 @@
-"""One call of a model for an attempt of a node: its request, its key, and the attempt that the answer makes."""
+"""One model call for an attempt of a node: its request, its key, and the resulting attempt."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from flowcabal_tui.runner.retries import mended_key, retried, stopped_key
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """`request` is that of the node; `key` its content key; `so_far` the text that the answer continues."""
+    """A model call. `request` is the request of the node, `key` its content key, `so_far` the text that the answer
+    continues.
+    """
 
     model: ModelPort
     params: PromptParams
@@ -33,17 +35,17 @@ class Call:
 
     @property
     def mends(self) -> bool:
-        """True when it asks for single paragraphs of the attempt before."""
+        """True when the call asks only for some paragraphs of the previous attempt."""
         return self.retry is not None and bool(self.retry.paragraphs)
 
     @property
     def asked(self) -> ModelRequest:
-        """The request with the turns of a retry."""
+        """The request with the turns of the retry."""
         return retried(self.request, self.retry)
 
     @property
     def sent(self) -> ModelRequest:
-        """The request as sent: with the text that is continued."""
+        """The request as sent, including the text to continue."""
         return continued(self.asked, self.so_far) if self.so_far else self.asked
 
     @property
@@ -61,7 +63,7 @@ class Call:
         return given | ({"receipt": to_plain(self.receipt)} if self.receipt else {})
 
     def of_whole(self) -> Call:
-        """The same retry for the whole text."""
+        """The same retry, but for the whole text."""
         return replace(self, retry=replace(self.retry, paragraphs=()), key=Digest("")) if self.retry else self
 
     def completed(self, attempt: Attempt) -> Attempt:
@@ -73,7 +75,9 @@ class Call:
         return replace(attempt, receipt=self.receipt, feedback=retry.feedback, of=of, paragraphs=paragraphs)
 
     def ended(self, text: str, finished: Finished, seconds: float) -> Attempt:
-        """The attempt that the answer makes. One with single paragraphs that cannot be placed keeps `key`."""
+        """The attempt made from the answer. If the answer has single paragraphs that cannot be placed, the attempt
+        keeps `key`.
+        """
         key, whole = self.full_key, None
         text = without_copied_escapes(text, "\n".join(each.content for each in self.asked.messages))
         if self.retry is not None and self.mends and finished.finish not in CUT:

@@ -1,4 +1,4 @@
-"""A text that was cut off is continued from where it stopped: the request, its key, and the seam of the two parts."""
+"""Continues a text that was cut off: the request, its key, and the seam between the two parts."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _WISH_ZH: Final = (
 def continued(request: ModelRequest, so_far: str) -> ModelRequest:
     """The request with the text so far as the model's turn, and an instruction to continue from its end.
 
-    Some models of either wire format refuse a request that ends in the model's turn (a prefill), so the writer's turn
-    is last.
+    Some models of either wire format refuse a request that ends in the model's turn (a prefill), so the user's turn is
+    last.
     """
     wish = (_WISH_ZH if han_count(so_far) else _WISH) + so_far[-_TAIL:]
     return replace(request, messages=(*request.messages, Message("assistant", so_far), Message("user", wish)))
@@ -39,22 +39,23 @@ def continued_key(key: Digest, so_far: str) -> Digest:
 
 
 class Seam:
-    """Passes on a continuation, without what it repeats of the end of the text before it."""
+    """Passes on a continuation, without the words that repeat the end of the text before it."""
 
     def __init__(self, before: str) -> None:
         self._tail = before[-_TAIL:]
         self._held = ""
 
     def take(self, piece: str) -> str:
-        """The text that can be passed on now; a beginning that may be a repetition is held back until that is
-        decided."""
+        """Returns the text that can be passed on; holds back a beginning that may be a repetition until that is
+        decided.
+        """
         if not self._tail:
             return piece
         self._held += piece
         return "" if self._held in self._tail else self.end()
 
     def end(self) -> str:
-        """The text that was held back, once the stream has ended."""
+        """Returns the text that was held back, once the stream has ended."""
         tail, held = self._tail, self._held
         self._tail = self._held = ""
         most = min(len(tail), len(held))

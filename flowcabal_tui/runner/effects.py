@@ -1,4 +1,4 @@
-"""A node's changes of the state, stored together with the end of the node."""
+"""Changes of the state by a node, stored together with the node's end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from flowcabal_tui.domain.state import DualState, StateEffect
 
 
 async def with_effect(state: DualState, effect: StateEffect, keep: Callable[..., Coroutine[Any, Any, None]]) -> None:
-    """Changes the state and stores the change at once, so that no node computes from the state before.
+    """Changes the state and stores the change at once, so that no node computes from the earlier state.
 
     If it cannot be stored, the keys get their earlier values back.
     """
@@ -27,14 +27,16 @@ async def with_effect(state: DualState, effect: StateEffect, keep: Callable[...,
 
 
 def again(state: DualState, effects: Mapping[NodeId, StateEffect]) -> None:
-    """Repeats the logged changes in order, unless the state itself was stored."""
+    """Replays the logged changes in order, unless the state itself was stored."""
     if not state.durable:
         for effect in effects.values():
             state.apply(effect)
 
 
 async def whole(ending: Coroutine[Any, Any, None]) -> None:
-    """Awaits the end of a node that acted on the world. A cancel has no effect here: no action runs twice."""
+    """Awaits the end of a node that acted on the outside world. Ignores cancellation meanwhile, so that no action runs
+    twice.
+    """
     task = asyncio.ensure_future(ending)
     while not task.done():
         with contextlib.suppress(asyncio.CancelledError):

@@ -95,7 +95,7 @@ class RunFold:
 
 
 def fold(events: Iterable[RunEvent]) -> RunFold:
-    """Folds a log; an event that was recorded twice changes nothing."""
+    """Folds a log; duplicate events have no effect."""
     run = RunFold()
     for event in events:
         _apply(run, event)

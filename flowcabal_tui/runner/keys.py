@@ -47,7 +47,7 @@ def outcome_key(request: Digest, params: PromptParams) -> Digest:
 
 
 def with_feedback(request: ModelRequest, feedback: str) -> ModelRequest:
-    """The same request with the feedback on the attempt before it."""
+    """The request extended by the feedback on the previous attempt."""
     if not feedback:
         return request
     *others, last = request.messages

@@ -60,7 +60,7 @@ class Breaker:
     """
 
     def __init__(self, pause: float = PAUSE_SECONDS) -> None:
-        """`pause` is that after the third failure in a row, in seconds."""
+        """`pause` is the pause after the third failure in a row, in seconds."""
         self._pause_seconds = pause
         self._failures = 0
         self._until = 0.0
@@ -68,13 +68,13 @@ class Breaker:
         self._hurried = asyncio.Event()
 
     def hurry(self) -> None:
-        """Ends the pause on a person's request: one call tries."""
+        """Ends the pause at a person's request: one call is tried."""
         self._until = 0.0
         self._hurried.set()
 
     @asynccontextmanager
     async def watched(self, tell: Callable[[float], None]) -> AsyncIterator[None]:
-        """Wraps a call. While the breaker is open the call waits, after `tell` received the seconds."""
+        """Wraps a call. While calls are paused, it waits, after passing the remaining seconds to `tell`."""
         if self._failures >= FAILURES:
             async with self._trying:  # the first to come through is the trial; the others wait for its end
                 if self._failures >= FAILURES:
@@ -143,7 +143,7 @@ class Limits:
 
 
 class _Held:
-    """A place that is held for the length of a block."""
+    """A slot that is held for the duration of a `with` block."""
 
     def __init__(self, slots: Slots, priority: float) -> None:
         self._slots, self._priority = slots, priority

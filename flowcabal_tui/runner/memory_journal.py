@@ -62,7 +62,7 @@ class MemoryJournal:
         outcome: tuple[Digest, StoredResult] | None = None,
         state: Sequence[StateEntry] = (),
     ) -> None:
-        """Stores no state: a run keeps its own, and a project's is written by its store."""
+        """Stores the output but not the state: a run keeps its own, and a project's state is written by its store."""
         self._texts[output.digest] = output.stored
         if outcome is not None:
             self._outcomes[outcome[0]] = outcome[1]

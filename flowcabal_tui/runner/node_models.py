@@ -1,4 +1,4 @@
-"""The calls of models that a node makes: looked up in the journal before they are made."""
+"""The model calls of a node, looked up in the journal before they are made."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class JournalledModels:
         return call.completed(attempt)
 
     async def _mended(self, call: Call) -> Attempt | None:
-        """The attempt before with the paragraphs of an answer in it; None when these could not be placed."""
+        """The previous attempt with the paragraphs of an answer inserted; None when these could not be placed."""
         journal, past = self._services.journal, self._past.attempts.get(call.number)
         base = request_key(self._kind, call.asked, call.model.endpoint, call.params.sample)
         async with self._services.limits.turn(base):
@@ -155,7 +155,7 @@ class JournalledModels:
     async def _begun(self, call: Call) -> Attempt:
         """Makes the call, from the start or from the text so far.
 
-        If it could take the run past its limit, a person is asked first, and meanwhile no slot is taken. An answer that
+        If it could take the run past its limit, a person is asked first, and no slot is held meanwhile. An answer that
         was stopped at the limit is continued, unless it consists of single paragraphs.
         """
         while True:
@@ -170,7 +170,7 @@ class JournalledModels:
                     call = replace(call, so_far=await self._arrived(call.number))
 
     async def _so_far(self, number: int) -> str:
-        """The text of the attempt that is to be continued; "" when it is to be written from the start."""
+        """The text so far of the attempt to continue; "" when it must be written from the start."""
         past = self._past.attempts.get(number)
         stopped = past is not None and past.stopped and not past.done
         return await self._arrived(number) if stopped or self._scope.continues else ""
@@ -207,9 +207,9 @@ class JournalledModels:
         return sample_key(request, sample)
 
     async def _restart(self, call: Call) -> None:
-        """Discards the streamed text of an interrupted try of the same attempt, unless it is continued.
+        """Discards the text streamed by an interrupted try of the same attempt, unless it is continued.
 
-        If the process died while streaming, the cost is now booked by an estimate.
+        If the process died while streaming, an estimate of the cost is booked here.
         """
         partial = await self._services.journal.partial_text(self._scope.id, self._path, call.number)
         if partial:

@@ -12,7 +12,7 @@ from flowcabal_tui.runner.scope import Frame
 
 
 class NodeReport:
-    """The place of a node in its run, and what is emitted and logged about it."""
+    """Emits the events and log lines of one node of a run."""
 
     def __init__(self, frame: Frame, step: Step) -> None:
         self._frame, self._node = frame, step.node
@@ -25,7 +25,7 @@ class NodeReport:
 
     @property
     def wanted_again(self) -> bool:
-        """True when a new sample was requested of this node, or of one that contains it."""
+        """True when a new sample of this node, or of one that contains it, was requested."""
         again = self._scope.request.again
         return bool(again) and any(self.path == node or self.path.startswith(f"{node}/") for node in again)
 
@@ -34,15 +34,15 @@ class NodeReport:
         self._services.emit(NodeStateChanged(self._scope.id, self.path, state, detail))
 
     def event(self, kind: EventKind, attempt: int = 0, **payload: object) -> RunEvent:
-        """A line of the log about this node."""
+        """Returns a line of the log about this node."""
         return RunEvent(self._scope.id, kind, self.path, attempt, payload, at=self._services.now())
 
     def paused(self, seconds: float) -> None:
         self.call_waits(seconds, _("the provider fails repeatedly: no new calls for a while"), 0)
 
     def call_waits(self, seconds: float, reason: str, attempt: int) -> None:
-        """Reports that a call of the node, or of an agent for it, waits before it is sent again; no reason: the wait is
-        over."""
+        """Reports that a call of the node, or of an agent on its behalf, waits before it is sent again; without a
+        reason, the wait is over."""
         if reason:
             self._services.emit(NodeRetrying(self._scope.id, self.path, seconds, reason, attempt))
         self.state("retrying" if reason else "running", reason)

@@ -1,4 +1,4 @@
-"""One node of one run: the context of its kind."""
+"""One node of one run: the context in which its kind runs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Host(Protocol):
         ...
 
     def goes_on(self, node: NodeId) -> None:
-        """Ends the node's wait when its own question got no answer."""
+        """Ends the node's wait when its own question remained unanswered."""
         ...
 
     async def execute_inside(self, frame: Frame, node: NodeId) -> None:
@@ -124,8 +124,10 @@ class NodeRun:
         return Moment(self._frame.names, partial(self._state_at, moment))
 
     def _state_at(self, moment: str) -> Mapping[str, Any]:
-        """The state at a moment. It is queued for the log before any use, so the log contains it whenever it contains a
-        result."""
+        """The state at a moment.
+
+        It is queued for the log before it is used, so the log contains it whenever it contains a result.
+        """
         if moment not in self._past.seen:
             seen = self._past.seen[moment] = self._frame.state.view(prompt=True)
             self._services.journal.post(self.report.event("state-seen", moment=moment, state=seen))
@@ -158,7 +160,7 @@ class NodeRun:
 
     @property
     def _language(self) -> str:
-        """The language of the book; that of the workflow where the run has no book."""
+        """The language of the book, or of the workflow if the run has no book."""
         project = self._frame.names.get("project")
         book = project.get("language", "") if isinstance(project, Mapping) else ""
         return str(book) or self._frame.workflow.language
@@ -222,7 +224,7 @@ class NodeRun:
         self._holds = True
 
     def let_go(self) -> None:
-        """Releases the place that the kind holds, if it holds one."""
+        """Releases the slot that the kind holds, if any."""
         if self._holds:
             self._holds = False
             self._services.limits.work.release()
@@ -304,7 +306,9 @@ class NodeRun:
             self._scope.waiting.pop(question.id, None)
 
     async def ask_at_limit(self, reached: LimitReached) -> None:
-        """Asks once for all nodes of the run. Raises BudgetExceeded when the person ends the spending here."""
+        """Asks a person once, on behalf of all nodes of the run. Raises BudgetExceeded when the person ends the
+        spending here.
+        """
         self.report.state("waiting", reached.title)
         self._host.waits(self._path)
         async with self._scope.limit_turn:

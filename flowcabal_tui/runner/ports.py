@@ -49,7 +49,7 @@ class JournalPort(Protocol):
     async def result(self, key: Digest) -> StoredResult | None: ...
 
     async def keep_result(self, result: StoredResult, *events: RunEvent) -> None:
-        """The result and the events that announce it, in one transaction; an existing key is left as it is."""
+        """Stores a result and the events that announce it in one transaction; an existing key is not overwritten."""
         ...
 
     async def outcome(self, key: Digest) -> StoredResult | None:
@@ -57,7 +57,7 @@ class JournalPort(Protocol):
         ...
 
     async def remember_outcome(self, key: Digest, result: StoredResult) -> None:
-        """Makes this output the current one of the key; earlier ones stay in the history."""
+        """Makes this result the current output of the key; earlier ones stay in the history."""
         ...
 
     async def text(self, digest: Digest) -> str:
@@ -69,7 +69,7 @@ class JournalPort(Protocol):
         ...
 
     def standing(self, key: Digest) -> StoredResult | None:
-        """The same as `outcome`, from memory: takes microseconds and no thread."""
+        """Like `outcome`, but from memory: takes microseconds and no thread."""
         ...
 
     async def keep_output(
@@ -79,14 +79,12 @@ class JournalPort(Protocol):
         outcome: tuple[Digest, StoredResult] | None = None,
         state: Sequence[StateEntry] = (),
     ) -> None:
-        """Stores a text, the events that announce it, the key that it is current under, and the state's changes.
-
-        All in one transaction.
-        """
+        """Stores, in one transaction, a text, the events that announce it, the key under which it is current, and
+        changes of the state."""
         ...
 
     def post(self, *events: RunEvent) -> None:
-        """Queues events that can be lost without cost. Does not wait."""
+        """Queues events whose loss costs nothing. Does not wait."""
         ...
 
     async def put_text(self, text: str) -> Digest: ...
@@ -112,7 +110,7 @@ class ActionsPort(Protocol):
     """Actions, functions and workflows of the project, by name."""
 
     def gated(self, action: str) -> bool:
-        """True when a person must allow it. Raises FlowCabalError for an unknown action."""
+        """True when a person must permit the action. Raises FlowCabalError for an unknown action."""
         ...
 
     async def act(self, action: str, params: Mapping[str, Any], *, approved: bool) -> Any:
@@ -158,20 +156,21 @@ class MonitorPort(Protocol):
     ) -> Evaluation: ...
 
     def question_tokens(self, endpoint: Endpoint, draft: int, questions: int) -> int:
-        """Tokens of one of the questions about a draft of so many, with its tools and without the draft, at most."""
+        """The highest number of tokens of one of the questions about a draft of `draft` tokens, with its tools and
+        without the draft."""
         ...
 
     def defence_tokens(self, endpoint: Endpoint) -> int:
-        """Tokens of a question about the doubts that a check leaves, without the draft, at most."""
+        """The highest number of tokens of a question about the doubts that a check leaves, without the draft."""
         ...
 
     def parts_at_most(self, endpoint: Endpoint, draft: int) -> int:
-        """The greatest number of parts in which a draft of so many tokens is checked."""
+        """The highest number of parts into which a draft of `draft` tokens is divided for a check."""
         ...
 
 
 class DoubtsPort(Protocol):
-    """Checks of an answer that need no model."""
+    """Checks answers without a model."""
 
     async def doubt(
         self,
@@ -183,13 +182,16 @@ class DoubtsPort(Protocol):
         chapter: ChapterId | None,
         generation: Generation,
     ) -> str:
-        """The reason why a person should read the answer; "" for none. `given` are the texts of the prompt, without
-        outputs of other nodes. `workflow` is None for a node in the body of another one."""
+        """The reason why a person should read the answer; "" for none.
+
+        `given` are the texts of the prompt, without outputs of other nodes. `workflow` is None for a node in the body
+        of another one.
+        """
         ...
 
 
 class SpendPort(Protocol):
-    """Books spending, and decides whether more is allowed."""
+    """Books spending, and decides whether more is permitted."""
 
     def require_budget(self) -> None:
         """Raises BudgetExceeded when the hard cap is reached."""
@@ -198,10 +200,10 @@ class SpendPort(Protocol):
     def reserved(
         self, endpoint: Endpoint, request: ModelRequest, role: Role, purpose: str, *, attempt: int = 0, before: str = ""
     ) -> AbstractAsyncContextManager[Any]:
-        """Reserves the highest possible cost of a try of the request, from before it is sent until it is booked.
+        """Reserves the highest possible cost of one try of the request, from before it is sent until it is booked.
 
-        `attempt` is that of a node that streams a text, `before` the text that it continues. Yields the argument of
-        `require_again`. Raises BudgetExceeded, or LimitReached for the limit of the run.
+        `attempt` is the attempt of the node that streams a text, `before` the text that it continues. Yields the
+        argument of `require_again`. Raises BudgetExceeded, or LimitReached for the limit of the run.
         """
         ...
 
@@ -210,15 +212,15 @@ class SpendPort(Protocol):
         ...
 
     def require_again(self, asked: Any) -> None:
-        """Called before a failed try is repeated. Raises as `reserved` does."""
+        """Checks the budget before a failed try is repeated. Raises as `reserved` does."""
         ...
 
     def fits(self, reached: LimitReached) -> bool:
-        """True when a call now fits that reached a limit before."""
+        """True when a call that reached a limit before would fit now."""
         ...
 
     async def answered(self, run: RunId, reached: LimitReached, *, more: bool) -> None:
-        """Records a person's answer; with `more` the run may cost as much again as was agreed."""
+        """Records a person's answer; with `more`, the run may cost the agreed amount once again."""
         ...
 
     async def spent(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:

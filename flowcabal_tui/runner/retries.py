@@ -1,4 +1,4 @@
-"""A further attempt: the request contains the attempt before it as the model's own turn, then the feedback on it."""
+"""Retries: the request contains the previous attempt as the model's turn, followed by the feedback on it."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ _NEW: Final = ("改好的段落", "the new paragraph")
 def retry_of(
     attempt: Attempt, evaluation: Evaluation | None, found: str, note: str, *, mend: bool = False
 ) -> Retry | None:
-    """The feedback for a further attempt; None when there is none: then it is a new sample.
+    """The feedback for a further attempt; None when there is none, so that the attempt is a new sample.
 
-    `found` are the findings of a check in words. With `mend` only single paragraphs may change where that is enough:
-    those that the findings quote, or any for a note.
+    `found` are the findings of a check in words. With `mend`, only some paragraphs may change if that suffices: those
+    that the findings quote, or any of them for a note.
     """
     note = note.strip()
     cut = attempt.finish in CUT
@@ -62,7 +62,9 @@ def _quoted(attempt: Attempt, evaluation: Evaluation | None) -> tuple[int, ...]:
 
 
 def retried(request: ModelRequest, retry: Retry | None) -> ModelRequest:
-    """The request with the attempt as the model's turn, ending in the instruction to rewrite or to mend it."""
+    """The request with the attempt as the model's turn, ending in the instruction to rewrite it or to fix paragraphs of
+    it.
+    """
     if retry is None:
         return request
     text = retry.attempt.text
@@ -73,7 +75,7 @@ def retried(request: ModelRequest, retry: Retry | None) -> ModelRequest:
 
 
 def _mend(text: str, numbers: tuple[int, ...]) -> str:
-    """The order to change single paragraphs: each by its number and its first words, then the form of the answer."""
+    """The instruction to change single paragraphs: each by its number and first words, then the form of the answer."""
     old = paragraphs(text)
     listed = [f"{n}. “{old[n - 1].strip()[:_BEGINNING]}…”" for n in numbers]
     form = f'<paragraph n="{numbers[0]}">\n{_words(_NEW, text)}\n</paragraph>'
@@ -81,7 +83,7 @@ def _mend(text: str, numbers: tuple[int, ...]) -> str:
 
 
 def mended_key(answer: Digest) -> Digest:
-    """The key of a text that contains the answer under the given key."""
+    """The key of a text made by inserting the answer stored under the given key."""
     return digest_of([answer, "mended"])
 
 

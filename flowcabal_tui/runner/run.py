@@ -1,4 +1,4 @@
-"""A run: its nodes from start to end, its log and events, and how it is stopped."""
+"""A run: executes its nodes from start to end, writes its log and events, and stops it."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Run:
 
     @property
     def only_waits(self) -> bool:
-        """True when the run can continue only after a person answers."""
+        """True when the run can only continue after a person's answer."""
         if not self._waiting:
             return False
         rest = {node for node, schedule in self._inside if schedule.busy}  # with a busy graph inside it does nothing
@@ -193,7 +193,7 @@ class Run:
         return self._from_earlier_run(frame, step, path, past)
 
     def _restored(self, frame: Frame, step: Step, path: NodeId, past: NodeFold) -> Output:
-        """The output that the node ended with in an earlier process."""
+        """The output with which the node ended in an earlier process."""
         output = Output(self._texts[past.digest], past.form, past.digest)
         attempts = past.attempts.get(past.chosen)
         self.scope.edited.update([path] if attempts and attempts.done.get("author") == "human" else [])
@@ -231,7 +231,7 @@ class Run:
         self._served[path] = served
 
     def _tell_served(self) -> None:
-        """Logs the served outputs in one event: they could be found again, so nothing waits for the disk."""
+        """Logs the served outputs in one event; it need not wait for the disk, since they could be found again."""
         if self._served:
             self.scope.services.journal.post(
                 RunEvent(self.scope.id, "nodes-served", payload={"nodes": self._served}, at=self.scope.services.now())
@@ -300,7 +300,7 @@ class Run:
         return result.output, result
 
     async def _note(self, *events: RunEvent) -> None:
-        """Writes how nodes ended. On a failure the other nodes continue, and the run reports it at its end."""
+        """Logs the ends of nodes. On a failure the other nodes continue, and the run reports it at its end."""
         try:
             await self.scope.services.journal.record(*events)
         except FlowCabalError as error:
@@ -345,7 +345,9 @@ class Run:
         )
 
     async def _was_cancelled(self, node: NodeId) -> None:
-        """A cancel is written before the scope closes; when the process ends, nothing is written: it can be resumed."""
+        """Logs a cancellation before the scope closes. When the process ends, nothing is logged, so the node can be
+        resumed.
+        """
         if self.scope.closing:
             return
         self._past.node(node).state = "cancelled"
@@ -392,7 +394,7 @@ class Run:
         self.cancel()
 
     def answer(self, question: QuestionId, decision: Decision) -> bool:
-        """Hands a recorded answer to the node that waits for it; False if none does."""
+        """Passes a recorded answer to the node that waits for it; returns False if none does."""
         node, answer = self.scope.waiting.get(question, (None, None))
         if node is None or answer is None or answer.done():
             return False

@@ -1,6 +1,6 @@
-"""Starts each node of a graph once all nodes before it are settled, the one with the longest way behind it first.
+"""Starts each node of a graph once all nodes before it are settled, those with the longest remaining path first.
 
-Settled is a node that has an output, or that is skipped: no edge to it was taken, or an output that it needs is missing
+A node is settled when it has an output or is skipped: no edge to it was taken, or an output that it needs is missing
 because a node was skipped (all of them, for a kind that joins). An edge with a condition is taken when the output of
 its source has the condition as its `label`.
 """
@@ -24,7 +24,7 @@ class Nodes(Protocol):
 
     @property
     def stopped(self) -> bool:
-        """No new node may start."""
+        """True when no new node may start."""
         ...
 
     def at_once(self, frame: Frame, step: Step) -> Output | None:
@@ -40,7 +40,7 @@ class Nodes(Protocol):
         ...
 
     async def cut(self, path: NodeId) -> None:
-        """Called when a task was cancelled before its first step, or while its end was written."""
+        """Called when a task was cancelled before its first step, or while its end was being written."""
         ...
 
     def left(self, path: NodeId) -> None:
@@ -52,7 +52,7 @@ class Nodes(Protocol):
         ...
 
     def refused(self, path: NodeId) -> bool:
-        """True when it was stopped before it began."""
+        """True when the node was stopped before it began."""
         ...
 
 
@@ -90,7 +90,7 @@ class Schedule:
         return bool(self._ready) and not self._active
 
     def advance(self) -> None:
-        """Lets the next level begin; levels in which nothing has to run are passed over."""
+        """Starts the next level; skips levels in which nothing has to run."""
         self._raise_level()
         self.go_on()
         while self.held and not self._nodes.stopped:
@@ -102,7 +102,7 @@ class Schedule:
             self.level = max(self.level + 1, min(self._plan.levels[node] for _rank, _place, node in self._ready))
 
     async def execute(self) -> None:
-        """Returns when no node can begin any more; cancelled, when every node that ran has ended."""
+        """Runs nodes until no further one can begin; when cancelled, returns after every running node has ended."""
         try:
             for node, missing in self._missing.items():
                 if not missing:
@@ -127,7 +127,7 @@ class Schedule:
         heapq.heappush(self._ready, (-self._plan.ranks[node], self._place[node], node))
 
     def go_on(self) -> None:
-        """Starts every node that may start; wakes the waiting caller when none is left."""
+        """Starts every node that may start; wakes the waiting caller when there is none left."""
         held: list[tuple[float, int, NodeId]] = []
         while self._ready and not (self._closing or self._nodes.stopped):
             entry = heapq.heappop(self._ready)
@@ -157,7 +157,7 @@ class Schedule:
             self._nodes.began(path, partial(self._stop, node, path))
 
     def _may_run(self, step: Step) -> bool:
-        """False when a branch was not taken, or when an output that the node needs is not there for that reason."""
+        """False when a branch was not taken, or when an output that the node needs is missing for that reason."""
         outputs = self._frame.outputs
         gone = self._skipped.intersection(step.needs) if self._skipped else ()
         if gone and not (step.kind.joins and len(gone) < len(step.needs)):
@@ -184,7 +184,7 @@ class Schedule:
             task.add_done_callback(partial(self._was_stopped, node, path))
 
     def _was_stopped(self, node: NodeId, path: NodeId, task: asyncio.Task[None]) -> None:
-        """Sees to a task that was cancelled before its first step, or while its end was written."""
+        """Handles a task that was cancelled before its first step, or while its end was being written."""
         if task.cancelled() and not self._closing and self._active.get(node) is task:
             self._active[node] = self._loop.create_task(self._cut(node, path))
 

@@ -117,7 +117,7 @@ class Frame:
     outputs: dict[NodeId, Output] = field(default_factory=dict)
 
     def output(self, node: NodeId) -> Output | None:
-        """The output of a node here or in a graph around."""
+        """The output of a node of this graph or of a graph around it."""
         found = self.outputs.get(node)
         return found if found is not None or self.outer is None else self.outer.output(node)
 
@@ -158,7 +158,7 @@ class Results(Mapping[str, Any]):
 
 
 class Moment(Mapping[str, Any]):
-    """Names with the state as of one moment; `state` is called when the state is read."""
+    """The names at one moment; `state` is called when the state is read."""
 
     def __init__(self, names: Mapping[str, Any], state: Callable[[], Mapping[str, Any]]) -> None:
         self._names, self._state = names, state

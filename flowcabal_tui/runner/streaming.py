@@ -1,4 +1,4 @@
-"""Streamed text: shown at once, journalled about once a second."""
+"""Streamed text: displayed at once, written to the journal about once a second."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class StreamedText:
     """The text of one attempt as it grows; pieces that arrive within a short time make one event and one row."""
 
     def __init__(self, scope: RunScope, node: NodeId, attempt: int, before: str = "") -> None:
-        """`before` is text of the attempt that is in the journal already: it is shown at once."""
+        """`before` is text of the attempt that the journal already holds; it is displayed at once."""
         self._scope, self._node, self._attempt = scope, node, attempt
         self.pieces: list[str] = [before] if before else []
         """All that came so far, as it came."""
@@ -30,7 +30,7 @@ class StreamedText:
         self._timer = self._loop.call_later(0.0, self._tell) if before else None
 
     def append(self, piece: str) -> None:
-        """Adds a piece. The first is shown at once, later ones are combined with those that follow shortly."""
+        """Adds a piece. The first is displayed at once; later ones are combined with those that follow shortly."""
         if not piece:
             return
         self.pieces.append(piece)

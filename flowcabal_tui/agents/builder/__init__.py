@@ -1,1 +1,1 @@
-"""The Builder: from a wish to a suggested workflow, by typed edits on a copy. Nothing here saves or spends."""
+"""The Builder turns a request into a suggested workflow by typed edits on a copy. Nothing here saves or spends."""

@@ -1,4 +1,4 @@
-"""Steps for actions of the registry, found in a wish by the words of their ids."""
+"""Finds the registry actions that a request names, by the words of their ids, and makes steps of them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def action_steps(found: Wish, known: Known) -> list[Json]:
 
 
 def _placed(found: Wish, actions: Mapping[str, ActionShape]) -> list[tuple[int, str]]:
-    """For each place where the wish speaks of an action the one with most of its words, each action once."""
+    """For each place where the request names an action, the action with most of its words, each action once."""
     scored: list[tuple[int, int, str]] = []
     for name in actions:
         parts = {part for part in re.split(r"[^a-z]+", name.casefold()) if part}
@@ -47,7 +47,7 @@ def _fits(word: str, part: str) -> bool:
 
 
 def _step(found: Wish, name: str, actions: Mapping[str, ActionShape]) -> Json:
-    """Parameters that the wish gives: a quoted query, an address, how many there are."""
+    """The step of an action with the parameters that the request gives: a quoted query, an address, a number."""
     params: Json = {}
     mail = next((each[0].strip(".") for each in found.found("mail")), "")
     for field, schema in actions[name].arg_schema.get("properties", {}).items():

@@ -1,4 +1,4 @@
-"""Alterations of a workflow, found in a wish by the names of its nodes and a vocabulary."""
+"""Finds the requested alterations of a workflow, by the names of its nodes and a vocabulary."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from flowcabal_tui.agents.builder.working_copy import WorkingCopy
 
 
 class _Mention(NamedTuple):
-    """A node where the wish names it."""
+    """A mention of a node in the request."""
 
     at: int
     end: int
@@ -22,7 +22,7 @@ class _Mention(NamedTuple):
 
 
 def alterations_of(found: Wish, copied: WorkingCopy) -> tuple[Alteration, ...]:
-    """The requested alterations; () when the wish names none that can be made out."""
+    """The requested alterations; () when the request names none that can be identified."""
     mentions = sorted(_mentions(found, copied), key=lambda each: each.at)
 
     def read(*readings: Callable[[Wish, WorkingCopy, Sequence[_Mention]], Iterable[Json]]) -> list[Json]:
@@ -36,7 +36,9 @@ def alterations_of(found: Wish, copied: WorkingCopy) -> tuple[Alteration, ...]:
 
 
 def _mentions(found: Wish, copied: WorkingCopy) -> Iterator[_Mention]:
-    """By id or name, else by the words of the step that a node is called after, or the longer words of its name."""
+    """Finds nodes by id or name, by the word of the step that a node is named after, or by the longer words of its
+    name.
+    """
     for place in all_found(copied.document):
         called = [str(place.node.get(key) or "").casefold() for key in ("id", "name")]
         parts = [word for word in called[1].split() if len(word) > 4 and word.isascii()]
@@ -46,13 +48,13 @@ def _mentions(found: Wish, copied: WorkingCopy) -> Iterator[_Mention]:
 
 
 def _is_after(called: Sequence[str], key: str, words: Sequence[str]) -> bool:
-    """Is a node called after a step? A Chinese name may have the word anywhere."""
+    """True when a node is named after a step. A Chinese name may contain the word anywhere."""
     parts = (word for word in (key, *words) if key != "none")
     return any(word == name or (word in name and not word.isascii()) for word in parts for name in called)
 
 
 def _replaced(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
-    """Two quotations: words of a prompt, of the node that is named if it has them, and what they become."""
+    """Replaces words of a prompt, given as two quotations; the prompt is that of the named node if it contains them."""
     named = [each.path for each in mentions]
     pairs = pairwise([each.key for each in found.quoted] if found.has("to") else ())
     nodes = sorted(all_found(copied.document), key=lambda each: each.path not in named)
@@ -61,21 +63,21 @@ def _replaced(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) ->
 
 
 def _models(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
-    """The first model that the wish names goes to the node that is named closest, where it has another one."""
+    """Sets the first model that the request names for the closest named node that has another one."""
     models = found.named(copied.known.models or ()) if mentions else []
     near = [(min(mentions, key=lambda each: abs(each.at - model.start)), model.key) for model in models]
     return [_set(each, "model", to) for each, to in near if each.node.get("params", {}).get("model") != to][:1]
 
 
 def _removed(found: Wish, _copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
-    """A node goes, where the wish does not speak of a new step first."""
+    """Removes a named node, unless the request first names a new step."""
     first = found.marks("remove", "insert", denied=False)[:1] if mentions else []
     removed = [_near(found, mentions, each.start) for each in first if each.key == "remove"]
     return [{"change": "remove", "node": each.path} for each in removed]
 
 
 def _inserted(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
-    """A new step between two nodes, behind one, before one, or for texts of a length only."""
+    """Inserts a step between two nodes, after one, before one, or only for texts of a given length."""
     about, taken = next(iter(found.abouts()), ""), {each.at for each in mentions}
     there = {hit.key for hit in found.verbs() if hit.start in taken}
     verb = next((hit.key for hit in found.verbs() if hit.key not in there), "check" if about else "")
@@ -97,13 +99,13 @@ def _inserted(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) ->
 
 
 def _temperature(found: Wish, _copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
-    """The temperature of the node that it stands next to."""
+    """Sets the temperature of the nearest named node."""
     marks = found.marks("temperature")[:1] if found.temperature is not None and mentions else []
     return [_set(_near(found, mentions, each.start), "temperature", found.temperature) for each in marks]
 
 
 def _near(found: Wish, mentions: Sequence[_Mention], at: int) -> _Mention:
-    """The node that the words at a place speak of: one of their clause, else the last one named before them."""
+    """The node that the words at a place refer to: one named in their clause, else the last one named before them."""
     clause = found.clause(at)
     return min(mentions, key=lambda each: (each.at not in clause, each.at > at, abs(each.at - at)))
 
@@ -113,7 +115,7 @@ def _set(node: _Mention | PlacedNode, field: str, to: object) -> Json:
 
 
 def _settings(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
-    """Numbers and switches of the node that is named, or of the only one that has such a setting."""
+    """Sets numbers and switches of the named node, or of the only one that has such a setting."""
     ends = [each.end for each in found.marks("to")]
     numbers = sorted(found.numbers, key=lambda each: not any(0 <= each.start - end <= 3 for end in ends))
     made: list[Json] = []
@@ -129,7 +131,7 @@ def _settings(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) ->
 
 
 def _unpaused(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
-    """The writer no longer waits after a node."""
+    """Removes the pause for the writer after a node."""
     waiting = [each for each in mentions if own_params(each.node).get("review") == "always"]
     return [_set(_near(found, waiting, each.start), "review", "never") for each in found.marks("never")[:1] if waiting]
 

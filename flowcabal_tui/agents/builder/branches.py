@@ -28,7 +28,9 @@ class Simulator(Protocol):
     """Runs a workflow with the offline model."""
 
     async def __call__(self, workflow: Workflow, picks: Mapping[str, int]) -> SimulatedRun:
-        """`picks`: which choice (from 1) a human node takes, by its path; the others take their first."""
+        """Runs the workflow. `picks` maps paths of human nodes to the number of a choice (from 1); the others take
+        their first.
+        """
         ...
 
     async def price(self, workflow: Workflow) -> str:
@@ -78,7 +80,7 @@ def _forced(params: Json, label: str) -> Json:
 
 
 def _in_band(bands: Sequence[Json], label: str) -> float | None:
-    """A number for which the bands give the label; None where there is none."""
+    """A number for which the bands yield the label; None if there is none."""
     bounds = [float(each[key]) for each in bands for key in ("min", "max") if each.get(key) is not None]
     for number in (0.0, *(bound + step for bound in bounds for step in (-1.0, 0.0, 1.0))):
         holding = (each for each in bands if _holds(each, number))
@@ -101,7 +103,7 @@ def _labels(params: Json) -> tuple[str, ...]:
 
 
 def _is_read(document: Json, path: str) -> bool:
-    """Does a node read what the condition gives? Then it cannot be forced."""
+    """True when a node reads the condition's output, so that the condition cannot be forced."""
     place = found(document, path)
     name = path.rpartition("/")[2]
     return place is not None and any(
@@ -110,7 +112,7 @@ def _is_read(document: Json, path: str) -> bool:
 
 
 def _way(document: Json, path: str) -> dict[str, str]:
-    """The labels that must be given on the way to a node."""
+    """The labels required on the path to a node."""
     labels: dict[str, str] = {}
     seen, waiting = {path}, [path]
     while waiting:
@@ -124,7 +126,7 @@ def _way(document: Json, path: str) -> dict[str, str]:
 
 
 def _before(document: Json, path: str) -> Iterator[tuple[str, str]]:
-    """What leads to a node: the nodes that it reads, the sources of its edges, the node that contains it."""
+    """The predecessors of a node: the nodes that it reads, the sources of its edges, the node that contains it."""
     inside, _slash, name = path.rpartition("/")
     graph = graph_at(document, inside)
     if graph is None:

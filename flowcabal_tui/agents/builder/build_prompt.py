@@ -61,7 +61,7 @@ Kinds and their parameters (describe_kind tells more)
 
 @cache
 def system_prompt() -> str:
-    """The guide with the kinds that there are."""
+    """The guide with the available kinds."""
     lines = []
     for name, kind in kinds().items():
         fields = ", ".join(
@@ -73,7 +73,7 @@ def system_prompt() -> str:
 
 
 def user_prompt(build: Build) -> str:
-    """The wish, the names, and the copy as it is now."""
+    """The request, the available names, and the current copy."""
     document = build.copied.document
     parts = [f"The wish:\n{build.wish}", f"Language of the workflow: {document.get('language') or build.language}"]
     if build.answers:
@@ -95,7 +95,7 @@ def user_prompt(build: Build) -> str:
 
 
 def _names(build: Build) -> list[str]:
-    """What may be named: actions with what they take and give, workflows, models."""
+    """The names that may be used: actions with their inputs and outputs, workflows, models."""
     known, parts = build.copied.known, []
     if known.actions is not None:
         lines = [

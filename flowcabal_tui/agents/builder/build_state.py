@@ -1,4 +1,4 @@
-"""The state of a build: the wish, the working copy, the rounds. All of it can be stored and resumed."""
+"""The state of a build: the request, the working copy, the rounds. All of it can be stored and resumed."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class ToolUse:
 class BuildRound:
     """One call of the model: its text, its tool calls, and its tokens (None: not reported).
 
-    `request` is what was sent to the model since the round before, besides the answers of tools; `covered` are the
-    points of the checklist that edits served after the round; `cost` is None where it is not known.
+    `request` holds the messages sent to the model since the previous round, besides the answers of tools. `covered` are
+    the points of the checklist that edits served after the round. `cost` is None if it is unknown.
     """
 
     number: int
@@ -78,7 +78,7 @@ class Build:
 
     @property
     def tokens(self) -> int:
-        """All that the rounds took, failed ones too."""
+        """The tokens of all rounds, failed ones included."""
         return sum((each.input_tokens or 0) + (each.output_tokens or 0) for each in self.rounds)
 
     @property
@@ -107,5 +107,5 @@ class Build:
         )
 
     def stop(self, why: str) -> None:
-        """Ends the build; the copy stays to be looked at."""
+        """Ends the build; the copy can still be viewed."""
         self.status, self.stopped = "stopped", why

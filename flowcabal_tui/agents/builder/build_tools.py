@@ -111,11 +111,11 @@ class BuildTools:
         }
 
     def beginning(self) -> tuple[Message, ...]:
-        """The guide, the wish and the copy as it is."""
+        """The guide, the request and the current copy."""
         return (Message("system", system_prompt()), Message("user", user_prompt(self._build)))
 
     async def after(self, text: str, calls: int) -> Turn:
-        """An empty turn: a turn without calls is a mistake."""
+        """Returns an empty turn, since a turn without calls is a mistake."""
         return Turn()
 
     async def call(self, call: ToolCall) -> Outcome:
@@ -156,7 +156,7 @@ class BuildTools:
         return f"Kept.{self._nearest()}"
 
     def _nearest(self) -> str:
-        """The templates that cover most of the checklist, while one can still be taken."""
+        """The templates that cover most of the checklist, as long as one can still be chosen."""
         build = self._build
         if build.copied.base is not None or build.copied.made or not build.templates:
             return ""

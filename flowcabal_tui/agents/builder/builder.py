@@ -1,4 +1,4 @@
-"""The Builder with a model: rounds of tools on a copy, bounded, and on any end something to look at."""
+"""The Builder with a model: a limited number of rounds with tools on a copy. Every end leaves a copy to look at."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ class ModelBuilder:
         limits: BuildLimits = USUAL,
         priced: Priced = lambda _usage: None,
     ) -> None:
-        """`priced` gives the cost of a call; None where it is not known."""
+        """`priced` returns the cost of a call, or None if it is unknown."""
         self._model, self._simulate, self._keep = model, simulate, keep
         self._limits, self._priced = limits, priced
 
     async def build(self, build: Build, vocabulary: Vocabulary | None = None) -> Build:
-        """Continues until the build is finished, asks a question or is stopped. A fault of the model never raises.
+        """Continues until the build is finished, asks a question or is stopped. Never raises for a failing model.
 
         `vocabulary`: other tools than the default ones.
         """
@@ -79,7 +79,7 @@ class ModelBuilder:
 
 
 class _Rounds:
-    """The rounds of one build, with all that bounds them."""
+    """The rounds of one build and their limits."""
 
     def __init__(
         self, build: Build, model: AnsweringModel, does: Vocabulary, limits: BuildLimits, priced: Priced
@@ -94,7 +94,7 @@ class _Rounds:
         """Answers in prose, empty ones, broken arguments in a row, lost and too long ones."""
 
     async def one(self) -> None:
-        """One call of the model, and what it asks for."""
+        """Makes one call of the model and carries out the tool calls in its answer."""
         build, limits = self._build, self._limits
         if len(build.rounds) >= limits.rounds:
             build.stop(_("The limit of {n} rounds is reached.").format(n=limits.rounds))
@@ -156,7 +156,7 @@ class _Rounds:
             self._messages = self._does.beginning() if turn.restart else (*self._messages, *turn.messages)
 
     async def _calls(self, answer: Answer, used: Usage) -> None:
-        """Carries out the calls in their order; each gets its own answer."""
+        """Carries out the calls in order; each gets its own answer."""
         calls = tuple(map(as_sent_back, answer.tool_calls))
         said = Message("assistant", answer.text, calls, thinking=answer.thinking, signature=answer.signature)
         results, uses, asked = [], [], list[BuildRound]()
@@ -183,7 +183,7 @@ class _Rounds:
             self._build.stop(_("The model gave arguments that cannot be read, {n} times.").format(n=_MOST_BROKEN))
 
     def _repeated(self, call: tuple[str, str], outcome: Outcome, made: int) -> Outcome:
-        """Equal calls that change nothing are answered with a warning, and end the build."""
+        """Answers repeated calls that change nothing with a warning, then ends the build."""
         if len(self._build.copied.made) != made or self._build.status != "building":
             self._equal.clear()
             return outcome
@@ -212,14 +212,14 @@ class _Rounds:
             self._build.stop(_("The model gave no answer."))
 
     def _too_long(self, why: str) -> None:
-        """Leaves out the messages so far once; the state of the copy is described again from the copy."""
+        """Drops the messages so far, once; the state is described again from the copy."""
         self._counts["long"] += 1
         if self._counts["long"] > 1:
             self._build.stop(why)
         self._messages = self._does.beginning()
 
     def _note(self, text: str, calls: Sequence[ToolUse], used: Usage, failed: str = "") -> None:
-        """Keeps the round: the new part of the request, its result, and its tokens."""
+        """Records the round: the new part of the request, its result, and its tokens."""
         new = [each.content for each in self._asked if each.role == "user" and each not in self._said]
         made = BuildRound(
             len(self._build.rounds) + 1,

@@ -1,4 +1,4 @@
-"""The difference between the writer's workflow and the copy, as changes that can be accepted one by one."""
+"""The differences between the writer's workflow and the copy, as changes that can be accepted one by one."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _STEPS: Final = frozenset(("write", "draft", "criticise", "revise", "sift"))
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One difference. `node` is a path, for an edge and for the workflow the path of the graph.
+    """One difference. `node` is the path of a node, or of the graph for a change of an edge or of the workflow.
 
-    `needs` are the ids of changes without which it cannot be. `loses_gate`: the writer would no longer be asked there.
+    `needs` are the ids of changes that it depends on. `loses_gate`: the writer would no longer be asked there.
     """
 
     id: str
@@ -54,7 +54,7 @@ class Change:
 
 
 def changes_between(base: Json | None, document: Json) -> tuple[Change, ...]:
-    """Every difference, in the document's order; for a new workflow all that it holds."""
+    """Every difference, in the document's order; for a new workflow, all of its contents."""
     before: Json = base or {"nodes": [], "edges": []}
     found_changes = [*_meta(before, document), *_nodes(before, document), *_edges(before, document)]
     numbered = [replace(each, id=f"c{number}") for number, each in enumerate(found_changes, 1)]
@@ -71,7 +71,7 @@ def with_changes(base: Json | None, document: Json, chosen: Collection[str]) -> 
 
 
 def without_needy(changes: Collection[Change], refused: Collection[str]) -> tuple[frozenset[str], frozenset[str]]:
-    """The ids that stay when some are refused, and those that fall with them."""
+    """The ids that remain when some changes are refused, and the ids of those that depend on the refused ones."""
     gone = set(refused)
     while more := {each.id for each in changes if each.id not in gone and each.needs & gone}:
         gone |= more
@@ -112,7 +112,7 @@ def _nodes(before: Json, after: Json) -> Iterator[Change]:
 
 
 def _owner(inside: str, nodes: Collection[str]) -> str:
-    """The path of the node that holds a graph: of a branch, without the branch."""
+    """The path of the node that contains a graph; for a branch, without the branch."""
     return inside if inside in nodes else inside.rpartition("/")[0]
 
 
@@ -144,7 +144,7 @@ def _params(old: Json, new: Json, prefix: str = "") -> Iterator[tuple[str, Any, 
 
 
 def _is_wiring(before: Any, after: Any) -> bool:
-    """Are all of the writer's words still there, and is what was added nothing but outputs of nodes with labels?"""
+    """True when all of the writer's words remain and only outputs of nodes, with labels, were added."""
     if not isinstance(before, list) or not isinstance(after, list):
         return False
     words = iter(_text(each) for each in after)
@@ -187,9 +187,10 @@ def _edges(before: Json, after: Json) -> Iterator[Change]:
 
 
 def _needs(change: Change, changes: Collection[Change]) -> frozenset[str]:
-    """An addition needs the nodes that it names; a removal needs that nothing names the node any more.
+    """The changes that a change depends on.
 
-    A graph inside a node is never empty: what goes from it needs what comes in its place.
+    An addition needs the nodes that it names; a removal requires that nothing names the node any more. A graph inside a
+    node is never empty: a removal from it needs the replacement.
     """
     added = {_name(each): each.id for each in changes if each.kind == "node_added" and each is not change}
     names = _names(change.after, added) - _names(change.before, added)
@@ -232,7 +233,7 @@ def _apply(document: Json, change: Change) -> None:
 
 
 def _graph_for(document: Json, inside: str) -> Json:
-    """The graph with that path; a branch that is not there is made."""
+    """The graph with that path; creates a branch that does not exist."""
     graph = graph_at(document, inside)
     if graph is None:
         owner, _slash, name = inside.rpartition("/")

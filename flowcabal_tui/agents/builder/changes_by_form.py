@@ -1,5 +1,4 @@
-"""Turns the alterations of a form into edits of the writer's workflow. Everything that they do not name is
-unchanged."""
+"""Turns the alterations of a form into edits of the writer's workflow. Everything else stays unchanged."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ _PROMPTS: Final = ("prompt", "start", "draft.prompt", "write.prompt", "revise.pr
 
 
 def alter(copied: WorkingCopy, alteration: Alteration, language: str, because: str) -> WorkingCopy:
-    """The copy with one alteration made. Raises EditRefused."""
+    """Returns the copy with one alteration applied. Raises EditRefused."""
     match alteration.change:
         case "insert":
             edits = _insert(copied, alteration, language)
@@ -59,7 +58,7 @@ def alter(copied: WorkingCopy, alteration: Alteration, language: str, because: s
 
 
 def _field_with(copied: WorkingCopy, alteration: Alteration) -> str:
-    """The prompt that holds the words."""
+    """The name of the prompt that contains the words."""
     place = copied.require_node(copied.document, alteration.node)
     for field in (*_PROMPTS, "system"):
         if alteration.find in str(value_at(own_params(place.node), field) or ""):
@@ -75,7 +74,7 @@ def _readers(copied: WorkingCopy, place: PlacedNode) -> list[PlacedNode]:
 
 
 def _rewired(reader: PlacedNode, old: str, new: str, path: str) -> Iterator[Edit]:
-    """Where a node read `old` it reads `new`; `path` is the path of its text where that is no plain output."""
+    """Edits that make a reader of `old` read `new`; `path` is the path of the text if it is not the plain output."""
     for field in _PROMPTS:
         value = value_at(own_params(reader.node), field)
         if value is None or old not in names_in(value, (old,)):
@@ -142,7 +141,7 @@ def _insert(copied: WorkingCopy, alteration: Alteration, language: str) -> Itera
 
 
 def _source_of(copied: WorkingCopy, before: str) -> str:
-    """What a node reads last: that is what a step before it stands behind."""
+    """The last output that a node reads; a step inserted before the node follows it."""
     place = copied.require_node(copied.document, before)
     ids = [node["id"] for node in place.graph["nodes"] if node is not place.node]
     read = [name for name in ids if name in names_in(own_params(place.node), (name,))]
@@ -168,7 +167,7 @@ def _added(flow: Flow, place: PlacedNode) -> Iterator[Edit]:
 
 
 def _remove(copied: WorkingCopy, path: str) -> Iterator[Edit]:
-    """Takes a node out; what read it reads what it read."""
+    """Removes a node; its readers read its sources instead."""
     place = copied.require_node(copied.document, path)
     readers = _readers(copied, place)
     if readers:
@@ -185,7 +184,7 @@ def _remove(copied: WorkingCopy, path: str) -> Iterator[Edit]:
 
 
 def _without(reader: PlacedNode, name: str) -> Iterator[Edit]:
-    """Takes the blocks away that bring a node's output."""
+    """Removes the blocks with a node's output."""
     for field in _PROMPTS:
         value = value_at(own_params(reader.node), field)
         if isinstance(value, list) and name in names_in(value, (name,)):
@@ -195,7 +194,7 @@ def _without(reader: PlacedNode, name: str) -> Iterator[Edit]:
 
 
 def _pause(copied: WorkingCopy, alteration: Alteration, language: str) -> Iterator[Edit]:
-    """The writer approves, or changes, what a node gave before others read it."""
+    """Lets the writer approve or change the output of a node before others read it."""
     path = alteration.node or _source_of(copied, alteration.before)
     place = copied.require_node(copied.document, path)
     if place.node.get("kind", "prompt") in _REVIEWED:

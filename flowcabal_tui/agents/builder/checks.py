@@ -40,7 +40,7 @@ class ChecklistItem:
 
 @dataclass(frozen=True, slots=True)
 class CopyProblem:
-    """Something that must be put right before the suggestion is finished."""
+    """A problem that must be solved before the suggestion is finished."""
 
     code: str
     message: str
@@ -61,7 +61,7 @@ class CopyReport:
 
 
 async def check(copied: WorkingCopy, items: Sequence[ChecklistItem], simulate: Simulator) -> CopyReport:
-    """All checks of the copy as it is. Raises nothing that a workflow can cause."""
+    """Runs all checks on the current copy. Never raises because of the workflow."""
     problems = [*_validation(copied), *_checklist(copied, items)]
     notes = [each.message for each in copied.findings if each.severity == "warning" and each.code not in _FAILING]
     if copied.errors() or not copied.document.get("nodes"):
@@ -112,7 +112,7 @@ async def _simulated(document: Json, simulate: Simulator) -> list[tuple[Variant,
 
 
 async def _failed_before(base: Json | None, simulate: Simulator) -> bool:
-    """Did the writer's workflow fail already, as one does that reads what another one writes?"""
+    """True when the writer's workflow failed before, as one does that reads the output of another workflow."""
     if base is None:
         return False
     try:
@@ -144,14 +144,14 @@ Readers = Mapping[str, frozenset[str]]
 
 
 def last_texts(document: Json) -> tuple[str, ...]:
-    """The nodes whose texts no node reads, in order; the text of the last one is kept."""
+    """The nodes whose texts no other node reads, in order; the text of the last one is kept."""
     readers = _readers(document)
     nodes = document["nodes"]
     return tuple(each["id"] for each in nodes if (each.get("kind") or "prompt") in _TEXTS and not readers[each["id"]])
 
 
 def _skipped_joins(done: Mapping[str, int], readers: Readers, kinds: Mapping[str, str]) -> Iterator[CopyProblem]:
-    """Nodes that join branches and did not run though something came to them."""
+    """Nodes that join branches and did not run although a branch reached them."""
     for name, kind in kinds.items():
         known = kind_named(kind)
         sources = [source for source, after in readers.items() if name in after and source in done]
@@ -163,7 +163,7 @@ def _skipped_joins(done: Mapping[str, int], readers: Readers, kinds: Mapping[str
 
 
 def _unread(done: Mapping[str, int], readers: Readers, kinds: Mapping[str, str]) -> Iterator[CopyProblem]:
-    """Outputs that nothing reads, beside the one that is kept."""
+    """Outputs that no node reads, except the one that is kept."""
     unread = [
         name
         for name, kind in kinds.items()
@@ -175,7 +175,7 @@ def _unread(done: Mapping[str, int], readers: Readers, kinds: Mapping[str, str])
 
 
 def _readers(document: Json) -> Readers:
-    """Which nodes of the workflow read which, bodies included."""
+    """The readers of each node, bodies included."""
     nodes: list[dict[str, Any]] = document["nodes"]
     ids = [node["id"] for node in nodes]
     read = {node["id"]: names_in(node.get("params"), ids) for node in nodes}

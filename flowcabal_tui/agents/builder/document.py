@@ -94,7 +94,7 @@ def value_at(params: Any, field: str) -> Any:
 
 
 def set_at(params: Json, field: str, value: Any) -> None:
-    """Sets a parameter by a dotted path; None takes it away."""
+    """Sets a parameter by a dotted path; None removes it."""
     *way, last = field.split(".")
     for part in way:
         inner = params.get(part)
@@ -113,7 +113,7 @@ def is_text(field: str) -> bool:
 
 
 def with_blocks(value: Any, field: str = "") -> Any:
-    """Parameters with plain texts for prompts made into blocks; graphs inside too."""
+    """Converts plain texts of prompt parameters into blocks, in inner graphs too."""
     if field in PROMPTS and isinstance(value, str):
         return [{"kind": "text", "text": value}]
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The edits that make and change a workflow: one closed type for the form, the model and VelvetFlow's planner."""
+"""The edits that make or change a workflow: one closed type for the form, the model and VelvetFlow's planner."""
 
 from __future__ import annotations
 

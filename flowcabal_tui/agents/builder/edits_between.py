@@ -1,4 +1,4 @@
-"""The edits that make one document of another."""
+"""The edits that turn one document into another."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _edit_for(change: Change, because: str) -> Iterator[Edit]:
 
 
 def _in_order(added: list[Change]) -> Iterator[Change]:
-    """What is read before what reads it; in a circle as they are."""
+    """Orders added nodes after the nodes that they read; nodes in a cycle keep their order."""
     names = {each.after["id"] for each in added}
     waiting = list(added)
     while waiting:
@@ -75,6 +75,6 @@ def _in_order(added: list[Change]) -> Iterator[Change]:
 
 
 def _reads(change: Change, names: Collection[str]) -> frozenset[str]:
-    """Which of the nodes that are still to be added it reads, those inside it left out."""
+    """The nodes still to be added that a change reads, without those inside it."""
     inside = {node["id"] for _path, graph in bodies(change.after) for node in graph["nodes"]}
     return names_in(change.after.get("params"), names) - {change.after["id"]} - inside

@@ -24,14 +24,14 @@ class Read:
 
     @property
     def block(self) -> Json:
-        """A prompt block that brings it."""
+        """A prompt block that inserts it."""
         if self.node:
             return {"kind": "virtual", "part": self.part, "node": self.node}
         return {"kind": "text", "part": self.part, "text": "{{" + self.path + "}}"}
 
 
 def of_node(name: str, part: str = "draft", called: str = "") -> Read:
-    """The text that a node gives."""
+    """The text output of a node."""
     return Read(f"result_of.{name}.text", part, name, called)
 
 
@@ -67,7 +67,7 @@ class There:
 
 @dataclass
 class Flow:
-    """A graph as it grows. `ids` are shared with the graphs around: an id is used once in a workflow."""
+    """A growing graph. `ids` are shared with the graphs around: an id is used once in a workflow."""
 
     language: str
     known: Known
@@ -86,7 +86,7 @@ class Flow:
         return Flow(self.language, self.known, self.ids, there=replace(self.there), step=self.step)
 
     def add(self, kind: str, name: str, wished: str, params: Json) -> str:
-        """Adds a node and gives its id."""
+        """Adds a node and returns its id."""
         made = self.free_id(wished or kind)
         self.nodes.append({"id": made, "kind": kind, "name": name, "params": params})
         self.because[made] = self.step
@@ -102,24 +102,24 @@ class Flow:
         return made
 
     def lead(self, source: str, label: str, targets: Iterable[str]) -> None:
-        """Edges of a branch to the nodes with which it begins."""
+        """Adds edges of a branch to the nodes with which it begins."""
         self.edges += [{"source": source, "target": each, "condition": label} for each in targets]
 
     def take(self, other: Flow) -> None:
-        """Takes in the nodes of a branch."""
+        """Adds the nodes of a branch."""
         self.nodes += other.nodes
         self.edges += other.edges
         self.because |= other.because
 
 
 def sentence(words: str, language: str) -> str:
-    """The words with a full stop, where nothing else ends them."""
+    """The words with a full stop, unless they end with other punctuation."""
     is_open = words and words[-1].isalnum()
     return f"{words}{'。' if language == 'zh' else '.'}" if is_open else words
 
 
 def begins(nodes: Sequence[Json], edges: Sequence[Json], reads: Mapping[str, frozenset[str]]) -> list[str]:
-    """The nodes that wait for no other of these."""
+    """The nodes that depend on no other of these."""
     ids = {node["id"] for node in nodes}
     led = {edge["target"] for edge in edges if edge["source"] in ids}
     return [node["id"] for node in nodes if node["id"] not in led and not reads[node["id"]] & ids]

@@ -44,7 +44,7 @@ def build_by_form(form: Form, copied: WorkingCopy, language: str) -> Built:
 
 
 def unread_note(form: Form) -> tuple[str, ...]:
-    """The parts of the wish that were not fully understood, in one line; () where there are none."""
+    """A line with the parts of the request that were not fully understood; () if there are none."""
     if not form.unread:
         return ()
     return (_("not or not fully understood: {names}").format(names=_(", ").join(form.unread)),)
@@ -80,8 +80,8 @@ def _made(form: Form, copied: WorkingCopy, language: str) -> Built:
 
 
 def _begin_with_the_chapter(flow: Flow, steps: Sequence[Step]) -> None:
-    """The text of the chapter, to which steps are applied; where another text is made of it, all later steps see it
-    too."""
+    """Begins with the chapter's text, to which steps are applied; if a step replaces it, all later steps see the new
+    text."""
     if steps and steps[0].does in ("translate", "do", "summarise"):
         flow.there = replace(flow.there, answers=(Read("chapter.text", "selection"),))
     else:
@@ -97,7 +97,7 @@ def _altered(form: Form, copied: WorkingCopy, language: str) -> Built:
 
 
 def _states(flow: Flow, steps: Sequence[Step]) -> None:
-    """What is counted or remembered is read before the first step, also where it is not there yet."""
+    """Reads counted or remembered values before the first step, even if they do not exist yet."""
     keys = [step.key or step.does for step in _all(steps) if step.does in ("count", "remember")]
     if not keys:
         return
@@ -116,7 +116,7 @@ def _all(steps: Sequence[Step]) -> Iterator[Step]:
 
 
 def _paused(form: Form) -> tuple[Step, ...]:
-    """The steps with the pauses that the form asks for as a whole."""
+    """The steps with the pauses that the form requests for the whole workflow."""
     steps = form.steps
     if "each" in form.pause:
         steps = tuple(step.model_copy(update={"pause": True}) for step in steps)
@@ -131,7 +131,7 @@ def _paused(form: Form) -> tuple[Step, ...]:
 
 
 def _question(form: Form, copied: WorkingCopy, said: dict[str, str]) -> str:
-    """What must be answered before anything is built; "" for nothing."""
+    """The question to answer before anything is built; "" for none."""
     known = copied.known
     joint = said["joint"]
     if form.missing:

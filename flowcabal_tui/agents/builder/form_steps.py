@@ -38,7 +38,7 @@ def compile_step(flow: Flow, step: Step) -> None:
 
 
 def finish(flow: Flow) -> None:
-    """Gives a graph a text at its end, where that is made of several nodes."""
+    """Gives a graph a single text at its end if several nodes make it."""
     if flow.there.is_ending:
         compile_step(flow, Step(does="do"))
     read = {name for node in flow.nodes for name in names_in(node["params"], [way.node for way in flow.there.ways])}
@@ -103,7 +103,7 @@ def _layers(flow: Flow, step: Step) -> Json:
 
 
 def _material(flow: Flow, verb: str) -> list[Json]:
-    """What a step reads, long parts first, and the writer's wish last."""
+    """The inputs of a step: long parts first, the writer's request last."""
     said, there = _said(flow), flow.there
     blocks: list[Json] = [{"kind": "text", "part": "chapter", "text": said["chapter"]}]
     if there.plan is not None and verb in ("write", "candidates", "improve", "do"):
@@ -228,7 +228,7 @@ def _each(flow: Flow, step: Step) -> None:
 
 
 def _lines(flow: Flow) -> Entries:
-    """The lines of what is there, without empty ones."""
+    """The lines of the available text, without empty ones."""
     said, there = _said(flow), flow.there
     source = there.plan if there.plan is not None and not (there.texts and there.is_opening) else None
     source = source or (there.texts[-1] if there.texts else None)
@@ -266,7 +266,7 @@ def _graph(flow: Flow) -> Json:
 
 
 def _branch(flow: Flow, source: str, label: str, steps: Sequence[Step]) -> Read | None:
-    """The steps of a branch, led to by an edge; what they give."""
+    """Adds the steps of a branch with an edge to them; returns their output."""
     branch = flow.inner()
     compile_steps(branch, steps)
     if branch.there.ways:
@@ -397,7 +397,7 @@ def _slots(flow: Flow) -> Json:
 
 
 def _needed(schema: Any, given: Json) -> Json:
-    """Parameters that the action needs and the form does not give: the text so far, else an input of the run."""
+    """Parameters that the action requires and the form lacks: the text so far, else an input of the run."""
     fields = schema.get("properties", {}) if isinstance(schema, dict) else {}
     made: Json = {}
     for name in schema.get("required", ()) if isinstance(schema, dict) else ():
@@ -409,7 +409,7 @@ def _needed(schema: Any, given: Json) -> Json:
 
 
 def _gives(flow: Flow, made: str, schema: Any) -> None:
-    """What of an action's result later steps read: its first list, else its first text."""
+    """The part of an action's result that later steps read: its first list, else its first text."""
     fields = schema.get("properties", {}) if isinstance(schema, dict) else {}
     for name, each in fields.items():
         if isinstance(each, dict) and each.get("type") == "array":

@@ -1,4 +1,4 @@
-"""Fills the form from a wish with a vocabulary. Anything that the form cannot express is reported, never guessed."""
+"""Fills the form from a request with a vocabulary. Anything that the form cannot express is reported, never guessed."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ Steps = list[Json]
 
 
 def form_of(wish: str, copied: WorkingCopy, language: str) -> Form:
-    """The form as far as the vocabulary fills it, with the parts of the wish that it does not understand in `unread`.
+    """The form as far as the vocabulary fills it, with the parts of the request that it does not understand in
+    `unread`.
 
-    Where they are most of the wish, nothing else is filled.
+    If they are most of the request, nothing else is filled.
     """
     found, known = Wish(wish, language), copied.known
     form = Form.model_validate({"wish": wish, **_filled(found, copied, language)})
@@ -52,7 +53,7 @@ def _filled(found: Wish, copied: WorkingCopy, language: str) -> Json:
 
 
 def _outside(found: Wish, copied: WorkingCopy) -> tuple[str, ...]:
-    """What the wish names and nothing here can do: no step, no registered action, no workflow, no model."""
+    """Parts of the request that nothing here can do: no step, registered action, workflow or model matches."""
     names, actions = copied.known, (copied.known.actions or {}).items()
     described = [f"{name} {getattr(shape, 'description', '')}" for name, shape in actions]
     known = " ".join((*described, *(names.callable_flows or ()), *(names.models or ()))).casefold()
@@ -106,7 +107,7 @@ def _without(steps: Steps, *verbs: str) -> Steps:
 
 
 def _verbs(found: Wish) -> Steps:
-    """One step for each verb, where its word stands first; a text comes before what is done to it."""
+    """One step for each verb, at its first word; a step that writes a text precedes those applied to it."""
     first = {hit.key: hit for hit in reversed(found.verbs())}
     placed = sorted(first.values(), key=lambda hit: (hit.key != "plan", hit.key != "write", hit.start))
     own = [found.clause(hit.start) if hit.key in found.tables["own"] else range(0) for hit in placed]
@@ -119,12 +120,12 @@ def _writes(step: Json) -> bool:
 
 
 def _is_alone(found: Wish, step: Json) -> bool:
-    """Does the step need no text that was written before?"""
+    """True when the step needs no text that was written before."""
     return not {step["does"], step.get("id")}.isdisjoint(found.tables["alone"])
 
 
 def _candidates(found: Wish, steps: Steps) -> Steps:
-    """Several texts of which the writer takes one: whole ones, openings that are written on from, or ideas."""
+    """Several texts of which the writer picks one: whole ones, openings to continue, or ideas."""
     numbers, kinds = found.numbers_by("number", 2, 12), ("opening", "ending", "title")
     counted = [hit for hit in found.marks(*kinds) if any(hit.gap(n) <= found.reach for n in numbers)]
     marks = found.marks("candidates") or counted
@@ -145,7 +146,7 @@ def _candidates(found: Wish, steps: Steps) -> Steps:
 
 
 def _readers(found: Wish, steps: Steps) -> Steps:
-    """Checks with what they look at; several stand side by side, and somebody works on what they say."""
+    """Checks with their subjects; several run in parallel, and a later step works on their results."""
     abouts, checks, people = found.abouts(), _of(steps, "check"), found.numbers_by("people", 2, 8)
     if not checks and not (people and (abouts or found.critics)):
         return steps
@@ -163,7 +164,7 @@ def _readers(found: Wish, steps: Steps) -> Steps:
 
 
 def _eyes(found: Wish, steps: Steps) -> Steps:
-    """One telling for each point of view, side by side, and then woven into one."""
+    """One version for each point of view, in parallel, then merged into one."""
     matches = [match for pattern in found.tables["eyes"] for match in re.finditer(pattern, found.text)]
     names = list(dict.fromkeys(name for match in matches for name in match.groups() if name and found.has("eyes")))
     if len(names) < 2:
@@ -191,7 +192,7 @@ def _rounds(found: Wish, steps: Steps) -> Steps:
 
 
 def _each(found: Wish, steps: Steps) -> Steps:
-    """The writing goes through the lines of the plan."""
+    """Makes the writing iterate over the lines of the plan."""
     chapter = tuple(found.tables["units"]["chapter"])
     marks = found.marks("each", denied=False) or found.numbers_by("at_once", 2, 64)
     loops = [each for each in marks if not found.folded[each.end :].lstrip().startswith(chapter)]
@@ -207,7 +208,7 @@ def _each(found: Wish, steps: Steps) -> Steps:
 
 
 def _measured(found: Wish, steps: Steps) -> Steps:
-    """A length in the wish parts the way: the verb behind it, and the one behind "otherwise"."""
+    """Makes a branch of a length in the request: the verb after it, and the one after "otherwise"."""
     verbs = [hit for hit in found.verbs() if hit.key in found.tables["on_texts"]]
     for hit, number in found.bounds(200):
         behind = max(number.end, hit.end)
@@ -223,7 +224,7 @@ def _measured(found: Wish, steps: Steps) -> Steps:
 
 
 def _ways(found: Wish) -> list[Json]:
-    """The longest row of quotations, where the writer is to choose: ways, each with a text of its own."""
+    """The longest series of quotations where the writer is to choose: branches, each with its own text."""
     quoted = found.quoted if found.has("choose", "pause", "candidates") else []
     begins = [n for n, (one, other) in enumerate(pairwise(quoted), 1) if one.gap(other) > found.tables["between"]]
     rows = [quoted[begin:end] for begin, end in pairwise((0, *begins, None))]
@@ -233,7 +234,7 @@ def _ways(found: Wish) -> list[Json]:
 
 
 def _called(found: Wish, copied: WorkingCopy) -> Steps:
-    """Workflows that the wish names. One that is called "chapter" is meant only where the wish speaks of workflows."""
+    """Workflows that the request names. One called "chapter" is meant only if the request mentions workflows."""
     flows = {flow.partition("@")[0]: flow for flow in sorted(copied.known.callable_flows or ())}
     named = found.named(name for name in flows if found.has("flow") or not name.isalpha())
     return list({hit.key: {"at": hit.start, "does": "workflow", "workflow": flows[hit.key]} for hit in named}.values())

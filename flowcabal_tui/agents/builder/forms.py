@@ -1,4 +1,4 @@
-"""The form from which a workflow is made without a model: its steps, its pauses, and the changes."""
+"""The form from which a workflow is made without a model: its steps, pauses and alterations."""
 
 from __future__ import annotations
 

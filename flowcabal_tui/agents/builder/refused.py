@@ -1,4 +1,4 @@
-"""Why an edit is not made."""
+"""Refused edits and their reasons."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class EditRefused(FlowCabalError):
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> EditRefused:
-    """The refusal of a name that is not there, with those that are."""
+    """The refusal of an unknown name, with the available ones."""
     names = list(dict.fromkeys(known))
     close = nearest(name, names)
     listed = ", ".join(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")

@@ -37,7 +37,7 @@ class Suggestion:
 
 
 def changes_of(copied: WorkingCopy, wish: str, *, by_form: bool = False) -> tuple[Change, ...]:
-    """The changes with the points that they serve. Ticked are those that the writer asked for in words or in the form.
+    """The changes with the points that they serve. Those that the writer requested in words or in the form are ticked.
 
     A change that removes a question to the writer is never ticked.
     """
@@ -50,7 +50,10 @@ def changes_of(copied: WorkingCopy, wish: str, *, by_form: bool = False) -> tupl
 
 
 def _is_asked(change: Change, wish: str) -> bool:
-    """Additions and their wiring are what a wish is for. A change to what is there must be named in it."""
+    """True when the writer requested the change.
+
+    Additions and their wiring count as requested. A change to an existing part must be named.
+    """
     said = wish.casefold()
     name = change.node.rpartition("/")[2].casefold()
     match change.kind:

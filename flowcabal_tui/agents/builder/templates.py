@@ -1,5 +1,6 @@
-"""Ranks templates by their distance from a wish: by the points that they cover, then by how little else they
-contain."""
+"""Ranks templates by their distance from a request: by the points that they cover, then by how little else they
+contain.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ _SAID: Final = frozenset(each for found in _KINDS.values() for each in found) | 
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A template with the points that it covers, by their ids, and how much of it no point asks for."""
+    """A template with the ids of the points that it covers, and the amount of it that no point requests."""
 
     name: str
     covers: tuple[str, ...]
@@ -44,8 +45,9 @@ class Near:
 
 
 def nearest_templates(points: Mapping[str, str], templates: Mapping[str, Json], language: str) -> list[Near]:
-    """All templates, the nearest first. `points` are the parts of the wish by id; one without a known word is
-    ignored."""
+    """All templates, the nearest first. `points` are the parts of the request by id; one without a known word is
+    ignored.
+    """
     wished = {name: _in_words(text, language) for name, text in points.items()}
     known = {name: each for name, each in wished.items() if each}
     everything = frozenset[str]().union(*known.values())
@@ -59,7 +61,7 @@ def nearest_templates(points: Mapping[str, str], templates: Mapping[str, Json], 
 
 
 def points_of(wish: str) -> dict[str, str]:
-    """The sentences of a wish, where no checklist was made of it yet."""
+    """The sentences of a request, used as points before a checklist exists."""
     return {str(number): text for number, text in enumerate(filter(None, map(str.strip, _POINT.split(wish))), 1)}
 
 

@@ -12,7 +12,8 @@ from flowcabal_tui.domain.model_calls import Message, Tool, ToolCall
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The answer to a call. `broken`: its arguments could not be read. `asked`: calls of the model that it took."""
+    """The answer to a call. `broken`: its arguments could not be read. `asked`: the number of model calls that it
+    made."""
 
     text: str
     refused: bool = False

@@ -1,4 +1,4 @@
-"""Finds the words of a vocabulary in a wish, with their places. Sentences are not parsed."""
+"""Finds the words of a vocabulary in the writer's request, with their places. Sentences are not parsed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from flowcabal_tui.domain.text import han_count
 
 
 class WordHit(NamedTuple):
-    """A word of the vocabulary in the wish: its entry, its place, and its number, if it has one."""
+    """A word of the vocabulary in the request: its entry, its place, and its number, if it has one."""
 
     key: str
     start: int
@@ -21,12 +21,12 @@ class WordHit(NamedTuple):
     value: float = 0
 
     def gap(self, other: WordHit) -> int:
-        """Characters between the two."""
+        """The number of characters between the two hits."""
         return max(other.start - self.end, self.start - other.end)
 
 
 class Wish:
-    """A wish with all that the vocabulary of its language finds in it; `language` is that of the workflow."""
+    """The writer's request with all words of the vocabulary in it; `language` is that of the workflow."""
 
     def __init__(self, text: str, language: str) -> None:
         self.said, self.tables = words(language), words("zh" if han_count(text) * 8 > len(text) else "en", "vocabulary")
@@ -42,16 +42,16 @@ class Wish:
         self.quoted = [WordHit(each[1] or each[2], *each.span()) for each in self.found("quoted")]
 
     def found(self, pattern: str) -> Iterable[re.Match[str]]:
-        """The places of a pattern of the data."""
+        """The matches of a pattern of the vocabulary."""
         return re.finditer(self.tables["patterns"].get(pattern) or self.tables[pattern], self.text)
 
     def marks(self, *keys: str, denied: bool = True) -> list[WordHit]:
-        """The places of these marks or things; without `denied` only those with no "not" before them."""
+        """The hits of these marks or things; without `denied`, only those not preceded by a "not"."""
         listed = [hit for hit in (*self.hits["marks"], *self.hits["things"]) if hit.key in keys]
         return [hit for hit in listed if denied or not self.is_denied(hit)]
 
     def has(self, *keys: str) -> bool:
-        """True when the wish contains one of these marks."""
+        """True when the request contains one of these marks."""
         return bool(self.marks(*keys))
 
     def is_denied(self, hit: WordHit) -> bool:
@@ -66,15 +66,15 @@ class Wish:
         return any(0 <= gap <= self.tables["beside"] for gap in gaps)
 
     def verbs(self) -> list[WordHit]:
-        """The steps that the wish names."""
+        """The hits of steps."""
         return [hit for hit in self.hits["steps"] if not self.is_denied(hit)]
 
     def named(self, names: Iterable[str]) -> list[WordHit]:
-        """The places of these names in the wish, in their order there; the name is the key."""
+        """The hits of these names in the request, in order; the name is the key."""
         return _hits(self.folded, {name: [name] for name in names})
 
     def numbers_by(self, unit: str, least: float, most: float) -> list[WordHit]:
-        """The numbers with a word of a unit behind them, and at most one word between that is no unit."""
+        """The numbers followed by a word of a unit, with at most one other word in between."""
         units: dict[str, list[str]] = self.tables["units"]
         own, other = "|".join(units[unit]), "|".join(word for each in units.values() for word in each)
         behind = re.compile(rf"\s*(?:{own}|(?!{other})[^\s,]{{0,{self.reach // 2}}}?\s*(?:{own}))")
@@ -82,7 +82,7 @@ class Wish:
         return [n for n in sized if behind.match(self.folded, n.end) or self.folded[n.start : n.end] in units[unit]]
 
     def bounds(self, least: float = 0) -> list[tuple[WordHit, WordHit]]:
-        """ "Longer" and "shorter" with the number of this size next to each: 超过两万字, 两万字以上."""
+        """ "Longer" and "shorter" with the adjacent number of at least this size: 超过两万字, 两万字以上."""
         numbers = [each for each in self.numbers if each.value >= least]
         near = {hit: [n for n in numbers if hit.gap(n) <= self.reach] for hit in self.marks("longer", "shorter")}
         return [(hit, min(found, key=hit.gap)) for hit, found in near.items() if found]
@@ -94,7 +94,8 @@ class Wish:
         return [n for n in self.numbers_by("people", 2, 8) if any(at in self.clause(n.start) for at in marks)]
 
     def picked(self) -> Iterable[tuple[WordHit, str]]:
-        """What is counted and picked from in the same clause or the next, where it is no entry of the vocabulary."""
+        """Things that are counted and picked from in the same clause or the next, and that the vocabulary does not
+        contain."""
         picks = [hit.start for hit in self.marks("pick", "choose", denied=False)]
         starts = [hit.start for name in ("steps", "marks", "things", "writer") for hit in self.hits[name]]
         for n in [each for each in self.numbers if 2 <= each.value <= 12]:
@@ -136,8 +137,11 @@ class Wish:
         return list(dict.fromkeys(subjects[at] for at in sorted(subjects) if len(subjects[at]) > 1))
 
     def unread(self, names: Iterable[str], filled: str) -> list[str]:
-        """The clauses without a known word, a quotation or one of the names; those with a number, a step or a mark that
-        the text of what was `filled` does not show; and those in which the writer has a part that no mark says."""
+        """The parts of the request that were not understood.
+
+        These are clauses without a known word, a quotation or one of the names; those with a number, step or mark that
+        the text of what was `filled` does not show; and those that give the writer a part for which there is no mark.
+        """
         known = [hit for hits in self.hits.values() for hit in hits if hit.key not in self.tables["links"]]
         values = {each.value for each in _numbers(filled, self.tables)}
         used = [each for each in self.numbers if each.value in values]
@@ -156,7 +160,7 @@ class Wish:
 
     @property
     def temperature(self) -> float | None:
-        """The temperature that is named; of "from 0.7 to 0.4" the second."""
+        """The temperature in the request; of "from 0.7 to 0.4" the second."""
         places = [range(mark.end, mark.end + self.tables["far"]) for mark in self.marks("temperature")]
         near = [each for each in self.numbers if each.value <= 2 and any(each.start in place for place in places)]
         ends = [each for each in near[1:2] if any(near[0].end <= to.start < each.start for to in self.marks("to"))]
@@ -164,7 +168,7 @@ class Wish:
 
 
 def _numbers(text: str, tables: Mapping[str, Any]) -> list[WordHit]:
-    """Numbers in digits and in words, with what multiplies them: 四千五百, 20,000, three thousand.
+    """Numbers in digits and in words, with their multipliers: 四千五百, 20,000, three thousand.
 
     The words of `no_number` only begin like a number, such as 一点.
     """
@@ -196,6 +200,6 @@ def _hits(text: str, entries: Mapping[str, list[str]], forms: Mapping[str, list[
 
 
 def _any_of(words: Iterable[str]) -> str:
-    """A pattern for one of these words, the longer ones first; a Latin word must be a whole one."""
+    """A pattern for one of these words, longer ones first; a Latin word must match as a whole."""
     ordered = map(re.escape, sorted(words, key=len, reverse=True))
     return "|".join(rf"(?<![a-z0-9]){each}(?![a-z0-9])" if re.match("[a-z0-9]", each) else each for each in ordered)

@@ -94,11 +94,12 @@ class WorkingCopy:
         return tuple(each.path for each in all_found(self.document))
 
     def with_edit(self, edit: Edit) -> WorkingCopy:
-        """The copy with the edit made. Raises EditRefused."""
+        """The copy with the edit applied. Raises EditRefused."""
         return self.with_edits((edit,))
 
     def with_edits(self, edits: Sequence[Edit]) -> WorkingCopy:
-        """The copy with all of the edits or with none, checked once after the last. Raises EditRefused."""
+        """The copy with all of the edits applied, checked once after the last. Raises EditRefused; then none is
+        applied."""
         changed = replace(self, document=copy.deepcopy(self.document))
         for edit in edits:
             _MAKERS[type(edit)](changed, changed.document, edit)
@@ -113,7 +114,7 @@ class WorkingCopy:
         return changed
 
     def require_registered(self, edit: Edit) -> None:
-        """Only actions, workflows and models that there are. Raises EditRefused with the names."""
+        """Raises EditRefused, with the available names, for an action, workflow or model that is not registered."""
         touched = {AddNode: "id", SetParam: "node"}.get(type(edit))
         if touched is None:
             return
@@ -139,7 +140,7 @@ class WorkingCopy:
                 raise unknown(said, model, (*known.models, *sorted(old)))
 
     def require_node(self, document: Json, path: str) -> PlacedNode:
-        """The node with that path. Raises EditRefused with those that are there."""
+        """The node with that path. Raises EditRefused with the existing paths."""
         place = found(document, path)
         if place is None:
             raise unknown(_("There is no node {node}.").format(node=path[:80]), path, self.nodes)
@@ -180,7 +181,7 @@ def _add(copied: WorkingCopy, document: Json, edit: AddNode) -> None:
 
 
 def _branch(copied: WorkingCopy, document: Json, inside: str) -> Json:
-    """The graph; a branch that a parallel node does not have yet is made."""
+    """The graph; creates a branch that a parallel node lacks."""
     owner, _slash, name = inside.rpartition("/")
     holder = found(document, owner) if owner else None
     branches = (holder.node.get("params") or {}).get("branches") if holder else None
@@ -267,7 +268,7 @@ def _set_prompt(copied: WorkingCopy, document: Json, edit: SetPrompt) -> None:
 
 
 def _replaced(old: Any, find: str, new: str) -> Any:
-    """The blocks, or the text, with what is found replaced. Raises EditRefused unless it is there exactly once."""
+    """The blocks, or the text, with the found words replaced. Raises EditRefused unless they occur exactly once."""
     blocks = [old] if isinstance(old, str) else list(old or ())
     count = sum(_count(each, find) for each in blocks) if find else 0
     if count != 1:

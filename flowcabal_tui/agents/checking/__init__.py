@@ -1,1 +1,1 @@
-"""Facts of a draft against the book, from several angles."""
+"""Checks the facts of a draft against the book, from several angles."""

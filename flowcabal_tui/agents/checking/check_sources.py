@@ -52,7 +52,7 @@ async def nearest_passages(book: Book, text: str, counter: TokenCounter, budget:
 
 
 def _fitting(wanted: Sequence[Sequence[SourceText]], counter: TokenCounter, budget: int) -> list[SourceText]:
-    """What fits of each list, with an equal share for each."""
+    """The notes of each list that fit, with an equal share for each list."""
     kept: dict[tuple[str, int], SourceText] = {}
     for place, pieces in enumerate(wanted):
         space = budget // (len(wanted) - place)
@@ -115,7 +115,7 @@ _NOTES: Final[dict[Angle, Callable[[Book, tuple[Entity, ...]], Coroutine[Any, An
 
 
 async def _held(book: Book, cast: tuple[Entity, ...]) -> list[SourceText]:
-    """The words that say what holds for the cast, newest facts first, then relations; what has ended is no measure."""
+    """Statements valid for the cast, newest facts first, then relations; those that have ended are left out."""
     people = {entity.id for entity in cast}
     facts = [each for each in await book.view.facts() if each.until is None and people & set(each.about)]
     relations = [each for each in await book.view.relations() if each.until is None]
@@ -124,7 +124,7 @@ async def _held(book: Book, cast: tuple[Entity, ...]) -> list[SourceText]:
 
 
 async def _dated(book: Book, cast: tuple[Entity, ...]) -> list[SourceText]:
-    """The words that say when something happened to the cast, newest first."""
+    """Statements about when something happened to the cast, newest first."""
     people = {entity.id for entity in cast}
     moments = [each for each in await book.view.moments() if each.when and people & set(each.about)]
     return _quoted(book, [*reversed(moments[-_DATED:])])
@@ -147,7 +147,7 @@ async def _meta(book: Book, *names: str) -> list[SourceText]:
 
 
 async def _planned(book: Book, cast: tuple[Entity, ...]) -> list[SourceText]:
-    """Of the outline what a node of the chapter gets; without a chapter the whole."""
+    """The part of the outline that a node of the chapter gets; without a chapter, the whole."""
     if book.view.target is None:
         return await _meta(book, "outline")
     names = tuple(name for entity in cast for name in entity.names)

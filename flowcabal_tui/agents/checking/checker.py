@@ -103,7 +103,7 @@ class Checker(Agent[JudgedDraft, Material, Claims, Judgement]):
         )
 
     async def reason(self, goal: JudgedDraft, seen: Material, hints: tuple[str, ...]) -> Claims:
-        """Asks the model; nothing to compare with needs no call. Raises ModelError."""
+        """Asks the model, unless there is nothing to compare with. Raises ModelError."""
         if not seen.notes and not seen.pairs.all:
             return Claims(verdicts=[], compatible=[], findings=[])
         *before, question = seen.messages
@@ -137,7 +137,7 @@ class Checker(Agent[JudgedDraft, Material, Claims, Judgement]):
         )
 
     def _is_alone(self, claim: Claim, claims: Sequence[Claim], found: Sequence[Doubt | None]) -> bool:
-        """Has no claim of the same angle two quotations?"""
+        """True when no claim of the same angle has two quotations."""
         angle = self._angle_of(claim)
         return not any(doubt for other, doubt in zip(claims, found, strict=True) if self._angle_of(other) == angle)
 
@@ -145,7 +145,7 @@ class Checker(Agent[JudgedDraft, Material, Claims, Judgement]):
         return angle_of(claim.angle, claim.subtype, tuple(self._angles))
 
     def _against(self, claim: Claim, goal: JudgedDraft, sources: Sequence[SourceText]) -> Doubt | None:
-        """The doubt that a claim is if its quotations are verbatim: of a note, or of a passage."""
+        """The doubt for a claim whose quotations, of a note or a passage, are verbatim; None otherwise."""
         quote = _ABOUT.sub("", claim.source_quote)
         in_draft = VerbatimText(goal.text).find(claim.draft_quote)
         if in_draft is None:
@@ -170,13 +170,15 @@ class Checker(Agent[JudgedDraft, Material, Claims, Judgement]):
 
 
 def sources_at_most(draft: int, language: str = "") -> int:
-    """Tokens of the sources of all questions together, for a draft of so many tokens; "": in any language."""
+    """The tokens of the sources of all questions together, for a draft of `draft` tokens; language "": for any
+    language.
+    """
     ratio = _SOURCES_A_TOKEN_ZH if language.startswith("zh") else _SOURCES_A_TOKEN
     return int(min(_MOST_SOURCES, max(_LEAST_SOURCES, ratio * draft)))
 
 
 def part_of(group: Sequence[Angle], questions: int, tokens: int) -> int:
-    """Of so many tokens of sources those for one of the questions."""
+    """The share of `tokens` for the sources of one of the questions."""
     if questions == 1:
         return tokens
     return int(tokens * (_PART if set(group) <= set(GROUPS[0]) else 1 - _PART))
@@ -200,7 +202,7 @@ async def material_of(
 
 
 def grouped(angles: Sequence[Angle]) -> tuple[tuple[Angle, ...], ...]:
-    """The angles by the checkers that look from them: each is one call."""
+    """The angles grouped by checker: each group is one call."""
     groups = (tuple(angle for angle in group if angle in angles) for group in GROUPS)
     return tuple(group for group in groups if group)
 
@@ -208,7 +210,7 @@ def grouped(angles: Sequence[Angle]) -> tuple[tuple[Angle, ...], ...]:
 async def questions_of(
     angles: Sequence[Angle], goal: JudgedDraft, counter: TokenCounter
 ) -> tuple[tuple[Angle, ...], ...]:
-    """The angles by question: one for all when there is nothing but passages of the book.
+    """The angles by question: a single question for all when the only sources are passages of the book.
 
     Plans, notes and derived texts must not be held against facts about people (docs/decisions/0014).
     """

@@ -50,8 +50,8 @@ class Settled:
 
 
 class Defence:
-    """Looks for innocent readings of the doubts about one draft. A doubt that cannot be asked about remains, as less
-    than sure."""
+    """Looks for innocent readings of the doubts about one draft. A doubt that no question can cover remains, with less
+    certainty."""
 
     def __init__(
         self, words: Mapping[Angle, str], model: PaidOnce, prompts: PromptLibrary, counter: TokenCounter, space: int
@@ -87,7 +87,7 @@ class Defence:
         )
 
     async def _asked(self, goal: JudgedDraft, doubts: Sequence[Doubt]) -> tuple[list[Doubt], dict[int, str]]:
-        """Those that fit the space, strong ones first, and their texts, by number, the last of the draft first."""
+        """The doubts that fit the space, strong ones first, and their texts by number, the last of the draft first."""
         left, asked, tags = self._space, list[Doubt](), dict[int, str]()
         for doubt in sorted(doubts, key=lambda each: (not each.strong, -each.draft.start)):
             tag = await self._tag(goal, doubt, len(asked))
@@ -99,7 +99,7 @@ class Defence:
         return asked, tags
 
     async def _tag(self, goal: JudgedDraft, doubt: Doubt, number: int) -> str:
-        """The book first, with the sentences around its words; then the text between; then the draft."""
+        """The tag of a doubt: the book's words with the sentences around them, the text between, then the draft."""
         place = ChapterId(doubt.source.uri.removeprefix("manuscript/"))
         position = goal.book.places.get(place)
         where = f'title="{in_attribute(doubt.source.title)}"' if position is None else f'chapter="{position}"'
@@ -115,7 +115,7 @@ class Defence:
         return "\n".join((f'<doubt id="d{number + 1}">', *lines, "</doubt>"))
 
     async def _between(self, goal: JudgedDraft, doubt: Doubt, position: int) -> list[str]:
-        """What later chapters say of the same, the nearest to the draft's words by rule."""
+        """Later statements of the book about the same, most similar to the draft's words by rule."""
         if doubt.pair is None or not position:
             return []
         start = doubt.pair.statement.start
@@ -146,11 +146,11 @@ class Defence:
     async def _seen_again(
         self, goal: JudgedDraft, doubts: Sequence[Doubt], times: range
     ) -> tuple[Sequence[Doubt], Sequence[Doubt]]:
-        """Without the weak ones that a readable verdict calls otherwise; and the strong ones that are always called
+        """The doubts left after weak ones with another readable verdict are dropped, and the strong ones always judged
         contradictions.
 
-        Each time in another order. A doubt without a pair, or without a readable verdict, counts as seen; where the
-        model fails all do, and none as always.
+        Each question has another order. A doubt without a pair or a readable verdict counts as confirmed; if the model
+        fails, all do, and none as always confirmed.
         """
         seen, agreed = list(doubts), [each for each in doubts if each.strong]
         for time in times:
@@ -176,13 +176,13 @@ class Defence:
 
 
 def _explains(reading: Reading | None, texts: VerbatimText) -> bool:
-    """An innocent reading, shown by words of the texts."""
+    """True for an innocent reading that quotes words of the texts."""
     innocent = reading is not None and reading.verdict not in ("contradiction", "unsure")
     return innocent and reading is not None and texts.find(reading.reading_quote) is not None
 
 
 def _finding(doubt: Doubt, reading: Reading | None) -> CheckFinding:
-    """With what the second question says of it; an innocent reading makes it doubtful."""
+    """The finding of a doubt with the explanation of the second question; an innocent reading makes it doubtful."""
     subtype = (reading and reading.subtype) or doubt.subtype
     angle = doubt.angle or angle_of("", subtype, doubt.angles)
     confidence = doubt.confidence
@@ -204,7 +204,7 @@ def _doubtful(finding: CheckFinding) -> CheckFinding:
 
 
 def _narrowed(whole: Quotation, quote: str) -> Quotation:
-    """The words within it that a model quotes; the whole where it does not contain them."""
+    """The words within the quotation that a model quotes; the whole if it does not contain them."""
     text = VerbatimText(whole.text)
     span = text.find(quote) if quote else None
     if span is None:

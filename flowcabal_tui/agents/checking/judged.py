@@ -37,7 +37,7 @@ class JudgedDraft:
     """Of the whole draft, by where they start."""
 
     def quoted(self, start: int, end: int) -> Quotation:
-        """Words of this part by their offsets in it."""
+        """A quotation of this part of the draft, by its offsets in it."""
         return Quotation(self.text[start:end], self.uri, self.start + start, self.start + end, self.title)
 
 
@@ -74,7 +74,7 @@ class Judgement:
     """The answer to one question about a draft, or about a part of it.
 
     `unjudged` are statements without a readable verdict, `unread` findings that could not be read, and `unfounded` the
-    angles of findings without verbatim quotations. `problem` is why nothing was checked.
+    angles of findings without verbatim quotations. `problem` is the reason why nothing was checked.
     """
 
     angles: tuple[Angle, ...]
@@ -93,7 +93,8 @@ class Judgement:
 
 
 def judged_pairs(answers: Sequence[Claims], pairs: Pairs) -> tuple[list[Pair], tuple[str, ...]]:
-    """The pairs that are called contradictions, and the statements without a readable verdict. A later answer adds.
+    """The pairs that are called contradictions, and the statements without a readable verdict. Later answers supplement
+    earlier ones.
 
     A statement is judged when it is listed as compatible, when one of its passages has another verdict, or when each of
     its passages has one: `compatible` for one passage of several does not cover the others.
@@ -119,7 +120,7 @@ def judged_pairs(answers: Sequence[Claims], pairs: Pairs) -> tuple[list[Pair], t
 
 
 def _verdicts(answer: Claims, passages: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str, str]]:
-    """Statement, passage and verdict of the pairs that were asked about; of a single passage the id may be left out."""
+    """Statement, passage and verdict of the pairs in the question; the id of a single passage may be omitted."""
     for verdict in answer.verdicts:
         named = _PASSAGE.findall(verdict.passage)
         for statement in _STATEMENT.findall(verdict.statement):
@@ -130,7 +131,7 @@ def _verdicts(answer: Claims, passages: Mapping[str, Sequence[str]]) -> Iterator
 
 
 def of_pair(pair: Pair, goal: JudgedDraft, angles: tuple[Angle, ...]) -> Doubt:
-    """The whole statement against the whole passage."""
+    """The doubt for a pair: the whole statement against the whole passage."""
     statement, source = pair.statement, pair.passage.source
     draft = Quotation(statement.text, goal.uri, statement.start, statement.end, goal.title)
     book = Quotation(source.text, source.uri, source.start, source.start + len(source.text), source.title)

@@ -66,8 +66,8 @@ class Monitor:
         generation: Generation,
         attempt: int,
     ) -> Evaluation:
-        """One verdict on one attempt, with the findings of every angle. A draft is named by its chapter, without one by
-        its node."""
+        """Checks one attempt: one verdict, with the findings of every angle. A draft is identified by its chapter, or
+        else by its node."""
         view, uri = await self._memory.view(chapter, generation), f"draft/{node.id}"
         by_rule = await self._rules.check(view, draft, uri, node.title) if self._rules else ()
         try:
@@ -79,7 +79,7 @@ class Monitor:
         return _verdict(checks, attempt, by_rule)
 
     def question_tokens(self, endpoint: Endpoint, draft: int, questions: int = len(GROUPS)) -> int:
-        """Tokens of one of the questions of a check of a draft of so many tokens, with its tools, at most.
+        """The highest number of tokens of one question in the check of a draft of `draft` tokens, with its tools.
 
         The draft itself is not counted. 0 for prompts that cannot be read.
         """
@@ -87,7 +87,7 @@ class Monitor:
         return frame + part_of(GROUPS[0], questions, sources_at_most(draft)) if frame else 0
 
     def _frame_tokens(self, endpoint: Endpoint) -> int:
-        """A question without draft and sources, at most; 0 for prompts that cannot be read."""
+        """The highest number of tokens of a question without draft and sources; 0 for prompts that cannot be read."""
         try:
             words = [self._prompts.text("monitor.check"), *(self._prompts.part(f"monitor.{each}") for each in ANGLES)]
         except SettingsError:
@@ -96,7 +96,7 @@ class Monitor:
         return NAMES_TOKENS + tokens_of(with_tools(question, Claims, endpoint), Claims, self._counter, endpoint)
 
     def defence_tokens(self, endpoint: Endpoint) -> int:
-        """Tokens of a question about the doubts that a check leaves, at most; the draft is not counted."""
+        """The highest number of tokens of a question about the doubts that a check leaves; the draft is not counted."""
         return self._defence_tokens(endpoint, "") + DOUBTS_TOKENS
 
     def _defence_tokens(self, endpoint: Endpoint, draft: str) -> int:
@@ -107,7 +107,9 @@ class Monitor:
         return tokens_of(with_tools(question, Readings, endpoint), Readings, self._counter, endpoint)
 
     def parts_at_most(self, endpoint: Endpoint, draft: int) -> int:
-        """The most parts in which a draft is checked, by its tokens; sources leave it two thirds of the space."""
+        """The highest number of parts in which a draft of `draft` tokens is checked; sources leave it two thirds of the
+        space.
+        """
         space = space_of(endpoint)
         frame = self._frame_tokens(endpoint)
         return parts_at_most(draft, 0, None if space is None else max(LEAST, 2 * (space - frame) // 3))
@@ -121,7 +123,9 @@ class Monitor:
         generation: Generation,
         angles: Sequence[Angle] = ANGLES,
     ) -> tuple[AngleCheck, ...]:
-        """These angles on a text that is kept already: advice. Raises ModelError when there is no model at all."""
+        """Checks a kept text from these angles; the result is only advice. Raises ModelError when there is no model at
+        all.
+        """
         book = await read_book(await self._memory.view(chapter, generation))
         return await self._check(angles, book, uri, title, text, self._model())
 
@@ -156,7 +160,7 @@ class Monitor:
     async def _settled(
         self, judged: Sequence[Judgement], words: Mapping[Angle, str], model: PaidOnce
     ) -> list[AngleCheck]:
-        """What is left of the doubts when innocent readings were looked for, part by part of the draft."""
+        """The checks after the search for innocent readings, part by part of the draft."""
         parts: dict[tuple[int, int], Settled] = {}
         checks: list[AngleCheck] = []
         for each in judged:
@@ -176,7 +180,7 @@ class Monitor:
     async def _look(
         self, angles: Mapping[Angle, str], goal: JudgedDraft, model: PaidOnce, tokens: int
     ) -> list[Judgement]:
-        """What these angles say; a draft that does not fit the model's window is read in parts."""
+        """The judgements of these angles; a draft that does not fit the model's window is read in parts."""
         for shrink in SHRINKS:
             try:
                 return await self._read(angles, goal, model if shrink == 1 else self._model(), tokens, shrink)
@@ -227,13 +231,13 @@ def _words(error: FlowCabalError) -> str:
 def _verdict(
     checks: tuple[AngleCheck, ...], attempt: int, by_rule: tuple[AngleCheck, ...] = (), *, switched_off: bool = False
 ) -> Evaluation:
-    """What the model found decides; findings of the rules are added and decide nothing."""
+    """The verdict: the model's findings decide; findings of the rules are added and decide nothing."""
     evaluation = _judged(checks, attempt, switched_off=switched_off)
     return replace(evaluation, checks=(*_further(by_rule, evaluation.findings), *checks))
 
 
 def _further(by_rule: tuple[AngleCheck, ...], said: Sequence[CheckFinding]) -> tuple[AngleCheck, ...]:
-    """The checks by rule without the findings that a model has made at the same two places."""
+    """The checks by rule, without findings that a model made at the same two places."""
     further: list[AngleCheck] = []
     for check in by_rule:
         kept = tuple(each for each in check.findings if not any(_same_places(each, known) for known in said))

@@ -17,7 +17,7 @@ _BEGINNING: Final = 24
 
 
 def checks_of(judgement: Judgement, settled: Settled) -> tuple[AngleCheck, ...]:
-    """The results of the angles of a question. None passed where a statement or a finding could not be read."""
+    """The results of the angles of a question. No angle passes when a statement or a finding could not be read."""
     checks = [_check(angle, judgement, settled) for angle in judgement.angles]
     if checks and judgement.goal is not None and not judgement.problem:
         pairs = judgement.pairs
@@ -75,7 +75,7 @@ def _unread(judgement: Judgement) -> list[str]:
 
 
 def _second(judgement: Judgement, settled: Settled) -> list[str]:
-    """What became of the second question."""
+    """The outcome of the second question, in words."""
     if not judgement.doubts:
         return []
     parts = []
@@ -109,7 +109,7 @@ def of_parts(checks: Sequence[AngleCheck]) -> AngleCheck:
 
 
 def merged(checks: Sequence[AngleCheck]) -> tuple[AngleCheck, ...]:
-    """The same finding from two angles stays with the surer one, or the first; others lose it."""
+    """Removes duplicates: a finding of two angles stays with the surer one, or with the first."""
     best: dict[tuple[str, str], tuple[float, int]] = {}
     for place, check in enumerate(checks):
         for finding in check.findings:

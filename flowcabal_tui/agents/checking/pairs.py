@@ -1,4 +1,4 @@
-"""Statements of a draft, each with passages of the book that may concern the same: the questions to a judge."""
+"""Statements of a draft, each with related passages of the book: the questions for a judge."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class BookSentence:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A statement and a passage. A strong one is near enough by rule to be shown as sure."""
+    """A statement and a passage. A strong pair is similar enough, by rule, to be shown as sure."""
 
     statement: DraftStatement
     passage: BookSentence
@@ -62,7 +62,7 @@ class Pairs:
 
     @property
     def passages(self) -> tuple[BookSentence, ...]:
-        """Each once."""
+        """The passages, each once."""
         return tuple({each.passage.id: each.passage for each in self.all}.values())
 
     def of(self, keys: Collection[tuple[str, str]]) -> Pairs:
@@ -71,7 +71,7 @@ class Pairs:
 
     @property
     def fenced(self) -> Fenced:
-        """Statements with their passages. A passage that is shown already is named with `see`."""
+        """Statements with their passages. A passage that was shown before is referred to with `see`."""
         shown: set[str] = set()
         parts = []
         for statement in self.statements.values():
@@ -102,7 +102,7 @@ def passage_line(passage: BookSentence) -> str:
 
 
 def _begun(text: str) -> str:
-    """Enough of a statement to find it in the draft, which contains the whole."""
+    """The beginning of a statement, long enough to find it in the draft, which contains the whole."""
     most = _BEGINNING["zh" if han_count(text) else "en"]
     return text if len(text) <= most else f"{text[:most]}…"
 

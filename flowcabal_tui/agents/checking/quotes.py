@@ -1,4 +1,4 @@
-"""Finds a quotation in a text, whatever its spaces and quotation marks."""
+"""Finds a quotation in a text, ignoring white space and quotation marks."""
 
 from __future__ import annotations
 

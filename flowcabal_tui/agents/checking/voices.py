@@ -32,7 +32,7 @@ class DraftStatement:
 
     @property
     def binds(self) -> bool:
-        """True when the book itself claims it."""
+        """True when the book itself asserts it."""
         return self.voice == "narration" and self.mode == "asserted"
 
 
@@ -47,7 +47,7 @@ def spans_of(draft: str, reader: Reader) -> tuple[Span, ...]:
 
 
 def statements_in(draft: str, language: str) -> dict[int, DraftStatement]:
-    """All statements of a draft by where they start, numbered c1, c2 ..."""
+    """All statements of a draft by their start offsets, numbered c1, c2 ..."""
     reader = Reader(language)
     told = without_speech(draft)
     return {

@@ -1,1 +1,3 @@
-"""Candidates of one step: how their paragraphs meet the plan, where those of a result come from, and its seams."""
+"""Candidates of one step: the alignment of their paragraphs with the plan, the origin of a result's paragraphs, and its
+seams.
+"""

@@ -1,4 +1,4 @@
-"""Paragraphs of candidates beside the beats of a plan, by the words that they share."""
+"""Aligns the paragraphs of candidates with the beats of a plan, by shared words."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _STEM: Final = 5
 
 
 def beats_in(plan: str) -> tuple[str, ...]:
-    """The beats of a plan: its list entries, else its paragraphs; () for one of a single paragraph."""
+    """The beats of a plan: its list entries, else its paragraphs; () for a plan of a single paragraph."""
     rows = [row for row in clean(plan).splitlines() if row.strip()]
     entries = [_MARK.sub("", row).strip() for row in rows if _MARK.match(row)]
     beats = entries if len(entries) > 1 else [row.strip() for row in rows if not _TITLE.search(row)]
@@ -61,7 +61,7 @@ def rows_of(beats: Sequence[str], texts: Sequence[str]) -> tuple[CandidateRow, .
 
 
 def aligned(beats: Sequence[str], paragraphs: Sequence[str]) -> tuple[int, ...]:
-    """For each paragraph its beat, never one before that of the paragraph before: the way with most shared words."""
+    """The beat of each paragraph, in ascending order: the assignment with most shared words."""
     if not paragraphs:
         return ()
     scores = _scores(beats, paragraphs)
@@ -86,7 +86,7 @@ def aligned(beats: Sequence[str], paragraphs: Sequence[str]) -> tuple[int, ...]:
 
 
 def _joined(found: list[int], shares: Sequence[bool]) -> tuple[int, ...]:
-    """A paragraph that shares no word with its beat goes on with the one before, unless a beat would be passed over."""
+    """Lets a paragraph that shares no word with its beat continue the one before, unless that skips a beat."""
     joined = list(found)
     for number in range(1, len(found)):
         following = next((found[n] for n in range(number, len(found)) if shares[n]), found[-1])
@@ -96,7 +96,7 @@ def _joined(found: list[int], shares: Sequence[bool]) -> tuple[int, ...]:
 
 
 def missing_beats(beats: Sequence[str], text: str) -> tuple[int, ...]:
-    """The beats (from 0) of which next to no words of their own are found in a text."""
+    """The beats (from 0) whose distinctive words are almost all missing in a text."""
     covered, of_beats = terms(text), [terms(beat) for beat in beats]
     often = Counter(term for each in of_beats for term in each)
     found = []
@@ -114,7 +114,7 @@ def terms(text: str) -> frozenset[str]:
 
 
 def _scores(beats: Sequence[str], paragraphs: Sequence[str]) -> list[list[float]]:
-    """For each paragraph and beat the share of the beat's words that the paragraph has; rare ones count more."""
+    """For each paragraph and beat, the share of the beat's words in the paragraph; rare ones count more."""
     of_beats, of_texts = [terms(each) for each in beats], [terms(each) for each in paragraphs]
     in_beats = Counter(term for each in of_beats for term in each)
     in_texts = Counter(term for each in of_texts for term in each)
@@ -132,7 +132,7 @@ def _scores(beats: Sequence[str], paragraphs: Sequence[str]) -> list[list[float]
 
 
 def _divided(paragraphs: Sequence[str], count: int) -> tuple[int, ...]:
-    """For each paragraph the part in which its middle lies, of `count` parts of equal length."""
+    """For each paragraph, the part that contains its middle, of `count` parts of equal length."""
     whole = sum(map(len, paragraphs)) or 1
     found, before = [], 0
     for each in paragraphs:

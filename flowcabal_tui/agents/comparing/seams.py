@@ -1,4 +1,4 @@
-"""The seams of a composed text: one question to a model for the sentences on both sides, and nothing else."""
+"""The seams of a composed text: asks a model once for the sentences on both sides, and for nothing else."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def hunks_of(text: str, seams: Sequence[Seam], answer: SeamChanges) -> tuple[Sea
 
 
 def with_hunks(text: str, hunks: Sequence[SeamHunk]) -> str:
-    """The text with these in their places. ValueError when the text is another one."""
+    """The text with these replacements. Raises ValueError when the text has changed."""
     for hunk in sorted(hunks, key=lambda each: each.start, reverse=True):
         if text[hunk.start : hunk.end] != hunk.before:
             raise ValueError(hunk.before)

@@ -1,4 +1,4 @@
-"""From which candidate each paragraph of a result comes, and which a hand has changed."""
+"""The candidate from which each paragraph of a result comes, and the paragraphs that the writer changed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class ParagraphSource:
-    """A paragraph of a result and the paragraph of a candidate that it is, or was changed from."""
+    """A paragraph of a result and the candidate's paragraph that it equals, or was changed from."""
 
     text: str
     taken: Taken
@@ -30,9 +30,11 @@ class ParagraphSource:
 def paragraph_sources(
     text: str, candidates: Mapping[Digest, str], taken: Collection[Taken] = ()
 ) -> tuple[ParagraphSource | None, ...]:
-    """For each paragraph its source; None for one by hand. Of equal ones, one that was `taken` counts, else the first.
+    """For each paragraph its source; None for one by the writer. Of equal ones, a paragraph in `taken` is chosen, else
+    the first.
 
-    A changed paragraph comes from the one with most pairs of characters in common, from 60 % on, as in an evolution.
+    The source of a changed paragraph is the one with most pairs of characters in common, at least 60 %, as in an
+    evolution.
     """
     known: dict[Digest, Taken] = {}
     shapes: list[tuple[frozenset[str], Taken]] = []

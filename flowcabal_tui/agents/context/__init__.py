@@ -1,1 +1,2 @@
-"""Role A, the Context agent: the right few thousand tokens out of a million words, explained."""
+"""Role A, the Context agent: selects the few thousand most useful tokens of a million words, and explains the
+selection."""

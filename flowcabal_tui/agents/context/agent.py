@@ -197,7 +197,7 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
         return ContextPlan(reading, candidates, besides, tuple(hidden), tuple(notes), tuple(pending))
 
     async def _said(self, goal: Assignment, seen: BookBefore, wish: str) -> ModelSaid:
-        """What the agents' model reads of the chapter's scene, where it may be asked."""
+        """The agents' model's description of the chapter's scene, if it may be asked."""
         if self._scenes is None or goal.chapter is None:
             return NOT_ASKED
         return await self._scenes.read(seen.book, seen.scene, seen.beats, wish)
@@ -234,7 +234,7 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
         return candidates
 
     async def _besides(self, book: Book, reading: Reading) -> dict[BudgetClass, list[Candidate]]:
-        """What a plan names that the chapter's own words do not: people, what holds of them, passages."""
+        """Candidates that a plan names but the chapter's own words do not: people, facts about them, passages."""
         relevant = await gather.relevance(book, reading)
         return {
             "entities": gather.entity_notes(
@@ -298,13 +298,15 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
         return Injection(prefix, suffix, receipt, inquiries, min(len(notice) + stable, len(suffix)))
 
     async def _outline(self, goal: Assignment, book: Book, reading: Reading) -> dict[BudgetClass, list[Candidate]]:
-        """Of the outline what the node may know."""
+        """The parts of the outline that the node may see."""
         names = tuple(name for entity in reading.cast for name in entity.names)
         space = self._space(goal) // 2 if goal.chapter is None else min(_OUTLINE_SPACE, self._space(goal) // 6)
         return await outline(book, Wanted(goal.chapter, goal.params.outline, names, space), self._counter)
 
     def _space(self, goal: Assignment) -> int:
-        """Tokens: the project's budget, or less where the node says so, or the model's window leaves less."""
+        """The budget in tokens: that of the project, or less if the node sets less or the model's window leaves
+        less.
+        """
         wanted, window = self._wanted(goal), self._window_room(goal)
         return wanted if window is None else max(0, min(wanted, window))
 
@@ -313,7 +315,7 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
         return self._budget if wanted is None else min(wanted, self._budget)
 
     def _window_room(self, goal: Assignment) -> int | None:
-        """What the window leaves beside the prompt's own words and an answer; None where it is not known."""
+        """The space of the window besides the prompt's own words and an answer; None if unknown."""
         endpoint = self._endpoint(goal.params.role)
         if endpoint is None or endpoint.context_window is None:
             return None
@@ -324,7 +326,7 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
         return min(context_room(window, answer), prompt_room(window, answer) - own)
 
     def _shortened(self, goal: Assignment) -> str:
-        """What the receipt says where the window leaves less than was wanted, and something is left out; else ""."""
+        """The receipt's note when the window leaves less than requested and something is left out; "" otherwise."""
         wanted, space = self._wanted(goal), self._space(goal)
         endpoint = self._endpoint(goal.params.role)
         if space >= wanted or endpoint is None:

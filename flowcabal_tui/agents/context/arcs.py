@@ -1,4 +1,4 @@
-"""Arcs and the whole work as candidates: the further back, the shorter; in a very long book they come first."""
+"""Arcs and the whole work as candidates: more distant ones are shorter; in a very long book they come first."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _LEVELS: Final[tuple[Level, ...]] = ("L0", "L1")
 
 @dataclass(frozen=True, slots=True)
 class ArcCandidates:
-    """Candidates for arcs and the work: those before chapters, those that only fill a rest; and the chapters that get
-    lines."""
+    """Candidates for arcs and the work: those that precede chapters, those that only fill unused space, and the
+    chapters that get lines."""
 
     first: tuple[Candidate, ...] = ()
     last: tuple[Candidate, ...] = ()
@@ -67,12 +67,12 @@ def _mattering(arcs: tuple[StoryArc, ...], relevant: Iterable[ChapterId]) -> lis
 
 
 def _tells(state: Derived, arc: StoryArc) -> bool:
-    """Not when the chapter that it was told as of has moved away, before the arc."""
+    """False when the chapter as of which it was written has been moved before the arc."""
     return state.position >= arc.chapters[0].position
 
 
 def _candidate(arc: StoryArc, state: Derived, language: str) -> Candidate:
-    """An arc as far as the state tells it, which may be less than the whole."""
+    """An arc as far as its state covers it, which may be less than the whole."""
     known = tuple(chapter for chapter in arc.chapters if chapter.position <= state.position)
     title = replace(arc, chapters=known).title(language)
     is_line = state.level == "L0"

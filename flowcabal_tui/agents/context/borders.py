@@ -50,7 +50,8 @@ def _paragraphs(text: str, start: int, end: int, forms: Sequence[str]) -> Span:
 
 
 def _sentences(text: str, span: Span, forms: Iterable[str], least: int) -> Span:
-    """Without the sentences at either end that are farthest from the forms, as long as `least` characters stay."""
+    """The span without those sentences at either end that are farthest from the forms; at least `least` characters
+    remain."""
     stands = [
         match.start() for form in forms if form for match in re.finditer(re.escape(form), text[span.start : span.end])
     ]

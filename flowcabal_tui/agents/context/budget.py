@@ -33,7 +33,7 @@ _MOST_DROPPED: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A candidate that goes in, and its tokens with heading and joins."""
+    """An included candidate, and its tokens with heading and joins."""
 
     candidate: Candidate
     tokens: int
@@ -41,7 +41,7 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A candidate that does not go in, and the rule; `for_space` is True where a larger budget would have taken it."""
+    """A rejected candidate and the rule; `for_space` is True if a larger budget would have included it."""
 
     candidate: Candidate
     rule: str
@@ -83,7 +83,7 @@ class Ledger:
         self._frame = counter.count(f"{preamble(language)}\n\n\n")
 
     def drop(self, candidate: Candidate, rule: str, *, for_space: bool = False) -> None:
-        """Writes down that a candidate does not go in, and why."""
+        """Records that a candidate is left out, and the reason."""
         self._dropped.append(Refused(candidate, rule, for_space))
 
     def charge(self, name: BudgetClass, tokens: int) -> None:
@@ -109,7 +109,7 @@ class Ledger:
             self._pass_on()
 
     def _pass_on(self) -> None:
-        """Offers what the far past left to classes that kept to their own share."""
+        """Offers the budget left over by the far past to classes limited to their own share."""
         waiting, self._waiting = self._waiting, []
         for candidate in waiting:
             before = sum(self._used.values())
@@ -119,7 +119,7 @@ class Ledger:
             self._carry -= sum(self._used.values()) - before
 
     def hold(self, uri: str, start: int, end: int) -> None:
-        """Notes a part of a chapter that the prompt has already, outside of the classes."""
+        """Records a part of a chapter that the prompt already contains outside of the classes."""
         self._spans.setdefault(uri, []).append((start, end))
 
     def spend_rest(self) -> None:
@@ -143,8 +143,10 @@ class Ledger:
         self._waiting = []
 
     def close(self) -> int:
-        """Ends the stable part; returns its length in the user suffix. Later additions have the whole budget but for
-        the tokens of sentences that stood in it twice."""
+        """Ends the stable part; returns its length in the user suffix.
+
+        Later additions may use the whole remaining budget, except the tokens of sentences removed as repetitions.
+        """
         self.render()
         self._saved = self._without_repeats()
         self._closed, self._budget = len(self._chosen), self._whole
@@ -152,10 +154,7 @@ class Ledger:
         return len(self._user_suffix())
 
     def _without_repeats(self) -> int:
-        """Takes the sentences that a passage of the same chapter holds out of the summaries; returns their tokens.
-
-        A summary of which they hold more than half stays whole: what is left would tell too little of the chapter.
-        """
+        """Removes sentences that a passage of their chapter contains from summaries that keep half; returns their tokens."""
         texts: dict[str, list[str]] = {}
         for one in self._chosen:
             if one.candidate.level == "L2":
@@ -177,18 +176,18 @@ class Ledger:
         return saved
 
     def add(self, candidates: Iterable[Candidate]) -> None:
-        """Adds candidates behind the stable texts, as far as they fit."""
+        """Adds candidates after the stable texts, as far as they fit."""
         for candidate in candidates:
             if not self._take(candidate, self.left):
                 self.drop(candidate, _("over the whole budget"), for_space=True)
 
     @property
     def left(self) -> int:
-        """Tokens of the whole budget that nobody has used."""
+        """The unused tokens of the whole budget."""
         return self._budget - self._frame - self._saved - sum(self._used.values())
 
     def render(self) -> tuple[str, str]:
-        """System prefix and user suffix; the last ones taken go until both are within the budget as counted whole."""
+        """Returns system prefix and user suffix, without the last additions until both fit the budget as a whole."""
         while True:
             if self._closed is None:
                 self._drop_introductions()
@@ -205,7 +204,7 @@ class Ledger:
         self.drop(last.candidate, rule, for_space=for_space)
 
     def _drop_introductions(self) -> None:
-        """Takes out what says something of texts that did not go in."""
+        """Removes introductions of texts that were not included."""
         for one in [one for one in self._chosen if one.candidate.introduces]:
             texts = [other.candidate for other in self._chosen]
             texts = [each for each in texts if each.budget_class == one.candidate.budget_class]
@@ -213,7 +212,7 @@ class Ledger:
                 self._give_up(one, _("nothing that it introduces was included"))
 
     def measure(self, prefix: str, suffix: str) -> int:
-        """Tokens of the two texts with the line breaks that join them to the prompt; nothing costs nothing."""
+        """The tokens of the two texts with the line breaks that join them to the prompt; 0 for empty texts."""
         return sum(self._counter.count(f"{text}\n") for text in (prefix, suffix) if text)
 
     def sources(self) -> tuple[ContextSource, ...]:
@@ -257,7 +256,7 @@ class Ledger:
         return refused or any(self._lacks(one.candidate) for one in self._chosen)
 
     def _lacks(self, candidate: Candidate) -> bool:
-        """True for a shortened text; of the end of a chapter only where what is before it does not stand elsewhere."""
+        """True for a shortened text; for the end of a chapter, only if the part before it is not included elsewhere."""
         if candidate.cut != "end":
             return bool(candidate.cut)
         told = 0
@@ -271,7 +270,7 @@ class Ledger:
         return tuple(ClassUse(name, share, self._used[name]) for name, share in self._shares.items())
 
     def _raise_meta(self, least: int) -> None:
-        """Gives the notes at least `least` tokens, from the shares of the far past and of the summaries alike."""
+        """Gives the notes at least `least` tokens, taken equally from the far past and the summaries."""
         more = max(0, least - self._shares["meta"])
         self._shares["meta"] += more
         for name in _GIVING & self._shares.keys():
@@ -281,12 +280,12 @@ class Ledger:
         self._waiting = [each for each in self._waiting if not self._take(each, self.left)]
 
     def _recount(self) -> None:
-        """Books what the texts take together, which is less than the sum of their parts, each rounded up."""
+        """Replaces the sum of the parts, each rounded up, by the smaller count of the whole texts."""
         spent = self.measure(self._system_prefix(), self._user_suffix()) + self._used.get("inquiry", 0)
         self._frame -= max(0, self._budget - spent - self.left)
 
     def _grow(self, at: int) -> None:
-        """Shows, where there is space, what is not there yet of an excerpt's passage or before the last pages."""
+        """Extends an excerpt to more of its passage, or the last pages backwards, as far as there is space."""
         chosen = self._chosen[at]
         taken = chosen.candidate
         if (larger := taken.larger) is None:
@@ -312,7 +311,7 @@ class Ledger:
         spans.append((start, end))
 
     def _take(self, candidate: Candidate, space: int) -> bool:
-        """True when the candidate is settled: taken, taken smaller, or there already."""
+        """True when the candidate is settled: included, included in a smaller form, or a duplicate."""
         rest = self._not_yet_there(candidate)
         if rest is None:
             self.drop(candidate, _("already included"))
@@ -336,7 +335,7 @@ class Ledger:
         return False
 
     def _enlarge(self, whole: Candidate, taken: Candidate) -> None:
-        """Takes as much of `whole` in place of the part or lower level that was `taken` as there is space for."""
+        """Replaces the part or lower level that was `taken` by as much of `whole` as fits."""
         chosen = next(one for one in self._chosen if one.candidate is taken)
         self._chosen.remove(chosen)
         self._taken[taken.part] -= 1
@@ -351,7 +350,7 @@ class Ledger:
             self._book(taken, chosen.tokens)
 
     def _fitted(self, candidate: Candidate, space: int, extra: int) -> tuple[Candidate, int]:
-        """As much of a text as fits, and its tokens; a counter may find more in the frame than was reckoned with."""
+        """As much of a text as fits, and its tokens; tokens of the surrounding text may exceed the estimate."""
         over = 0
         for _try in range(_TRIES):
             rest = self._shortened(candidate, space - extra - over)
@@ -385,7 +384,7 @@ class Ledger:
             self._levels[candidate.uri] = max(self._levels.get(candidate.uri, ""), candidate.level)
 
     def _not_yet_there(self, candidate: Candidate) -> Candidate | None:
-        """The candidate without what is in already; None when nothing of substance is left."""
+        """The candidate without text that is already included; None when nothing of substance is left."""
         if candidate.level <= self._levels.get(candidate.uri, ""):
             return None
         if candidate.level != "L2" or candidate.start < 0:
@@ -429,7 +428,7 @@ class Ledger:
 
 
 def _heading(candidate: Candidate) -> tuple[str, str, str]:
-    """Parts that share it share a title in the prompt (`Candidate.follows`)."""
+    """The key of a candidate's title; parts with an equal key share one title in the prompt (`Candidate.follows`)."""
     return candidate.budget_class, candidate.uri, candidate.title
 
 
@@ -445,5 +444,5 @@ def _texts(candidates: Sequence[Candidate], language: str) -> str:
 
 
 def _place(chosen: Chosen) -> tuple[int, int, str]:
-    """Story order; what belongs to no chapter by its uri."""
+    """The sort key of story order; texts without a chapter are sorted by uri."""
     return chosen.candidate.position, chosen.candidate.start, chosen.candidate.uri

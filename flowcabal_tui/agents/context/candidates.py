@@ -67,8 +67,8 @@ class Candidate:
     taken when this one is too large; `cuttable` texts may be shortened instead. `larger` is the passage that contains
     an excerpt, used when budget is left. `line` ones take one line.
 
-    `rank` is the place in the order of relevance, where it was looked up for the prompt. `label` names in the receipt a
-    line that has no title in the prompt.
+    `rank` is the place in the order of relevance, for a candidate that was looked up for the prompt. `label` is the
+    name in the receipt of a line without a title in the prompt.
     """
 
     uri: str
@@ -95,7 +95,9 @@ class Candidate:
     """The uri prefix of the texts that it introduces; it is removed when none of them is taken."""
 
     def block(self, language: str) -> str:
-        """Its text within its part, with the line break behind it: a line, a text under its title, or a whole part."""
+        """The text as it appears in its part, with the line break after it: a line, a text under its title, or a whole
+        part.
+        """
         if self.line:
             title = self.label_in(language)
             colon = "" if not title else "：" if language.startswith("zh") else ": "
@@ -106,12 +108,12 @@ class Candidate:
 
     @property
     def continued(self) -> str:
-        """Its text behind another part of the same chapter, whose title covers it."""
+        """Its text when it follows another part of the same chapter, without a title."""
         return f"\n{escaped(self._shown.strip())}\n"
 
     @property
     def part(self) -> PartKey:
-        """The part of the prompt that holds it."""
+        """The part of the prompt that contains it."""
         if self.budget_class == "meta":
             return cast("PartKey", self.meta_name)
         return "untold" if self.is_secret else PART_OF[self.budget_class]
@@ -122,11 +124,13 @@ class Candidate:
         return cast("MetaName", self.uri.removeprefix("meta/"))
 
     def label_in(self, language: str) -> str:
-        """Its title, with the number of the chapter that it is a text of."""
+        """Its title, with the number of its chapter."""
         return chapter_label(self.position if self.uri.startswith("manuscript/") else 0, self.title, language)
 
     def _told(self, language: str) -> str:
-        """The text; of one that was shortened, by how much and why, before its end or behind its beginning."""
+        """The text; for a shortened one, with a note on the amount and the reason, before its end or after its
+        beginning.
+        """
         text = self._shown.strip()
         if not self.cut:
             return text

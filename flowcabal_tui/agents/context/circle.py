@@ -58,7 +58,7 @@ async def circle(
 
 
 def _bound(passages: Sequence[frozenset[EntityId]], present: frozenset[EntityId]) -> dict[EntityId, float]:
-    """How closely everybody else stands with those who are `present`."""
+    """For everybody else, a score of how closely they are connected with those who are `present`."""
     counts = Counter[EntityId]()
     together: defaultdict[EntityId, Counter[EntityId]] = defaultdict(Counter)
     for here in passages:

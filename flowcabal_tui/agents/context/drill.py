@@ -1,6 +1,6 @@
 """Drill-down: opens earlier chapters whose L0 or L1 matches the prompt.
 
-A summary holds the subjects of a chapter; a name that is mentioned in passing is not in it.
+A summary names only the subjects of a chapter, not names that are mentioned in passing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LEVELS: Final[tuple[Level, ...]] = ("L0", "L1")
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A chapter that its summary chose: the names and words found there, the level that has the first, its text."""
+    """A chapter chosen by its summary: the names and words found in it, the level that has the first, its text."""
 
     chapter: ChapterId
     found: tuple[str, ...]
@@ -40,7 +40,7 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The L0 and the L1 of a chapter; "" where one is not there."""
+    """The L0 and the L1 of a chapter; "" for one that does not exist."""
 
     chapter: ChapterId
     position: int
@@ -69,7 +69,7 @@ def looked_at(chapters: Sequence[Chapter], ranked: Sequence[ChapterId], taken: I
 
 
 def summaries_of(lines: Iterable[Derived], overviews: Iterable[Derived], places: Mapping[str, int]) -> list[Summary]:
-    """By story order. `places` are the positions of the chapters, by uri."""
+    """The summaries in story order. `places` are the positions of the chapters, by uri."""
     of_line, of_overview = {each.uri: each.text for each in lines}, {each.uri: each.text for each in overviews}
     return [
         Summary(ChapterId(uri.removeprefix("manuscript/")), at, of_line.get(uri, ""), of_overview.get(uri, ""))
@@ -79,7 +79,8 @@ def summaries_of(lines: Iterable[Derived], overviews: Iterable[Derived], places:
 
 
 def opened(summaries: Sequence[Summary], reading: Reading, before: int) -> tuple[Opened, ...]:
-    """The best few by the names and words of the prompt in their summaries, rare ones and long absent names first."""
+    """The best few chapters by the names and words of the prompt in their summaries; rare names and long absent ones
+    weigh more."""
     texts = [each.text.lower() for each in summaries]
     starts, joined = [], ""
     for text in texts:
@@ -117,7 +118,7 @@ def _opened(summary: Summary, found: tuple[str, ...], forms: Iterable[str]) -> O
 
 
 def _having(forms: Iterable[str], joined: str, starts: Sequence[int]) -> frozenset[int]:
-    """The summaries with any of the forms, as places in `starts`."""
+    """The summaries with any of the forms, as indexes into `starts`."""
     found = set()
     for form in forms:
         at = joined.find(form.lower())

@@ -1,5 +1,5 @@
 """Implicit requirements: the length of the chapter, its voice and tense, and the style of the writer's own pages. All
-of them are read by rule from the book before the chapter and from the wish."""
+of them are determined by rule from the book before the chapter and from the writer's instruction."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ class Expected:
 
 
 async def expected(view: MemoryView, wish: str, goal: int, asked: str = "", *, has_pages: bool = False) -> Expected:
-    """The requirements for the view's target. `goal` is the length of a chapter, 0 for none; `asked` the length that
-    the writer gave for this run, which precedes that in the wish.
+    """The requirements for the view's target. `goal` is the length of a chapter, 0 for none; `asked` the length set for
+    this run, which takes precedence over one in `wish`, the writer's instruction.
 
-    With `has_pages` the prompt holds pages of the chapters before, so that none are sent once more as samples. Samples
-    hold no secret, so they may be shown from any point of view.
+    With `has_pages` the prompt holds pages of the chapters before, so that none are repeated as samples. Samples hold
+    no secret, so they may be shown from any point of view.
     """
     chapters = [chapter for chapter in await view.chapters() if chapter.version and chapter.length]
     texts = await view.chapter_texts([chapter.id for chapter in chapters[-_LAST:]])
@@ -85,14 +85,18 @@ async def expected(view: MemoryView, wish: str, goal: int, asked: str = "", *, h
 
 
 def shows_pages(workflow: Workflow, budget: int) -> bool:
-    """True when every node of the workflow that asks for the style gets the chapters before as well. `budget`: the
-    project's tokens of a context, 0 where none is made."""
+    """True when every node of the workflow that requests the style gets the previous chapters as well.
+
+    `budget`: the project's tokens of a context, 0 where none is made.
+    """
     asking = [node for node in workflow.nodes if "chapter.style" in node.model_dump_json()]
     return bool(asking) and all(min(_tokens_of(node.params, budget), budget) >= _PAGES for node in asking)
 
 
 def _tokens_of(params: Mapping[str, Any], budget: int) -> int:
-    """The most tokens of context in the prompt of a node with these parameters; 0 for kinds of nodes with none."""
+    """The highest number of context tokens in the prompt of a node with these parameters; 0 for kinds without a
+    context.
+    """
     tokens = params.get("context_tokens")
     if "prompt" not in params or params.get("context") is False:
         return 0
@@ -100,7 +104,7 @@ def _tokens_of(params: Mapping[str, Any], budget: int) -> int:
 
 
 def wished_length(wish: str, language: str) -> int:
-    """The length that a wish names, in characters for a Chinese book, in words otherwise; 0: none."""
+    """The length in the writer's instruction, in characters for a Chinese book, in words otherwise; 0: none."""
     found = (_LENGTH_ZH if language.startswith("zh") else _LENGTH_EN).search(wish)
     if found is None:
         return 0
@@ -109,13 +113,13 @@ def wished_length(wish: str, language: str) -> int:
 
 
 def asked_length(asked: str) -> int:
-    """The number of a field for a length; 0 for none, and for a number that is no chapter length."""
+    """The number in a length field; 0 for none, and for a number that cannot be a chapter length."""
     number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) <= len(str(LONGEST_CHAPTER)) else 0
     return number if number <= LONGEST_CHAPTER else 0
 
 
 def wanted_length(wish: str, asked: str, language: str) -> int:
-    """The length that a run is to write: the one `asked` for it, else the one that its wish names; 0: neither."""
+    """The length for a run: the one `asked` for it, else the one in the writer's instruction; 0: neither."""
     return asked_length(asked) or wished_length(wish, language)
 
 
@@ -130,7 +134,7 @@ def _length(wish: str, goal: int, asked: str, chapters: list[Chapter], language:
 
 
 def told_by(text: str, language: str) -> str:
-    """Person and tense of the narration outside quotation marks; "" where the text is too short or in doubt."""
+    """Person and tense of the narration outside quotation marks; "" if the text is too short or ambiguous."""
     told = _SPOKEN.sub(" ", text)
     chinese = language.startswith("zh")
     words = len(told) if chinese else len(_WORD.findall(told))

@@ -42,7 +42,7 @@ _WORDS: Final = {
 async def told(book: Book, reading: Reading) -> list[Candidate]:
     """The lines of the class, most needed first: promises, relations, facts, the story's time, secrets.
 
-    Superseded facts, ended relations and paid promises never enter: the view shows as open only what is open here.
+    Superseded facts, ended relations and paid promises are never included; a promise that is paid later counts as open.
     """
     words, facts = _Words(book, reading), await book.view.facts()
     cast = {entity.id: place for place, entity in enumerate(reading.cast)}
@@ -59,9 +59,9 @@ async def told(book: Book, reading: Reading) -> list[Candidate]:
 
 
 async def related(book: Book, reading: Reading) -> tuple[tuple[Entity, str], ...]:
-    """Whom relations one hop on bring, and the plot threads that share a record with the cast, each with the reason.
+    """The entities related to the cast, and the plot threads that share a record with it, each with the reason.
 
-    In the order of the relations; then the threads, the newest first.
+    In the order of the relations; then the threads, newest first.
     """
     words, known = _Words(book, reading), {entity.id: entity for entity in book.entities}
     cast = {entity.id: place for place, entity in enumerate(reading.cast)}
@@ -81,7 +81,7 @@ async def related(book: Book, reading: Reading) -> tuple[tuple[Entity, str], ...
 
 
 async def _open_records(book: Book) -> list[tuple[ChapterId | None, tuple[EntityId, ...]]]:
-    """Since when and about whom: facts that hold, promises that are not paid, moments."""
+    """Open records by starting chapter and subjects: valid facts, unpaid promises, moments."""
     view = book.view
     return [
         *((fact.since, fact.about) for fact in await view.facts() if fact.until is None),
@@ -91,7 +91,7 @@ async def _open_records(book: Book) -> list[tuple[ChapterId | None, tuple[Entity
 
 
 def withheld(viewpoint: Viewpoint, book: Book, reading: Reading) -> list[Candidate]:
-    """Secrets that must not enter, and the texts that rest on them or contain them, for the receipt."""
+    """Secrets that must not be included, and the texts that rest on them or contain them, for the receipt."""
     words = _Words(book, reading)
     facts = [(f"facts/{fact.id}", fact.text) for fact in viewpoint.hidden]
     relations = [(f"relations/{each.id}", _relation_line(each, words)) for each in viewpoint.relations]
@@ -102,7 +102,7 @@ def withheld(viewpoint: Viewpoint, book: Book, reading: Reading) -> list[Candida
 
 
 class _Words:
-    """Puts records into words, and tells how near they are to the prompt."""
+    """Phrases records and measures their relevance to the prompt."""
 
     def __init__(self, book: Book, reading: Reading) -> None:
         self._book, self.chinese = book, book.view.language.startswith("zh")
@@ -114,7 +114,7 @@ class _Words:
         return self._names.get(entity, "")
 
     def place(self, chapter: ChapterId | None) -> int:
-        """Its position; 0 for what was before the book."""
+        """The chapter's position; 0 for events before the book."""
         return self._places.get(chapter, 0) if chapter else 0
 
     def say(self, key: str, **values: object) -> str:
@@ -128,7 +128,7 @@ class _Words:
         return "、" if self.chinese else ", "
 
     def near(self, text: str) -> int:
-        """How many words of the prompt it has."""
+        """The number of words that a text shares with the prompt."""
         return len(self._wanted & _terms(text.lower(), self.chinese))
 
     @property
@@ -138,7 +138,7 @@ class _Words:
     def candidate(
         self, uri: str, reason: str, label: str, text: str, chapter: ChapterId | None, evidence: Sequence[Evidence]
     ) -> Candidate:
-        """A line of the class, where its chapter stands in the story. The reason names the chapter that tells it."""
+        """A candidate line, at the position of its chapter. The reason names that chapter."""
         places = [at for each in evidence[:1] if (at := self.place(each.chapter))]
         why = _(", ").join([reason, *(_("narrated in chapter {n}").format(n=at) for at in places)])
         short = label if len(label) <= _LABEL else f"{label[: _LABEL - 1].rstrip()}…"
@@ -146,12 +146,12 @@ class _Words:
 
 
 def _terms(text: str, chinese: bool) -> set[str]:
-    """Pairs of characters for Chinese, words otherwise: as a prompt's words are."""
+    """Pairs of characters for Chinese, words otherwise, like the words of a prompt."""
     return {text[at : at + 2] for at in range(len(text) - 1)} if chinese else set(_WORD.findall(text))
 
 
 def _promises(promises: Iterable[Promise], cast: dict[EntityId, int], words: _Words) -> list[Candidate]:
-    """Those that are overdue, due, or open about the cast; in this order."""
+    """Promises that are overdue, then those due, then open ones about the cast."""
     found: list[tuple[int, int, Promise, str]] = []
     for promise in promises:
         if promise.paid is not None or promise.dropped:
@@ -181,7 +181,7 @@ def _promises(promises: Iterable[Promise], cast: dict[EntityId, int], words: _Wo
 
 
 def _of_cast(relations: Iterable[Relation], cast: dict[EntityId, int], words: _Words) -> list[Relation]:
-    """Those within the cast, then those one hop on; the nearest to the prompt, then the newest first."""
+    """Relations within the cast, then those one hop away; most similar to the prompt first, then the newest."""
     found = [each for each in relations if each.until is None and (each.source in cast or each.target in cast)]
 
     def order(relation: Relation) -> tuple[bool, int, int, str]:
@@ -214,9 +214,9 @@ def _relation_line(relation: Relation, words: _Words) -> str:
 
 
 def _facts(facts: Sequence[Fact], cast: dict[EntityId, int], words: _Words) -> list[Candidate]:
-    """Those that hold here and are about the cast or a secret of theirs.
+    """Facts that are valid at this point, about the cast or a secret of theirs.
 
-    The nearest to the prompt first, then those of the first of the cast, then the newest.
+    Those most similar to the prompt first, then those about the first of the cast, then the newest.
     """
     concerned = {each.id: [who for who in _concerned(each) if who in cast] for each in facts if each.until is None}
     found = [each for each in facts if concerned.get(each.id)]
@@ -249,7 +249,7 @@ def _fact_line(fact: Fact, words: _Words) -> str:
 
 
 def _moments(moments: Sequence[Moment], words: _Words) -> list[Candidate]:
-    """The newest that say when they happen."""
+    """The newest moments that state their time."""
     dated = sorted((each for each in moments if each.when), key=lambda each: (words.place(each.chapter), each.id))
     return [
         words.candidate(

@@ -1,4 +1,4 @@
-"""Collects the candidates of each class: structure before similarity, names apart from the plan."""
+"""Collects the candidates of each class: structure before similarity, names separately from the plan."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ _MOST_LINES: Final = 120
 class Found:
     """A text that the knowledge server found by meaning. `uri` is project-relative.
 
-    `start`/`end` are character offsets in a chapter (-1: not of a chapter's text); `position` is the chapter position
-    that the text knows of (0: none).
+    `start`/`end` are character offsets in a chapter (-1: not of a chapter's text); `position` is the last chapter
+    position that the text covers (0: none).
     """
 
     uri: str
@@ -54,10 +54,10 @@ class Found:
 
 
 class Finder(Protocol):
-    """Semantic search, when a knowledge server is up. Raises KnowledgeError when it is not."""
+    """Semantic search by a knowledge server. Raises KnowledgeError when none is available."""
 
     async def find(self, query: str, before: int, limit: int) -> Sequence[Found]:
-        """The nearest texts that know of no chapter at position `before` or later."""
+        """The nearest texts that cover no chapter at position `before` or later."""
         ...
 
 
@@ -136,7 +136,7 @@ def _line_of(entity: Entity, chinese: bool) -> str:
 
 
 async def near(book: Book, counter: CountedTokens, share: int) -> list[Candidate]:
-    """The end of the previous chapter, and those before it at L1, or their last lines where no L1 is."""
+    """The end of the previous chapter, and earlier ones at L1, or their last lines if they have no L1."""
     candidates: list[Candidate] = []
     newest_first = book.chapters[: -_NEAR_CHAPTERS - 1 : -1]
     uris = [f"manuscript/{chapter.id}" for chapter in newest_first]
@@ -163,7 +163,8 @@ async def near(book: Book, counter: CountedTokens, share: int) -> list[Candidate
 
 
 async def _ending(book: Book, chapter: Chapter, distance: int, counter: CountedTokens, space: int) -> Candidate:
-    """The last `space` tokens of a chapter; of the previous one as much as there is space for in the end."""
+    """The last `space` tokens of a chapter; the end of the previous one may be extended later as far as the budget
+    allows."""
     text = await book.view.chapter_text(chapter.id)
     span = cut(text, space, counter, keep_end=True)
     whole = Candidate(
@@ -233,7 +234,7 @@ async def relevance(book: Book, reading: Reading, has_space: HasSpace = bool) ->
 
 
 async def _opened(book: Book, reading: Reading, weighed: Weighed) -> tuple[drill.Opened, ...]:
-    """Chapters that their L0 or L1 chose, of those that neither lead nor are included anyway since they are near."""
+    """Chapters chosen by their L0 or L1, except the leading ones and those included as the near past."""
     if not reading.names and not reading.words:
         return ()
     taken = [*weighed.leading, *(chapter.id for chapter in book.chapters[-_NEAR_CHAPTERS:])]
@@ -321,14 +322,14 @@ async def knowledge(book: Book, finder: Finder, query: str, relevant: Relevance,
 
 
 def _excerpt_of(whole: Candidate, chapter: str, pair: Iterable[Entity]) -> Candidate:
-    """What a passage tells of two people."""
+    """The excerpt of a passage about two people."""
     names = tuple(name for entity in pair for name in entity.names)
     span = excerpt(chapter, whole.start, whole.end, [(1.0, names)])
     return _cut_out(whole, Span(max(whole.start, span.start), min(whole.end, span.end)))
 
 
 def _cut_out(whole: Candidate, span: Span) -> Candidate:
-    """The part of a passage at `span`, which may grow to the whole."""
+    """The part of a passage at `span`, which may be extended to the whole."""
     if (span.start, span.end) == (whole.start, whole.end):
         return whole
     text = whole.text[span.start - whole.start : span.end - whole.start]

@@ -1,4 +1,4 @@
-"""Inquiry blocks: a question of the writer's prompt, answered from the book before the prompt is sent."""
+"""Inquiry blocks: a question in the writer's prompt, answered from the book before the prompt is sent."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ async def _asked(
 
 
 async def _passages(book: Book, question: str) -> list[SourceText]:
-    """The passages that name whom the question names and share its words, in story order."""
+    """The passages that name people of the question and share its words, in story order."""
     cast = named_in(question, book.entities)
     names = [name for entity in cast for name in entity.names]
     terms = (*names, *search_terms(question, names, book.view.language))

@@ -89,7 +89,7 @@ def read_intent(
 
 
 def _of(said: Scene, entities: Sequence[Entity]) -> Iterator[Entity]:
-    """The entities of which something is said, though no text may name them."""
+    """The entities that the agents' model or the writer names, even if no text names them."""
     for name in said.who or ():
         yield from (each for each in entities if name in each.names)
     yield from named_in(said.where or "", entities)
@@ -106,7 +106,7 @@ def _without(text: str, names: Iterable[str]) -> str:
 
 
 def _words(text: str, language: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The runs of Chinese, and all words in their order: pairs of characters of those runs, or words of letters."""
+    """The runs of Chinese, and all words in order: pairs of characters of those runs, or alphabetic words."""
     if not language.startswith("zh"):
         found = (word.lower() for word in _WORD.findall(text))
         return (), tuple(dict.fromkeys(word for word in found if word not in EMPTY_WORDS))

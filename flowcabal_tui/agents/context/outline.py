@@ -101,7 +101,7 @@ def _verbatim(found: BookOutline, each: Placed, words: str, language: str) -> Ca
 
 
 def _first_line(found: BookOutline, each: Placed) -> str:
-    """The first sentence of a part, or the words of its heading."""
+    """The first sentence of a part, or its heading."""
     beats = found.outline.beats(each.part)
     first = next(iter(sentences(beats)), Span(0, 0))
     return beats[first.start : first.end]
@@ -113,7 +113,7 @@ def _title(key: str, language: str) -> str:
 
 
 def _whole(found: BookOutline, wanted: Wanted, counter: TokenCounter, language: str) -> Candidate:
-    """The outline as it is, for a node that writes for no chapter."""
+    """The whole outline, for a node that writes for no chapter."""
     whole = Candidate(
         URI, _title("whole", language), _("the whole outline"), "L2", "outline", found.text, of=len(found.text)
     )
@@ -121,7 +121,7 @@ def _whole(found: BookOutline, wanted: Wanted, counter: TokenCounter, language: 
 
 
 def _within(candidate: Candidate, space: int, counter: TokenCounter) -> Candidate:
-    """The beginning of a text that is longer than the space, marked as that."""
+    """The beginning of a text that exceeds the space, marked as shortened."""
     text = candidate.text[: space * _LONGEST]
     kept = text[: cut(text, space, counter).end]
     if len(kept) == len(candidate.text):
@@ -131,7 +131,7 @@ def _within(candidate: Candidate, space: int, counter: TokenCounter) -> Candidat
 
 
 def _of_part(found: BookOutline, each: Placed, budget_class: BudgetClass, reason: str, title: str = "") -> Candidate:
-    """A part with its own words. The reason names what is hidden from the point of view."""
+    """A part with its own text. The reason mentions what is hidden from the point of view."""
     beats = found.outline.beats(each.part)
     if hidden := beats.count(HIDDEN):
         reason = _("{reason}; {n} characters are hidden from the point of view").format(reason=reason, n=hidden)
@@ -152,7 +152,7 @@ def _of_part(found: BookOutline, each: Placed, budget_class: BudgetClass, reason
 def _around(
     found: BookOutline, wanted: Wanted, own: Sequence[Placed], counter: TokenCounter, language: str
 ) -> Iterator[Candidate]:
-    """The book's own words, and those of the volume of the chapter."""
+    """The text of the book's own part, and that of the chapter's volume."""
     first = found.placed[0]
     has_chapters = any(each.part.kind == "chapter" for each in found.placed)
     if has_chapters or len(found.outline.body(first.part)) <= wanted.space * 2:
@@ -164,7 +164,7 @@ def _around(
 
 
 def _earlier(found: BookOutline, position: int, own: Sequence[Placed]) -> list[Placed]:
-    """Parts of which all comes before the chapter. A volume's words tell of all its chapters."""
+    """Parts that lie entirely before the chapter. A volume's text counts for all its chapters."""
     positions = {each.id: each.position for each in found.chapters}
     last: dict[int, float] = {}
     for at, each in enumerate(found.placed):
@@ -186,9 +186,9 @@ def _before(
     counter: TokenCounter,
     language: str,
 ) -> list[Candidate]:
-    """The chapters before, a sentence each: as many of the newest as there is space for, and how many are left out.
+    """Earlier chapters, one sentence each: as many of the newest as fit, and the number of those left out.
 
-    These are tens, so that the next chapters' requests begin alike.
+    They are left out in tens, so that the requests of the next chapters begin alike.
     """
     earlier = [each for each in _earlier(found, position, own) if not _is_blank(found, each)]
     lines: list[str] = []
@@ -218,7 +218,7 @@ def _is_blank(found: BookOutline, each: Placed) -> bool:
 
 
 def _line(found: BookOutline, each: Placed, counter: TokenCounter, language: str) -> str:
-    """The first sentence of a chapter's beats; a mark where there is more."""
+    """The first sentence of a chapter's beats, with a mark if there is more."""
     body = found.outline.body(each.part).replace(HIDDEN, "…").strip(_LIST_MARKS + "\n")
     first = body.split("\n")[0]
     short = shortened(first, _SENTENCE, counter)
@@ -236,7 +236,9 @@ def _left_out(n: int, language: str) -> str:
 def _unassigned(
     found: BookOutline, wanted: Wanted, position: int, is_assigned: bool, language: str
 ) -> Iterator[Candidate]:
-    """Passages that name the chapter's people, of parts that fit no chapter and are not known to be of a later one."""
+    """Passages that name the chapter's people, from parts that fit no chapter and are not known to belong to a later
+    one.
+    """
     if not wanted.names:
         return
     parts = [each for each in found.unassigned if _may_be_here(each, position, is_assigned)]

@@ -63,7 +63,7 @@ def own_words(blocks: Sequence[Block], prompt: str, fixed: Set[str], titles: Map
 
 
 def _without_titles(blocks: Iterable[Block], prompt: str, titles: Mapping[str, str]) -> str:
-    """The prompt with a line break where the blocks bring one of the titles."""
+    """The prompt with a line break in place of each title that the blocks insert."""
     for before, name, behind in _named(blocks):
         if title := titles.get(name, "").strip():
             around = [re.escape(before), re.escape(behind)] if before.strip() or behind.strip() else [r"^\s*", r"\s*$"]
@@ -74,7 +74,7 @@ def _without_titles(blocks: Iterable[Block], prompt: str, titles: Mapping[str, s
 
 
 def _named(blocks: Iterable[Block]) -> Iterator[tuple[str, str, str]]:
-    """The names that are filled in, each with the words of its line before and behind it, up to another one."""
+    """The names that are filled in, each with the words of its line before and after it, up to another one."""
     for block in blocks:
         if isinstance(block, TextBlock):
             literals, names = _FILLED_IN.split(block.text), _FILLED_IN.findall(block.text)

@@ -1,4 +1,4 @@
-"""Finds the upstream outputs that are missing in an assembled prompt."""
+"""Finds missing upstream outputs in an assembled prompt."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TEMPLATE: Final = re.compile(r"\{\{(?:(?!\{\{|\}\}).)*\}\}", re.DOTALL)
 
 
 def missing_outputs(workflow: Workflow, params: PromptParams, prompt: str) -> tuple[str, ...]:
-    """Titles of the nodes whose live output is empty: there is no text between the literals around it."""
+    """Titles of the nodes whose live output is empty, so that no text is between the surrounding literals."""
     missing: list[str] = []
     waiting: list[NodeId] = []
     filled_in = False

@@ -21,9 +21,9 @@ _LEVELS: Final[tuple[Level, Level]] = ("L1", "L0")
 async def profiles(
     book: Book, reading: Reading, kinds: Iterable[ProfileKind], related: Sequence[tuple[Entity, str]] = ()
 ) -> list[Candidate]:
-    """Of those in the scene, then of those `related` to them, of the book, of everyone of a kind.
+    """Profiles of the people in the scene, then of those `related` to them, of the book, and of everyone of a kind.
 
-    L0 where L1 is too much.
+    Falls back to L0 if L1 is too long.
     """
     scene, known = reading.intent.scene, tuple(kinds)
     of_scene = _("a scene of this kind: {scene}").format(scene=scene)
@@ -58,7 +58,7 @@ async def profiles(
 
 
 def _dated(title: str, state: Derived | None, book: Book) -> str:
-    """With the chapter as of which the state was written, where that is not the last one before the target."""
+    """The title with the chapter as of which the state was written, unless that is the last one before the target."""
     if state is None or not book.chapters or not 0 < state.position < book.chapters[-1].position:
         return title
     return _AS_OF["zh" if book.view.language.startswith("zh") else "en"].format(title=title, n=state.position)
@@ -67,7 +67,7 @@ def _dated(title: str, state: Derived | None, book: Book) -> str:
 def _words(
     kind: ProfileKind, entity: Entity | None, book: Book, of_scene: str, reasons: Mapping[EntityId, str]
 ) -> tuple[str, str]:
-    """Title and reason."""
+    """The title and the reason."""
     title = kind.title_in(book.view.language)
     if entity is None:
         return title, of_scene

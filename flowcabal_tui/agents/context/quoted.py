@@ -1,4 +1,4 @@
-"""Texts made by rule consist of sentences of the book, and are presented as quotations with their chapters."""
+"""Texts made by rule consist of sentences of the book, and are marked as quotations with their chapters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FROM_EARLIER: Final = ("摘自前文：“{words}”", "Quoted from an earlier 
 
 
 def is_by_rule(derived: Derived) -> bool:
-    """True when it was made of sentences of the book, without a model or the writer."""
+    """True when it was extracted from sentences of the book, without a model or the writer."""
     return derived.method == "extract"
 
 
@@ -41,7 +41,7 @@ def levels(
     language: str,
     position: int = 0,
 ) -> list[Candidate]:
-    """One candidate of the highest level there is, with the lower one behind it. `states` come smallest first.
+    """One candidate of the highest existing level, with the lower one as `smaller`. `states` are sorted smallest first.
 
     `places` are the positions of the chapters: a profile made by rule names the chapter of each sentence.
     """
@@ -56,7 +56,7 @@ def levels(
 
 
 def marked(candidate: Candidate, language: str) -> Candidate:
-    """A text by rule whose title marks it as quoted, for the model, and whose reason marks it so for the writer."""
+    """Marks a text by rule as quoted: in its title for the model, in its reason for the writer."""
     return replace(_with_reason(candidate), title=candidate.title + _in(_QUOTED, language))
 
 
@@ -84,7 +84,7 @@ def _with_reason(candidate: Candidate) -> Candidate:
 
 
 def _of_chapters(derived: Derived, places: Mapping[ChapterId, int], language: str) -> str:
-    """Each sentence with the chapter that says it, so that nothing of an old one reads as if it held now."""
+    """Each sentence with its chapter, so that an old statement does not read as if it were still true."""
     if not derived.evidence:
         return _in(_FROM_EARLIER, language).format(words=derived.text)
     lines = []

@@ -1,4 +1,5 @@
-"""Reference books in a context: one that a question names is searched for it; all of them if the project is set so."""
+"""Reference books in a context: a book that a question names is searched for it; all of them if the project's settings
+say so."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ _PASSAGES: Final = 12
 
 
 class ReferenceBooks(Protocol):
-    """The reference books as of the generation that a context is made for."""
+    """The reference books as of the generation of a context."""
 
     always: bool
     """True when they take part in every context."""
@@ -25,7 +26,7 @@ class ReferenceBooks(Protocol):
     async def search(
         self, terms: Sequence[str], limit: int, book: ReferenceId | None = None
     ) -> tuple[ReferenceHit, ...]:
-        """The passages that hold any of the terms, best first."""
+        """The passages that contain any of the terms, best first."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Ranks earlier chapters and passages for a prompt: names apart from its words, rare and long absent ones first.
+"""Ranks earlier chapters and passages for a prompt, by its names and its other words; rare and long absent ones first.
 
 The weights were set on one Chinese and one English novel and confirmed on two others.
 """
@@ -92,7 +92,7 @@ class Relevance:
 
 @dataclass(frozen=True, slots=True)
 class _Hits:
-    """One name, thing, word or phrase: the places (in the postings) that have it, and how much it counts there."""
+    """The places (indexes into the postings) of one name, thing, word or phrase, and its weight in each."""
 
     text: str
     places: Sequence[int]
@@ -120,7 +120,7 @@ class _Weigher:
         absent: bool = True,
         forms: tuple[str, ...] = (),
     ) -> _Hits:
-        """`at` ascends and is not empty; without `absent` rarity alone counts."""
+        """Weighs one term. `at` is ascending and not empty; without `absent`, only rarity counts."""
         with_it = len({self._places[each].position for each in at})
         gap = max(1, self._before - self._places[at[-1]].position) if absent else 1
         return _Hits(
@@ -148,7 +148,7 @@ class Weighed:
 
     @property
     def leading(self) -> tuple[ChapterId, ...]:
-        """The chapters that come with their best passage first."""
+        """The chapters whose best passage is included first."""
         return self.chapters[:_LED]
 
     def shortlist(self, most: int, opened: Sequence[Opened] = ()) -> tuple[ChapterId, ...]:
@@ -158,7 +158,7 @@ class Weighed:
     def relevance(
         self, texts: Mapping[ChapterId, str], most: int, opened: Sequence[Opened] = (), has_space: HasSpace = bool
     ) -> Relevance:
-        """The best `most` passages, where the number of times that a name occurs in one counts too.
+        """The best `most` passages; the number of occurrences of a name in a passage counts too.
 
         The best passage of each chapter that its summary `opened` follows those of the leading chapters.
         """
@@ -184,7 +184,7 @@ class Weighed:
         return Relevance(self.chapters, tuple(map(Relevant, (self._places[at] for at in chosen), *found)))
 
     def _emphasised(self, shown: Collection[int], texts: Mapping[ChapterId, str]) -> dict[int, dict[int, float]]:
-        """For each of the passages what its names add to its score, which is more where they stand often."""
+        """For each passage, the additional score of its names, higher for frequent ones."""
         parts: dict[int, dict[int, float]] = defaultdict(dict)
         for number, name in enumerate(self._names):
             for at in name.places:
@@ -196,7 +196,7 @@ class Weighed:
         return parts
 
     def _things_by_cohesion(self, texts: Mapping[ChapterId, str]) -> list[_Hits]:
-        """The things, where those whose characters the book seldom puts together by chance weigh more."""
+        """The things, with a higher weight for those whose characters rarely occur together by chance."""
         sample = "".join(texts[each] for each in self.leading if each in texts)
         found = []
         for thing in self._things:
@@ -205,7 +205,7 @@ class Weighed:
         return found
 
     def _counts(self, shown: Collection[int], texts: Mapping[ChapterId, str]) -> dict[tuple[str, int], int]:
-        """The number of times that each thing occurs in each of the passages that have it."""
+        """The number of occurrences of each thing in each passage."""
         found = {}
         for thing in self._things:
             for at in thing.places:
@@ -215,9 +215,9 @@ class Weighed:
         return found
 
     def _best_of(self, opened: Opened, scores: Mapping[int, float], texts: Mapping[ChapterId, str]) -> int | None:
-        """Of a chapter the passage with the highest score; of equal ones that which its summary tells most of.
+        """The passage of a chapter with the highest score; of equal ones, the one most similar to its summary.
 
-        None where the chapter has no words.
+        None if the chapter has no words.
         """
         own = [at for at in scores if self._places[at].chapter == opened.chapter]
         most = max((scores[at] for at in own), default=0.0)
@@ -233,7 +233,7 @@ class Weighed:
         return max(best, key=in_common)
 
     def _spans(self, chosen: Sequence[int], texts: Mapping[ChapterId, str], at_length: int) -> Iterator[Span]:
-        """Of each passage what is told of the names and things in it, less of those behind the first `at_length`."""
+        """The spans of each passage about its names and things; shorter ones after the first `at_length`."""
         found: dict[int, list[tuple[float, tuple[str, ...]]]] = {at: [] for at in chosen}
         for hits in (*self._names, *self._things, *self._expected):
             for at in hits.places:
@@ -244,7 +244,7 @@ class Weighed:
             yield excerpt(texts[place.chapter], place.start, place.end, found[at], briefly=number >= at_length)
 
     def _shortlist(self, most: int, opened: Sequence[Opened]) -> list[int]:
-        """Twice as many as are wanted, and all of the chapters and things that have a passage of their own."""
+        """Twice as many passages as needed, and all of the chapters and things that get a passage of their own."""
         led = frozenset(self.leading)
         best = nlargest(2 * most, ((score, at) for at, score in self._scores.items()))
         found = dict.fromkeys(at for _score, at in best)
@@ -257,7 +257,7 @@ class Weighed:
 def weigh(reading: Reading, postings: Postings, before: int, expected: Sequence[Expected] = ()) -> Weighed:
     """Weighs chapters and passages for a target at position `before`. People in `expected` count for passages alone.
 
-    `postings` answers all forms of the reading's names, in order, then its words, then the forms of those expected.
+    `postings` holds the results for all forms of the reading's names, its words, and the forms of `expected`.
     """
     places = postings.passages
     names, found_things, others = _groups(reading, postings, before)
@@ -280,7 +280,7 @@ def weigh(reading: Reading, postings: Postings, before: int, expected: Sequence[
 
 
 def _may_come(expected: Sequence[Expected], postings: Postings, before: int) -> list[_Hits]:
-    """The places of those who are expected; the last chapters are included anyway."""
+    """The places of the expected people, without the last chapters, which are included anyway."""
     found = iter(postings.found[len(postings.found) - sum(len(each.forms) for each in expected) :])
     end = bisect_left(postings.passages, before - _NEAR, key=lambda place: place.position)
     hits = []
@@ -292,7 +292,7 @@ def _may_come(expected: Sequence[Expected], postings: Postings, before: int) -> 
 
 
 def _groups(reading: Reading, postings: Postings, before: int) -> tuple[list[_Hits], list[_Hits], list[_Hits]]:
-    """What was found of the names, of the things, and of the words and phrases."""
+    """The hits of names, of things, and of words and phrases."""
     weigher, found = _Weigher(postings.passages, before), iter(postings.found)
     of_names = [(each, sorted(set().union(*(next(found) for _form in each.forms)))) for each in reading.names]
     of_words = {word: frozenset(next(found)) for word in reading.words}
@@ -322,7 +322,7 @@ def _groups(reading: Reading, postings: Postings, before: int) -> tuple[list[_Hi
 
 
 def _capped(named: Sequence[tuple[Name, _Hits]]) -> list[_Hits]:
-    """The hits; in passages a place weighs less than the two heaviest of the others where they stand together."""
+    """The hits with a cap: a place weighs less than the two heaviest of the other names together."""
     two = nlargest(2, (hits.weight for name, hits in named if not name.is_place))
     if len(two) < 2:
         return [hits for _name, hits in named]
@@ -334,12 +334,12 @@ def _capped(named: Sequence[tuple[Name, _Hits]]) -> list[_Hits]:
 
 
 def _ends(at: list[int]) -> list[int]:
-    """The oldest and the newest of very many."""
+    """The oldest and the newest places, if there are very many."""
     return at if len(at) <= _MOST_PLACES else at[: _MOST_PLACES // 2] + at[-_MOST_PLACES // 2 :]
 
 
 def _together(names: Sequence[_Hits]) -> dict[int, float]:
-    """What passages with several names have more, as a share of all names."""
+    """The bonus of passages with several names, as a share of all names."""
     total = sum(name.weight + name.cut for name in names)
     weights: defaultdict[int, list[float]] = defaultdict(list)
     for name in names:
@@ -349,7 +349,7 @@ def _together(names: Sequence[_Hits]) -> dict[int, float]:
 
 
 def _passages(groups: Iterable[tuple[float, Sequence[_Hits]]], together: Mapping[int, float]) -> dict[int, float]:
-    """For each passage the share of each group's weight that it contains."""
+    """For each passage, the share of each group's weight that it contains."""
     scores: defaultdict[int, float] = defaultdict(float, together)
     for share, hits in groups:
         total = sum(each.weight + each.cut for each in hits) or 1.0
@@ -361,7 +361,7 @@ def _passages(groups: Iterable[tuple[float, Sequence[_Hits]]], together: Mapping
 
 
 def _with(may_come: Sequence[_Hits], scores: Mapping[int, float], share: float) -> dict[int, float]:
-    """The scores with the share of those who may come, and the best few passages that tell of them alone."""
+    """The scores with a share for expected people, and the best few passages about them alone."""
     shares = _passages([(share, may_come)], {})
     alone = nlargest(_MOST_ALONE, ((share, at) for at, share in shares.items() if at not in scores))
     return {at: score + shares.get(at, 0.0) for at, score in scores.items()} | {at: share for share, at in alone}
@@ -370,7 +370,7 @@ def _with(may_come: Sequence[_Hits], scores: Mapping[int, float], share: float) 
 def _chapters(
     groups: Iterable[tuple[float, Sequence[_Hits]]], together: Mapping[int, float], places: Sequence[PassagePlace]
 ) -> dict[ChapterId, float]:
-    """The same for whole chapters, where what comes often counts for more."""
+    """Like `_passages` for whole chapters, where frequent occurrences count more."""
     scores: defaultdict[ChapterId, float] = defaultdict(float)
     for share, hits in groups:
         total = sum(each.in_chapters for each in hits) or 1.0
@@ -399,9 +399,9 @@ def _leading(scores: Mapping[int, float], places: Sequence[PassagePlace], chapte
 def _most_telling(
     names: Sequence[_Hits], scores: Mapping[int, float], parts: NameParts, places: Sequence[PassagePlace]
 ) -> Iterator[tuple[int, int]]:
-    """Of each name in few chapters the passage of each chapter that has it most often, and the number of the name.
+    """For each name in few chapters, the passage of each chapter with most occurrences, and the number of the name.
 
-    Further passages of a chapter seldom say more of such a name than the passage that is about it.
+    Further passages of a chapter seldom say more about such a name than the passage that is about it.
     """
     for number, name in enumerate(names):
         if len({places[at].chapter for at in name.places}) > _IN_FEW_CHAPTERS:
@@ -420,10 +420,10 @@ def _of_things(
     places: Sequence[PassagePlace],
     counts: Mapping[tuple[str, int], int],
 ) -> Iterator[int]:
-    """The passages that are the things' own: the best of each chapter first, then the others.
+    """The passages reserved for things: the best of each chapter first, then the others.
 
-    The best is the one that has the thing most often; of equal ones that with the highest score. Each next one goes to
-    the thing whose squared weight is largest for those that it has (highest averages, D'Hondt).
+    The best is the one with most occurrences of the thing; of equal ones, the one with the highest score. Each further
+    one goes to the thing whose squared weight is largest for the number it has (highest averages, D'Hondt).
     """
     waiting: list[deque[int]] = []
     for thing in things:
@@ -441,7 +441,7 @@ def _of_things(
 
 
 def _found_by(hits: Iterable[_Hits], chosen: Iterable[int]) -> Iterator[tuple[str, ...]]:
-    """For each chosen passage the first of the terms in it."""
+    """For each chosen passage, the first of its terms."""
     found: dict[int, list[str]] = {at: [] for at in chosen}
     for each in hits:
         for at in each.places:

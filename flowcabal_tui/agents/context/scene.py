@@ -39,7 +39,7 @@ _MOST_CAST: Final = 12
 class SceneTexts:
     """The texts from which a chapter's scene is read.
 
-    `asked` are the prompt's own words, `beats` those of the outline for the chapter, `title` the chapter's, `nearby`
+    `asked` is the prompt's own text, `beats` the outline's text for the chapter, `title` the chapter's title, `nearby`
     the last pages before it.
     """
 
@@ -56,7 +56,7 @@ class SceneTexts:
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """The entities of the scene, most prominent first, with the reason for each; `others` are names of nobody known."""
+    """The entities of the scene, most prominent first, with the reason for each; `others` are unknown names."""
 
     cast: tuple[Entity, ...]
     reasons: Mapping[EntityId, str]
@@ -83,10 +83,10 @@ def merged(writer: Scene, model: Scene) -> tuple[Scene, tuple[tuple[SceneField, 
 def present(
     named: Sequence[Entity], texts: SceneTexts, entities: Sequence[Entity], who: tuple[str, ...] | None, by: SceneOrigin
 ) -> Present:
-    """The people in the scene. `named` are those that the texts name, most prominent first.
+    """The people in the scene. `named` are those whom the texts name, most prominent first.
 
-    If the writer set them, there are no others; those of the model come before those named. When the texts name fewer
-    than two, those of the last pages join them.
+    If the writer set the people, nobody else is added; those of the model precede those named. When the texts name
+    fewer than two, those of the last pages join them.
     """
     reasons: dict[EntityId, str] = {}
     if who is not None:
@@ -109,13 +109,13 @@ def present(
 
 
 def _most(found: list[Entity]) -> list[Entity]:
-    """The first of them, in their order; where they are too many, people before places and things."""
+    """The first entities, in order; if there are too many, people precede places and things."""
     kept = {each.id for each in sorted(found, key=lambda each: each.kind != "character")[:_MOST_CAST]}
     return [each for each in found if each.id in kept]
 
 
 def place_of(named: Sequence[Entity], texts: SceneTexts, entities: Sequence[Entity]) -> str:
-    """The place that the texts name most, else the last one of the last pages; "" where there is none."""
+    """The place that the texts name most often, else the last one of the last pages; "" if there is none."""
     places = [each for each in entities if each.kind == "location"]
     if (here := next((each for each in named if each.kind == "location"), None)) is not None:
         return here.name
@@ -130,7 +130,7 @@ def time_of(text: str) -> str:
 
 
 def kind_of(text: str) -> SceneKind:
-    """The kind of scene that most words of a text speak of."""
+    """The kind of scene with most matching words in a text."""
     counts = [(len(re.findall(f"(?<![a-z])(?:{cues})", text, re.IGNORECASE)), kind) for kind, cues in _CUES.items()]
     most = max(count for count, _kind in counts)
     return next(kind for count, kind in counts if count == most) if most else "unknown"
@@ -168,7 +168,7 @@ def _distinct(entities: Iterable[Entity]) -> list[Entity]:
 
 
 def _why_named(entity: Entity, texts: SceneTexts) -> str:
-    """The place of the name, in the words of the receipt."""
+    """The reason for a named entity in the receipt: which text names it."""
     if named_in(texts.asked, [entity]):
         return _("named in the prompt")
     if named_in(texts.beats, [entity]):

@@ -1,4 +1,5 @@
-"""The scene of a chapter as the agents' model reads it, asked once for the same outline and wish."""
+"""The scene of a chapter as determined by the agents' model, which is asked once for the same outline and
+instruction."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ _NOT_SAID: Final[dict[str, Any]] = {"who": [], "where": "", "when": "", "kind": 
 
 
 class SceneAnswer(StructuredAnswer):
-    """The answer to `context.scene`. What could not be read says nothing, and `unread` names it."""
+    """The answer to `context.scene`. Unreadable fields are empty, and `unread` names them."""
 
     who: list[str] = Field(json_schema_extra={"maxItems": MOST_NAMES})
     where: str = Field(json_schema_extra={"maxLength": LONGEST_LINE})
@@ -71,9 +72,9 @@ NOT_ASKED: Final = ModelSaid()
 
 
 class SceneReader:
-    """Asks the agents' model about scenes. A question that failed is not asked again by the same reader.
+    """Asks the agents' model about scenes. A failed question is not repeated by the same reader.
 
-    With `spend` False only answers that are kept are used.
+    With `spend` False, only stored answers are used.
     """
 
     def __init__(
@@ -83,8 +84,8 @@ class SceneReader:
         self._failed: dict[Digest, ModelSaid] = {}
 
     async def read(self, book: Book, writer: Scene, beats: str, wish: str) -> ModelSaid:
-        """The scene of a chapter by its outline and the writer's wish; not asked if these are empty or the writer set
-        every field."""
+        """The scene of a chapter by its outline and the writer's instruction; does not ask if both are empty or the
+        writer set every field."""
         beats, wish = beats.strip(), wish.strip()
         if not (beats or wish) or all(getattr(writer, field) is not None for field in SCENE_FIELDS):
             return NOT_ASKED
@@ -98,7 +99,7 @@ class SceneReader:
         return self._failed[question]
 
     async def _asked(self, book: Book, beats: str, wish: str, question: Digest) -> ModelSaid:
-        """Raises FlowCabalError when there was no answer."""
+        """Asks the question. Raises FlowCabalError when there was no answer."""
         model, language = self._model(), book.view.language
         cast = await as_called_here(book.view, named_in(f"{beats}\n{wish}", book.entities)[:NAMES])
         prompt = self._prompts.get(TASK)

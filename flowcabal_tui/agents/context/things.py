@@ -1,7 +1,8 @@
 """Finds words of a prompt that the book uses for one thing: a jade, an inn, a nickname that no index of names knows.
 
-The test is the distribution of its passages: together in few chapters, seldom, long absent, and, for a word of several
-characters, hardly ever apart. Such a word is looked up on its own, or a long plan would drown it.
+The test is the distribution of its passages: concentrated in few chapters, rare, long absent, and, for a word of
+several characters, hardly ever separated. Such a word is looked up on its own, because it would get lost among the
+words of a long plan.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _LEAST_COHESION: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """A word or string of characters, the passages that hold it (places in the postings), and how much it counts."""
+    """A word or string of characters, the passages that contain it (indexes into the postings), and its weight."""
 
     text: str
     places: tuple[int, ...]
@@ -43,12 +44,14 @@ class Thing:
 
 
 def rarity(having: int, total: int) -> float:
-    """The same as bm25's inverse document frequency that is never negative."""
+    """A rarity like the inverse document frequency of bm25, but never negative."""
     return math.log(1 + (total - having + 0.5) / (having + 0.5))
 
 
 def strings(runs: Sequence[str], pairs: Mapping[str, frozenset[int]]) -> dict[str, frozenset[int]]:
-    """Every string of the runs up to six characters that the book may hold: the passages with all its `pairs`."""
+    """Every string of up to six characters of the runs that may occur in the book, with the passages that contain all
+    its `pairs`.
+    """
     found: dict[str, frozenset[int]] = {}
     for run in runs:
         for start in range(len(run) - 1):
@@ -63,9 +66,10 @@ def strings(runs: Sequence[str], pairs: Mapping[str, frozenset[int]]) -> dict[st
 
 
 def across_words(runs: Sequence[str], pairs: Mapping[str, frozenset[int]]) -> frozenset[str]:
-    """The pairs of characters that the runs hold only across a border between two words.
+    """The pairs of characters that occur in the runs only across a border between two words.
 
-    There a pair is far rarer in the book than the pairs on both of its sides. `pairs` are the passages that hold each.
+    Such a pair is far rarer in the book than the pairs on both of its sides. `pairs` maps each to the passages that
+    contain it.
     """
     across: set[str] = set()
     within: set[str] = set()
@@ -79,10 +83,10 @@ def across_words(runs: Sequence[str], pairs: Mapping[str, frozenset[int]]) -> fr
 
 
 def cohesion(text: str, having: float, sample: str) -> float:
-    """How much more often the characters of a Chinese word stand together than chance brings: mutual information.
+    """How much more often the characters of a Chinese word occur together than by chance: their mutual information.
 
-    `having` is the part of the book's passages that hold it, `sample` some of the book, which tells how frequent its
-    characters are. 1 for other words.
+    `having` is the text of the passages that contain it, `sample` some text of the book, which gives the frequency of
+    its characters. 1 for other words.
     """
     if len(text) < 2 or not _HAN.fullmatch(text):
         return 1.0
@@ -96,7 +100,7 @@ def things(
     places: Sequence[PassagePlace],
     before: int,
 ) -> tuple[Thing, ...]:
-    """The few that count most, without their own pieces, for a target at position `before`."""
+    """The things with the highest weights, without parts of each other, for a target at position `before`."""
     found = []
     most = max(_MOST, _MOST_PART * len(places))
     for text, at in candidates.items():
@@ -125,5 +129,5 @@ def _pairs(text: str) -> Iterator[str]:
 
 
 def _overlap(one: str, other: str) -> bool:
-    """Is one a piece of the other, or do they share all but an end?"""
+    """True when one contains the other, or they share all but an end."""
     return one in other or other in one or one[:-1] in other or one[1:] in other

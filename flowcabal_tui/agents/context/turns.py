@@ -1,4 +1,4 @@
-"""Orders passages by score, where a name that the passages before often mention counts less."""
+"""Orders passages by score, reducing the weight of names that the passages before them mention often."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def by_turns(
 
 
 def _factors(told: Counter[int], weights: Sequence[float]) -> list[float]:
-    """What is left of each name's weight, so that their sum stays."""
+    """The remaining factor of each name's weight, normalised so that their sum stays the same."""
     left = [_AGAIN ** told[name] for name in range(len(weights))]
     total = sum(weight * part for weight, part in zip(weights, left, strict=True))
     return [part * sum(weights) / total if total else 1.0 for part in left]

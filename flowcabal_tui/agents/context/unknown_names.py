@@ -1,4 +1,4 @@
-"""Finds what a prompt writes like a name but no index has: capitals, items of a list, one joined to a known name."""
+"""Finds names in a prompt that no index knows: capitalised words, items of a list, words joined to a known name."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOST_JOINED: Final = 64
 
 
 def capitalised(text: str, language: str) -> tuple[str, ...]:
-    """Capitals inside a sentence, in a language that has them."""
+    """Capitalised words inside a sentence, in a language with capitals."""
     if language.startswith("zh"):
         return ()
     words = (word for match in _CAPITAL.finditer(text) for word in match[0].split("-"))
@@ -37,7 +37,7 @@ def capitalised(text: str, language: str) -> tuple[str, ...]:
 
 
 def listed(text: str, known: Collection[str]) -> tuple[str, ...]:
-    """What a Chinese list of names has besides the `known` ones, which are at least half of it: "行者、八戒、阎王"."""
+    """The further items of a Chinese list of names of which at least half are `known`: "行者、八戒、阎王"."""
     found: dict[str, None] = {}
     for match in _LISTED.finditer(text):
         items = match[0].split("、")
@@ -48,7 +48,8 @@ def listed(text: str, known: Collection[str]) -> tuple[str, ...]:
 
 
 def beside(text: str, known: Collection[str]) -> tuple[tuple[str, ...], ...]:
-    """What "与" or "和" joins to one of the `known` names, in its forms: "八戒与金星的一场戏", "四儿与宝玉".
+    """The names that "与" or "和" joins to one of the `known` names, in their forms: "八戒与金星的一场戏",
+    "四儿与宝玉".
 
     A name ends at a function character or where the Chinese text does; it begins, where no such border is near, where
     the prompt repeats it. Of a full name of three characters the last two are a form: 贾元春, 元春.

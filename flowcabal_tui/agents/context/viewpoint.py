@@ -1,6 +1,6 @@
 """The book as one character may know it: secrets of others are removed from everything that is read.
 
-A passage that tells a secret is replaced, character for character, by a mark, so that every offset stays true; derived
+A passage that tells a secret is replaced, character for character, by a mark, so that every offset stays valid; derived
 texts lose the sentences that rest on it. The receipt lists the omissions.
 """
 
@@ -75,7 +75,7 @@ def without_secrets(text: str, secrets: Sequence[Secret]) -> str:
 class Viewpoint:
     """The point of view: the entity (None: one unknown to the book, who knows no secret), and the facts hidden from it.
 
-    `relations` rest on a secret, and the notes of `noted` contain one: those are hidden too.
+    `relations` rest on a secret, and the notes of the entities `noted` contain one; both are hidden too.
     """
 
     name: str
@@ -102,7 +102,7 @@ class Viewpoint:
         return any(words in text for words in self.words)
 
     def veil_plan(self, text: str) -> str:
-        """Words of the outline, with the mark in place of a secret, in the book's words or in others."""
+        """The text of the outline with a mark in place of each secret, whatever its wording."""
         for words in self.words:
             text = text.replace(words, HIDDEN * len(words))
         return without_secrets(text, self.secrets)
@@ -113,7 +113,7 @@ class Viewpoint:
 
 
 async def look_through(view: MemoryView, name: str) -> Viewpoint:
-    """The view of a character by id or by name, as of the place before which the view looks."""
+    """The viewpoint of a character, given by id or by name, as of the chapter of the view."""
     wanted, entities = clean(name).strip(), await view.entities()
     by_id = (entity.id for entity in entities if wanted == entity.id)
     by_name = (entity.id for entity in entities if wanted in entity.names)
@@ -133,7 +133,7 @@ def _knows(fact: Fact, seer: EntityId | None) -> bool:
 
 
 async def _spans(view: MemoryView, hidden: Sequence[Fact]) -> Spans:
-    """The passages that tell one of the facts, by chapter; the words alone where there is no passage."""
+    """The passages that reveal one of the facts, by chapter; only the words where there is no passage."""
     told: dict[ChapterId, list[Evidence]] = {}
     for fact in hidden:
         for each in (*fact.evidence, *(each for knower in fact.known_by for each in knower.evidence)):
@@ -151,7 +151,7 @@ async def _spans(view: MemoryView, hidden: Sequence[Fact]) -> Spans:
 
 
 class VeiledView:
-    """A MemoryView through a character's eyes."""
+    """A MemoryView without what a character does not know."""
 
     def __init__(self, view: MemoryView, viewpoint: Viewpoint) -> None:
         self._view, self._viewpoint = view, viewpoint
@@ -179,7 +179,7 @@ class VeiledView:
         )
 
     async def chapter_text(self, chapter: ChapterId) -> str:
-        """With the mark in the place of every hidden character."""
+        """The text with marks in place of hidden characters."""
         return self._veiled(chapter, 0, await self._view.chapter_text(chapter))
 
     async def chapter_texts(self, chapters: Sequence[ChapterId]) -> Mapping[ChapterId, str]:
@@ -223,7 +223,7 @@ class VeiledView:
         )
 
     async def relations(self) -> tuple[Relation, ...]:
-        """Without those that rest on a secret."""
+        """The relations without those that rest on a secret."""
         hidden = {each.id for each in self._viewpoint.relations}
         return tuple(each for each in await self._view.relations() if each.id not in hidden)
 
@@ -238,16 +238,17 @@ class VeiledView:
         )
 
     def _is_touched(self, overview: Derived | None) -> bool:
-        """Rests one of its sentences on a secret? Then the line that was made from it may tell it."""
+        """True when one of its sentences rests on a secret; the line made from it may then reveal the secret."""
         return overview is not None and any(self._viewpoint.hides(each) for each in overview.evidence)
 
     def _open(self, found: Iterable[Derived], touched: Collection[str]) -> tuple[Derived, ...]:
-        """What can be told of those that are not touched."""
+        """The visible parts of derived texts that are not affected."""
         told = (self._told(each) for each in found if each.uri not in touched)
         return tuple(each for each in told if each is not None)
 
     def _told(self, derived: Derived | None) -> Derived | None:
-        """Without the sentences that rest on a secret or say it; None when nothing is left, or it cannot be told."""
+        """The text without the sentences that rest on a secret or state it; None when nothing is left, or nothing can
+        be shown."""
         if derived is None or not self._viewpoint.hidden:
             return derived
         if not derived.evidence:
@@ -263,7 +264,7 @@ class VeiledView:
         return replace(passage, text=self._veiled(passage.chapter, passage.start, passage.text))
 
     def _veiled(self, chapter: ChapterId, at: int, text: str) -> str:
-        """`text`, which begins at offset `at` of the chapter, with marks in the place of what is hidden."""
+        """`text`, which begins at offset `at` of the chapter, with marks in place of hidden characters."""
         for start, end in self._viewpoint.spans.get(chapter, ()):
             first, last = max(0, start - at), min(len(text), end - at)
             if first < last:
@@ -304,7 +305,7 @@ class VeiledFinder:
 
 
 def left_out(candidates: Iterable[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
-    """The candidates with text left after hiding, and those with something hidden."""
+    """The candidates that still have text after hiding, and those with hidden parts."""
     told, hidden = list[Candidate](), list[Candidate]()
     for each in candidates:
         if HIDDEN in each.text:

@@ -1,1 +1,1 @@
-"""The conversation with the book: its tools, its rounds, and the places that bear its statements out."""
+"""The conversation with the book: its tools, its rounds, and the citations that support its statements."""

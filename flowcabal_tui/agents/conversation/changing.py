@@ -116,7 +116,9 @@ class ChangingTools:
         self._book, self._changes, self._reads = book, changes, reads
 
     async def edit(self, given: ProposeEdit, turn: Turn, raised: Raised) -> str:
-        """An edit at a quoted passage. Raises EditRefused where the words are not, or not only there."""
+        """Proposes an edit at a quoted passage. Raises EditRefused if the chapter does not contain the words exactly
+        once.
+        """
         chapter = await self._reads.chapter_at(given.chapter)
         text = await self._book.text(chapter.id)
         span = _only_place(text, given.quotation, chapter)
@@ -130,7 +132,7 @@ class ChangingTools:
         )
 
     async def fact(self, given: ProposeFact, turn: Turn, raised: Raised) -> str:
-        """A fact with its quotation."""
+        """Proposes a fact with its quotation."""
         chapter = await self._reads.chapter_at(given.chapter)
         text = await self._book.text(chapter.id)
         span = _only_place(text, given.quotation, chapter, unique=False)
@@ -143,7 +145,7 @@ class ChangingTools:
         return await self._raise(fact, place, quotation, given.reason, turn, raised)
 
     async def name(self, given: ProposeName, turn: Turn, raised: Raised) -> str:
-        """A name or a further name."""
+        """Proposes a name or a further name."""
         name, entities = clean_line(given.name), await self._book.entities()
         known = [each for each in entities if name in each.names]
         if not name or known:
@@ -167,7 +169,7 @@ class ChangingTools:
         return await self._raise(edit, ProposalPlace(chapter.id), "", given.reason, turn, raised)
 
     async def workflow(self, given: ProposeWorkflow, turn: Turn, raised: Raised) -> str:
-        """A build: at once where it is free, else the writer is asked, with the price."""
+        """Requests a build: a free one runs at once, otherwise the writer is asked, with the price."""
         workflow = await self._reads.workflow(given.workflow) if given.workflow else ""
         price = await self._book.quote_build(given.wish, workflow)
         permission = Permission("build", workflow, None, clean(given.wish), price)
@@ -212,7 +214,7 @@ class ChangingTools:
 
 
 def _free_id(name: str, entities: Sequence[Entity]) -> EntityId:
-    """An id made of the name; with a number where something else with another name has it."""
+    """An id made of the name, with a number if another entity already has it."""
     base, taken = slug(name), {each.id for each in entities}
     return next(each for each in map(EntityId, _numbered(base)) if each not in taken)
 
@@ -223,7 +225,7 @@ def _numbered(base: str) -> Iterator[str]:
 
 
 def _only_place(text: str, quotation: str, chapter: Chapter, *, unique: bool = True) -> Span:
-    """Where the words are. Raises EditRefused where they are not, or with `unique` where they are not only there."""
+    """The place of the words. Raises EditRefused if they are missing, or with `unique` if they occur more than once."""
     words = html.unescape(quotation).strip()
     span = VerbatimText(text).find(quotation)
     if span is None and words in text:  # too short to be found with other spaces or quotation marks

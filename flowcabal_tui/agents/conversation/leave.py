@@ -1,4 +1,4 @@
-"""The permissions of a level. Decided here by rule, independent of the model and of the text of the book."""
+"""The permissions of a level. They are decided by rule, independently of the model and of the text of the book."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ _LEAST_CUT: Final = 200
 
 
 def may_apply(turn: Turn, proposal: Proposal) -> bool:
-    """True when the change may be made at once: only at the level "do", within its scope, and never a deletion or a
-    fact."""
+    """True when the change may be applied at once: only at the level "do", within its scope, and never a deletion or a
+    fact.
+    """
     if turn.level != "do" or turn.scope is None or applied_of(turn.used) >= MOST_APPLIED:
         return False
     return proposal.state == "waiting" and _is_within(turn.scope, proposal)

@@ -1,5 +1,4 @@
-"""The messages of a question: the earlier turns, text of the book about it, the texts the writer sends, the
-question."""
+"""The messages of a question: the earlier turns, text of the book, the texts that the writer sends, the question."""
 
 from __future__ import annotations
 
@@ -65,7 +64,7 @@ def _fenced(sent: SentChip) -> str:
 
 
 def _history(earlier: Sequence[Turn], counter: TokenCounter) -> tuple[Message, ...]:
-    """Questions with their answers, oldest first; what does not fit is left out from the oldest on."""
+    """Questions with their answers, oldest first; the oldest are left out if they do not all fit."""
     kept: list[Message] = []
     left = HISTORY_TOKENS
     for turn in reversed(earlier):
@@ -80,7 +79,7 @@ def _history(earlier: Sequence[Turn], counter: TokenCounter) -> tuple[Message, .
 
 
 def _done(turn: Turn) -> str:
-    """What the turn made, so that it is not proposed again."""
+    """A description of the turn's proposals, so that they are not repeated."""
     made = [f"{each.name}: {'applied' if each.applied else 'proposed'}" for each in turn.used if each.proposals]
     asked = [
         f"{each.name}: {each.permission.answer or 'waits for the writer'} {each.permission.made}".rstrip()
@@ -91,7 +90,7 @@ def _done(turn: Turn) -> str:
 
 
 def shortened(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The same with the answers of tools cut short: for a window that they do not fit into."""
+    """The messages with shortened tool results, for a window into which they do not fit."""
     return tuple(
         replace(each, content=each.content[:_SHORT] + _CUT)
         if each.role == "tool" and len(each.content) > _SHORT

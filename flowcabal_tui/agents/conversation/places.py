@@ -1,4 +1,4 @@
-"""Places in an answer: `[[12|words of the chapter]]` behind a statement, looked up verbatim."""
+"""Citations in an answer: `[[12|words of the chapter]]` after a statement, looked up verbatim."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WORD: Final = re.compile(r"\w")
 
 
 async def citations(answer: str, book: BookPort) -> tuple[Citation, ...]:
-    """Every mark of an answer, with the place of its quotation where a chapter holds it verbatim."""
+    """Every citation of an answer, with the place of its quotation if a chapter contains it verbatim."""
     chapters = {chapter.position: chapter for chapter in await book.chapters()}
     found = []
     for mark in MARK.finditer(answer):
@@ -33,7 +33,7 @@ async def citations(answer: str, book: BookPort) -> tuple[Citation, ...]:
 
 
 async def _citation(mark: re.Match[str], named: Chapter | None, book: BookPort) -> Citation:
-    """The chapter that the mark names comes first; another one that holds the words is as good."""
+    """The citation of a mark. The chapter that it names is searched first, then the others."""
     quotation = html.unescape(mark[2]).strip()
     if named is not None:
         span = VerbatimText(await book.text(named.id)).find(quotation)
@@ -50,7 +50,7 @@ def _at(mark: re.Match[str], chapter: ChapterId, quotation: str, span: Span) -> 
 
 
 def statements(answer: str, cited: Sequence[Citation] = ()) -> tuple[Statement, ...]:
-    """The sentences of an answer, with the white space behind them, and the places of each.
+    """The sentences of an answer, with the white space after them and their citations.
 
     A mark belongs to the sentence that contains it, or to the one before it.
     """
@@ -75,12 +75,12 @@ def _spans(answer: str) -> Iterator[Span]:
 
 
 def _behind_marks(hidden: str, start: int) -> int:
-    """Where the words of a sentence begin: marks before them belong to the sentence before it."""
+    """The start of a sentence's words; marks before them belong to the previous sentence."""
     while start < len(hidden) and (hidden[start] == _BLANK or hidden[start].isspace()):
         start += 1
     return start
 
 
 def shown_while_it_arrives(answer: str) -> str:
-    """The text received so far, without marks and without the beginning of one."""
+    """The text received so far, without marks or the beginning of one."""
     return MARK.sub("", _OPEN_MARK.sub("", answer))

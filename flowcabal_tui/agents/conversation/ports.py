@@ -41,7 +41,9 @@ class TalkingModel(Protocol):
     """A model whose answer can be streamed."""
 
     async def answer(self, request: ModelRequest, heard: Callable[[str], None]) -> Answer:
-        """The whole answer; `heard` gets each piece of its text. Raises ModelError, BudgetExceeded."""
+        """Returns the whole answer; `heard` is called with each piece of its text. Raises ModelError,
+        BudgetExceeded.
+        """
         ...
 
 
@@ -102,11 +104,11 @@ class BookPort(Protocol):
         ...
 
     async def quote_run(self, workflow: str, chapter: ChapterId | None) -> tuple[str, SpendLimit | None]:
-        """The price of a run in words, and the limit that holds it to that. Raises FlowCabalError."""
+        """The price of a run in words, and the spending limit for that price. Raises FlowCabalError."""
         ...
 
     async def quote_check(self, chapter: Chapter) -> tuple[str, SpendLimit | None]:
-        """The price of a check of a chapter by the agents' model in words, and the limit that holds it to that.
+        """The price of a check of a chapter by the agents' model in words, and the spending limit for that price.
 
         Raises FlowCabalError if there is no such model, or checks by it are switched off.
         """
@@ -126,10 +128,10 @@ class BookPort(Protocol):
 
 
 class ChangesPort(Protocol):
-    """Takes proposals. `agents/conversation/leave.py` decides beforehand which are applied."""
+    """Stores and applies proposals. `agents/conversation/leave.py` decides beforehand which are applied."""
 
     async def propose(self, proposal: Proposal) -> Proposal:
-        """Stores it to wait for the writer; one that is known keeps its state."""
+        """Stores a proposal that waits for the writer; a known one keeps its state."""
         ...
 
     async def apply(self, proposal: Proposal) -> None:

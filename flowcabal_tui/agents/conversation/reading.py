@@ -80,13 +80,13 @@ class QuoteRun(Arguments):
 
 
 class ReadingTools:
-    """Carries out the tools that read."""
+    """Carries out the reading tools."""
 
     def __init__(self, book: BookPort) -> None:
         self._book = book
 
     async def chapter_at(self, number: int) -> Chapter:
-        """Raises EditRefused, with the numbers that there are."""
+        """The chapter with this number. Raises EditRefused with the available numbers."""
         chapters = await self._book.chapters()
         for chapter in chapters:
             if chapter.position == number:
@@ -94,7 +94,7 @@ class ReadingTools:
         raise EditRefused(f"There is no chapter {number}.", f"There are chapters 1 to {len(chapters)}.")
 
     async def entity(self, name: str) -> Entity:
-        """By one of its names. Raises EditRefused, with the nearest names."""
+        """The entity with this name. Raises EditRefused with the nearest names."""
         entities = await self._book.entities()
         for entity in entities:
             if name.strip() in (*entity.names, entity.id):
@@ -114,7 +114,7 @@ class ReadingTools:
         return f"{head}\n{escaped(part)}\n</passage>{left}"
 
     async def search(self, given: Search) -> str:
-        """The best places, a line each."""
+        """The best places, one per line."""
         hits = await self._book.search(given.words, given.where)
         lines = [_hit(hit) for hit in hits[:_MOST_HITS]]
         return "\n".join(lines) or f"Nothing was found in {given.where}."
@@ -124,7 +124,7 @@ class ReadingTools:
         return _fenced("receipt", await self._book.receipt(given.run, given.node))
 
     async def profile(self, given: ReadProfile) -> str:
-        """Note and profiles; of the whole book where the name is that of such a profile."""
+        """The note and the profiles of a name; a profile of the whole book for the name of such a profile."""
         if whole := await self._book.book_profile(given.name.strip()):
             return _fenced("profile", whole)
         entity = await self.entity(given.name)
@@ -160,7 +160,7 @@ class ReadingTools:
         return words
 
     async def chapter_id(self, number: int | None) -> ChapterId | None:
-        """The id of a chapter by its number; None for none."""
+        """The id of a chapter by its number; None without a number."""
         return None if number is None else (await self.chapter_at(number)).id
 
     async def workflow(self, name: str) -> str:
@@ -212,6 +212,6 @@ def _moment(moment: Moment, numbers: dict[ChapterId, int]) -> str:
 
 
 def _quoted(evidence: Sequence[Evidence]) -> str:
-    """The words of the chapter that bear a record out, to be cited."""
+    """The words of the chapter that support a record, ready to be cited."""
     words = clean_line(evidence[0].sentence)[:_LINE] if evidence else ""
     return f" “{escaped(words)}”" if words else ""

@@ -82,7 +82,8 @@ class Talk(Agent[Asked, Exchange, Answer | ModelError | BudgetExceeded, Turn]):
         keep: Keep,
         limits: TalkLimits = TalkLimits(),
     ) -> None:
-        """`heard` gets each piece of the answer; `keep` is called after every round, so that the turn survives."""
+        """`heard` is called with each piece of the answer, `keep` after every round, so that the turn survives a
+        crash."""
         self.turn, self.rounds = turn, limits.rounds + _MOST_EMPTY + _MOST_LOST + 1
         self._model, self._book, self._tools, self._prompts = model, book, tools, prompts
         self._counter, self._heard, self._keep, self._limits = counter, heard, keep, limits
@@ -118,7 +119,7 @@ class Talk(Agent[Asked, Exchange, Answer | ModelError | BudgetExceeded, Turn]):
 
     @property
     def _calls(self) -> int:
-        """The calls of this try: a question that is sent again keeps the counts of its first one."""
+        """The number of calls of this try; a repeated question keeps the counts of its first try."""
         return self.turn.calls - self._calls_before
 
     @property
@@ -200,7 +201,7 @@ class Talk(Agent[Asked, Exchange, Answer | ModelError | BudgetExceeded, Turn]):
             self._stop("max_tokens", _("The limit of {n} tokens is reached.").format(n=self._limits.tokens))
 
     async def _carry_out(self, seen: Exchange, answer: Answer) -> None:
-        """The calls in their order; each gets its own answer, and one that came twice is carried out once."""
+        """Carries out the calls in order; each gets its own answer, and a duplicate is carried out once."""
         calls = tuple(map(as_sent_back, answer.tool_calls))
         reply = Message("assistant", answer.text, calls, thinking=answer.thinking, signature=answer.signature)
         results: list[Message] = []
@@ -234,5 +235,5 @@ class Talk(Agent[Asked, Exchange, Answer | ModelError | BudgetExceeded, Turn]):
 
 
 def _first_of_turn(messages: Sequence[Message]) -> int:
-    """Where the question of this turn is: the last one of the writer's."""
+    """The index of this turn's question: the last message of the writer."""
     return max(at for at, each in enumerate(messages) if each.role == "user")

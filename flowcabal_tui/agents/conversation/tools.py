@@ -1,4 +1,5 @@
-"""The tools of the conversation. None of them runs, buys or deletes anything, reads a file or opens the network."""
+"""The tools of the conversation. None of them runs, buys or deletes anything, reads a file or opens a network
+connection."""
 
 from __future__ import annotations
 
@@ -83,7 +84,7 @@ class TalkTools:
         }
 
     async def call(self, call: ToolCall, turn: Turn) -> tuple[Outcome, UsedTool]:
-        """Carries out one call for a turn. A refused call has changed nothing."""
+        """Carries out one call for a turn. A refused call changes nothing."""
         raised = Raised()
         outcome = await self._outcome(call, turn, raised)
         used = UsedTool(

@@ -1,7 +1,7 @@
-"""Summaries of arcs and of the whole work, from the sentences of the book that lower summaries rest on.
+"""Summaries of arcs and of the whole work, made from the sentences of the book that support the lower summaries.
 
-No summary is made from the wording of another: the sources are those sentences as they are in the chapters today, and
-every sentence of an arc carries the span of a chapter.
+No summary is made from the wording of another: the sources are those sentences as they currently appear in the
+chapters, and every sentence of an arc carries the span of a chapter.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class ArcGoal:
     """The arc to summarise, the uris of its L1 sources (chapters or arcs), and the position of its last chapter.
 
     `title` is the volume's, if there is one. `view` sees the chapters up to that position. `sample` counts the answers
-    requested from the same sentences. `earlier` is the state of the arc's beginning: the sentences that it rests on
-    take the place of those of its chapters.
+    requested from the same sentences. `earlier` is the state of the arc's beginning; its supporting sentences replace
+    those of its chapters.
     """
 
     uri: str
@@ -56,21 +56,22 @@ class ArcGoal:
 
 @dataclass(frozen=True, slots=True)
 class ArcMaterial:
-    """The sentences of the book, and the digest of them all."""
+    """The sentences of the book, and the digest of all of them."""
 
     sources: tuple[SourceText, ...]
     source: Digest
 
 
 class ArcTeller(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, ...]]):
-    """Summarises one arc, or the work, at L1 and L0; makes nothing when a lower summary is missing."""
+    """Summarises one arc, or the work, at L1 and L0; returns nothing when a lower summary is missing."""
 
     def __init__(self, curator: Curator) -> None:
         self._curator = curator
 
     async def observe(self, goal: ArcGoal) -> ArcMaterial:
-        """Some sentences of each summary below, as many as have space, so that none is left out; those of one chapter
-        are pieces of one source."""
+        """Selects sentences of each summary below, as many as fit, so that none is left out; those of one chapter are
+        pieces of one source.
+        """
         groups: list[list[Passage]] = []
         for uri in goal.below:
             state = await goal.view.derived(uri, "L1")
@@ -91,12 +92,12 @@ class ArcTeller(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, ...]]
         return ArcMaterial(sources, digest_of([task, goal.title, *texts]))
 
     async def source(self, goal: ArcGoal) -> Digest:
-        """The digest of all inputs; "" when a summary below is not there. Calls no model."""
+        """The digest of all inputs; "" when a lower summary is missing. Calls no model."""
         return (await self.observe(goal)).source
 
     async def reason(self, goal: ArcGoal, seen: ArcMaterial, hints: tuple[str, ...]) -> ProfileThought:
-        """Asks the model; unsupported sentences are dropped. By rule: sentences from all parts that contain most
-        names."""
+        """Asks the model; unsupported sentences are dropped. Without a model, picks the sentences of all parts with
+        most names."""
         if self._curator.asks and seen.sources:
             text = "\n".join(source.text for source in seen.sources)
             cast = named_in(text, await goal.view.entities())
@@ -117,7 +118,7 @@ class ArcTeller(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, ...]]
     async def act(
         self, goal: ArcGoal, seen: ArcMaterial, thought: ProfileThought, last: bool
     ) -> tuple[Derived, ...] | Again:
-        """L1 with evidence, and L0 within 50 tokens."""
+        """Returns L1 with evidence, and L0 within 50 tokens."""
         return self.states(goal, seen.source, thought)
 
     def states(self, goal: ArcGoal, source: Digest, thought: ProfileThought) -> tuple[Derived, ...]:
@@ -133,7 +134,7 @@ class ArcTeller(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, ...]]
         return [*await rested_on(goal.view, goal.earlier, ()), *self._within(after, _SOURCE_TOKENS // 2)]
 
     def _within(self, groups: Sequence[Sequence[Passage]], space: int) -> list[Passage]:
-        """Of each group the first one, then of each the second, and so on, within the tokens, tags counted."""
+        """Passages within the tokens, tags counted: the first of each group, then the second of each, and so on."""
         kept: dict[tuple[int, int], Passage] = {}
         headed: set[ChapterId] = set()
         for row in zip_longest(*groups):
@@ -149,7 +150,7 @@ class ArcTeller(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, ...]]
 
 
 def _extracted(sources: Sequence[SourceText], names: NameIndex) -> ProfileThought:
-    """From each tenth of the sentences the one that names most; the line is the one of these that does."""
+    """The sentence with most names from each tenth of the sentences; the line is the one of these with most names."""
     named = {source: len({hit.entity for hit in names.find(source.text)}) for source in sources}
     step = max(1, -(-len(sources) // _SENTENCES))
     parts = [sources[at : at + step] for at in range(0, len(sources), step)]

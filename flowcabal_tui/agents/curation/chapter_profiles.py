@@ -1,6 +1,6 @@
-"""The profiles that one chapter makes due, and the arcs that end with it, asked for in one question behind its text.
+"""The profiles that one chapter makes due, and the arcs that end with it, requested in one question after its text.
 
-The check and the reading of the chapter begin alike, so a provider's cache holds the chapter already.
+The check and the reading of the chapter begin with the same text, so a provider's cache already holds it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ DueArc = tuple[ArcGoal, ArcMaterial]
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """One that the question asks for: a profile, an arc, or the work."""
+    """A subject of the question: a profile, an arc, or the work."""
 
     uri: str
     kind: str
@@ -51,8 +51,8 @@ async def states_together(
 ) -> Mapping[str, ProfileThought]:
     """A model's answers for the profiles that are due as of one chapter with this text, and for arcs, by uri.
 
-    What has no supported sentence is left out; all are when the question does not fit the model's window, or its
-    answer cannot be read. Without `spend` only a stored answer is read. Raises ModelError.
+    A text without a supported sentence is left out; all are left out when the question does not fit the model's window,
+    or its answer cannot be read. Without `spend`, only a stored answer is used. Raises ModelError.
     """
     positions = {f"manuscript/{each.id}": each.position for each in await due[0][0].view.chapters()}
     share = _EARLIER / (1 + len(arcs))
@@ -85,8 +85,10 @@ def _of_profile(due: Due, share: float, counter: TokenCounter) -> _Wanted:
 def _beside_the_chapter(
     goal: ProfileGoal, seen: ProfileMaterial, space: int, counter: TokenCounter
 ) -> Iterator[SourceText]:
-    """The sentences of earlier chapters that the profile rests on, and of other passages the newest within so many
-    tokens: the chapter, which takes most of a kind's tokens elsewhere, is in the question whole."""
+    """The earlier sentences that support the profile, and the newest of the other passages within the tokens.
+
+    The chapter itself, which elsewhere takes most of a kind's tokens, is in the question as a whole.
+    """
     rested = [(f"manuscript/{each.chapter}", each.start) for each in seen.previous.evidence] if seen.previous else []
     for each in reversed(seen.sources):
         if any(uri == each.uri and each.start <= start < _end(each) for uri, start in rested):
@@ -104,8 +106,11 @@ def _of_arc(curator: Curator, goal: ArcGoal, seen: ArcMaterial) -> _Wanted:
 def _sources(
     asked: Iterable[_Wanted], goal: ProfileGoal, chapter: str, positions: Mapping[str, int]
 ) -> tuple[SourceText, ...]:
-    """The chapter, and of all that is asked for the passages of earlier chapters, each once, in story order; those of
-    one chapter are pieces of one source, whose id has the number of the chapter and takes the place of a title."""
+    """The chapter, and the passages of earlier chapters for all subjects, each once, in story order.
+
+    Passages of one chapter are pieces of one source, whose id contains the number of the chapter and replaces the
+    title.
+    """
     uri = f"manuscript/{goal.chapter.id}"
     earlier = [_stripped(each) for one in asked for each in one.sources if each.uri != uri]
     ordered: list[SourceText] = []
@@ -117,7 +122,7 @@ def _sources(
 
 
 def _stripped(source: SourceText) -> SourceText:
-    """The source without the space around it."""
+    """The source without surrounding white space."""
     left = len(source.text) - len(source.text.lstrip())
     return replace(source, text=source.text.strip(), start=source.start + left)
 

@@ -1,6 +1,6 @@
-"""The curator: from kept text to overviews, profiles and advice; every sentence with its evidence (DESIGN 4.8).
+"""The curator derives overviews, profiles and advice from kept text; every sentence has its evidence (DESIGN 4.8).
 
-A derived text carries the digest of its inputs (`l1_source`, `l0_source`): while it is the same, the text is fresh.
+A derived text carries the digest of its inputs (`l1_source`, `l0_source`): while that is unchanged, the text is fresh.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _NEAREST_TOKENS: Final = 600
 
 
 class Curator:
-    """Derives texts from kept text. Without a model (None) all are made by rule from the text itself."""
+    """Derives texts from kept text. Without a model (None), all are extracted by rule from the text itself."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Curator:
         prompts: PromptLibrary | None = None,
         monitor: Monitor | None = None,
     ) -> None:
-        """`monitor` is None where the chapters that it reads are not checked by a model."""
+        """`monitor` is None if the chapters are not checked by a model."""
         self._model, self._monitor = model, monitor
         self.counter, self.prompts = CountedTokens(counter), prompts or PromptLibrary()
 
@@ -86,9 +86,9 @@ class Curator:
     ) -> Derived:
         """The overview of a chapter, every sentence with the span that it rests on. Raises ModelError, SettingsError.
 
-        Sentences without a verbatim quotation are dropped; with fewer than three left it is made of the text's own.
-        `sample` is the number of the further answer to request. `sentences` are the answer from the reading of the
-        chapter: if there are enough, no question is asked.
+        Sentences without a verbatim quotation are dropped; with fewer than three left, the overview is extracted from
+        the text. `sample` is the number of the further answer to request. `sentences` come from the reading of the
+        chapter; if there are enough, the model is not asked.
         """
         least = max(1, min(_LEAST_SUPPORTED, len(telling_sentences(text, (), _LEAST_SUPPORTED))))
         evidence = _supported(sentences, chapter, text)
@@ -128,8 +128,8 @@ class Curator:
     ) -> Derived:
         """One line of at most 50 tokens, from the chapter's L1. Raises ModelError, SettingsError.
 
-        `sentence` is the line from the reading of the chapter: with it no question is asked. A line that has neither a
-        name nor words of the overview is made by rule. `entities` are those whom the chapter names.
+        `sentence` is the line from the reading of the chapter; if it is given, the model is not asked. A line without a
+        name or words of the overview is replaced by one made by rule. `entities` are those whom the chapter names.
         """
         names = {name for entity in entities for name in entity.names}
 
@@ -166,8 +166,8 @@ class Curator:
     ) -> KeepAdvice:
         """Contradictions with earlier kept text, and the 4-D test: advice, never a veto.
 
-        `known` are the checks of this very text before it was kept: those angles are not paid for again; nor are the
-        four questions when `advice` has their answers from the reading.
+        `known` are earlier checks of the same text: their angles are not paid for again. Neither are the four
+        questions, if `advice` has their answers from the reading.
 
         The four questions are those of the reference analysis: does it prevent errors, will it be used again, is it
         clear on its own, is it new. A failing model gives "not checked" and dimensions without an answer.
@@ -218,7 +218,7 @@ class Curator:
         """One structured question of a task. Raises ModelError, SettingsError; RuntimeError without a model.
 
         If it does not fit the model's window, it is asked about parts of the value `parts`, and the answers are joined;
-        the fields `whole`, which only a reader of all can answer, then have their defaults.
+        the fields `whole`, which need the whole text, then have their defaults.
         """
         for shrink in SHRINKS:
             model = self._asked()
@@ -241,7 +241,9 @@ class Curator:
         parts: str = "",
         whole: Collection[str] = (),
     ) -> T | None:
-        """The answer to a question if it was paid for. Raises SettingsError; RuntimeError without a model."""
+        """The stored answer to a question; None if it was not paid for. Raises SettingsError; RuntimeError without a
+        model.
+        """
         model = self._asked()
         for shrink in SHRINKS:
             questions = self._questions(task, values, shape, parts, model.endpoint, shrink)
@@ -272,9 +274,9 @@ class Curator:
         endpoint: Endpoint,
         shrink: float,
     ) -> list[ModelRequest]:
-        """The question as a whole where it fits the model's window, else about parts of one of its values.
+        """The question as a whole if it fits the model's window, else one question for each part of one of its values.
 
-        A part is `shrink` times as long as could be; with an unknown space it is that share of the whole.
+        A part has `shrink` times the largest possible length; if the window is unknown, that share of the whole.
         """
         prompt, space = self.prompts.get(task), space_of(endpoint)
 

@@ -56,7 +56,7 @@ class Grounds:
         return "unrelated"
 
     def _named_near(self, span: Span) -> frozenset[EntityId]:
-        """Who is named in the paragraphs of the quotation."""
+        """The entities named in the paragraphs of the quotation."""
         start = self._text.rfind("\n", 0, span.start) + 1
         end = self._text.find("\n", span.end)
         return frozenset(hit.entity for hit in self._index.find(self._text[start : end if end >= 0 else None]))
@@ -79,7 +79,7 @@ def is_short(quote: str) -> bool:
 
 
 def sums_up(line: str, text: str, names: Collection[str], language: str) -> bool:
-    """True when a line has one of the names, or words in common with `text`."""
+    """True when a line contains one of the names or shares words with `text`."""
     if any(name in line for name in names):
         return True
     terms = search_terms(line, (), language)

@@ -1,4 +1,4 @@
-"""Chooses the profiles that a kept chapter may renew: few, whatever the length of the book."""
+"""Chooses the profiles to renew for a kept chapter: few, whatever the length of the book."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Due = tuple[ProfileKind, Entity | None]
 
 
 class Changes:
-    """The people whom chapters changed: those of the records of the reading, by the records' quotations."""
+    """The people whom chapters changed, by the quotations of the reading's records."""
 
     def __init__(self, records: Iterable[StoryRecord]) -> None:
         self._records: dict[EntityId, Counter[ChapterId]] = {}
@@ -49,7 +49,7 @@ def about(record: StoryRecord) -> tuple[EntityId, ...]:
 
 
 def quoted(record: StoryRecord) -> tuple[Evidence, ...]:
-    """All its quotations."""
+    """All quotations of a record."""
     if isinstance(record, Promise):
         return *record.evidence, *record.payment
     learned = (each for knower in record.known_by for each in knower.evidence) if isinstance(record, Fact) else ()
@@ -68,7 +68,7 @@ def cast_of(
 ) -> tuple[Entity, ...]:
     """The people whose profiles a chapter makes due: those whom its reading shows as `changed`, most records first.
 
-    Then those who are `owed` one since an earlier chapter. If no model has read the chapter, those whom the chapter
+    Then those who have been `owed` a profile since an earlier chapter. If no model has read the chapter, those whom it
     names often enough, most named first.
     """
     counts, records = Counter(mention.entity for mention in mentions), changed or {}
@@ -81,11 +81,11 @@ def cast_of(
 def due_profiles(
     kinds: Iterable[ProfileKind], cast: Sequence[Entity], made: Mapping[str, int], position: int, most: int
 ) -> tuple[Due, ...]:
-    """At most so many profiles. `cast` are those whom the chapter names, most named first.
+    """At most `most` profiles to make. `cast` are those whom the chapter names, most named first.
 
-    `made` has the position of each profile's newest state up to the chapter. Kinds of every chapter come first; one
-    place is left for a kind that is made every few chapters, when its turn has come: the one that has waited longest,
-    of the book before of entities.
+    `made` has the position of each profile's newest state up to the chapter. Kinds made for every chapter come first.
+    One place is reserved for a kind that is due only every few chapters: the one that has waited longest, with kinds of
+    the book before kinds of entities.
     """
     wanted = [
         (kind, entity)
@@ -102,9 +102,9 @@ def due_profiles(
 
 
 def _waited(due: Due, made: Mapping[str, int], position: int) -> float:
-    """For how many chapters a profile has been due; 0: not yet. One that was never made is due just now.
+    """The number of chapters for which a profile has been due; 0: not yet. One that was never made has just become due.
 
-    What was made as of this very chapter comes before all: its text has changed.
+    A profile as of this very chapter precedes all others, since the text has changed.
     """
     every = due[0].settings.every
     since = position - made.get(_uri(due), position - every)

@@ -34,7 +34,7 @@ class ProfileGoal:
     """The profile to make: its kind, its subject (None: the whole book), and the chapter at whose end it applies.
 
     `view` must see that chapter, and none after it. `sample` counts the answers requested from the same passages.
-    `before` sees what is before the chapter: the state that is made again continues the one there.
+    `before` is the view before the chapter: a regenerated state continues the state there.
     """
 
     kind: ProfileKind
@@ -51,7 +51,7 @@ class ProfileGoal:
 
 @dataclass(frozen=True, slots=True)
 class FoundPassage:
-    """A passage that may matter: its number in story order, its place, and whether it holds one of the kind's words."""
+    """A candidate passage: its number in story order, its place, and whether it contains one of the kind's words."""
 
     at: int
     place: PassagePlace
@@ -81,7 +81,7 @@ async def passages(goal: ProfileGoal, counter: CountedTokens) -> list[Passage]:
 
 
 async def rested_on(view: MemoryView, state: Derived, without: Sequence[Passage]) -> list[Passage]:
-    """The sentences that a state rests on, as they are today, except those within these passages."""
+    """The current sentences on which a state rests, except those within these passages."""
     positions = {chapter.id: chapter.position for chapter in await view.chapters()}
     found: dict[tuple[int, int], Passage] = {}
     for each in state.evidence:
@@ -100,7 +100,7 @@ async def rested_on(view: MemoryView, state: Derived, without: Sequence[Passage]
 
 
 async def _candidates(goal: ProfileGoal) -> tuple[list[PassagePlace], list[PassagePlace]]:
-    """The places in the chapter and those before it, each in the order in which they are taken."""
+    """The places in the chapter and those before it, each in order of preference."""
     if goal.entity is None:
         here, earlier = await _ranked(goal)
         return [each.place for each in here], [each.place for each in earlier[:_MOST_EARLIER]]
@@ -114,7 +114,7 @@ async def _candidates(goal: ProfileGoal) -> tuple[list[PassagePlace], list[Passa
 
 
 async def _named(goal: ProfileGoal, entity: Entity) -> tuple[list[FoundPassage], list[FoundPassage]]:
-    """Where the entity is named, in story order: in the chapter, and before it."""
+    """The passages that name the entity, in story order: in the chapter, and before it."""
     postings = await goal.view.postings(goal.kind.words(goal.view.language)[:_MOST_TERMS])
     telling = {at for found in postings.found for at in found}
     mentions = [*await goal.view.mentions(entity.id), *await read_of(goal)]
@@ -123,7 +123,7 @@ async def _named(goal: ProfileGoal, entity: Entity) -> tuple[list[FoundPassage],
 
 
 async def read_of(goal: ProfileGoal) -> list[Mention]:
-    """The quotations of the reading about a plot thread, which needs no name there; () for other kinds."""
+    """The quotations of the reading about a plot thread, which need not name it; () for other kinds."""
     view, entity = goal.view, goal.entity
     if entity is None or entity.kind != "plot-thread":
         return []
@@ -143,9 +143,9 @@ async def read_of(goal: ProfileGoal) -> list[Mention]:
 
 
 async def _ranked(goal: ProfileGoal) -> tuple[list[FoundPassage], list[FoundPassage]]:
-    """What the kind's words, and the names of the entities that it asks for, find: most of them first, then newest.
+    """The passages with the kind's words and the names of its entities: most of them first, then newest.
 
-    A chapter in which nothing is found gives its first, middle and last passage.
+    A chapter without any contributes its first, middle and last passage.
     """
     wanted = goal.kind.settings.entities
     names = [name for each in await goal.view.entities() if each.kind in wanted for name in each.names]
@@ -164,7 +164,7 @@ async def _ranked(goal: ProfileGoal) -> tuple[list[FoundPassage], list[FoundPass
 
 
 def _parted(goal: ProfileGoal, found: Sequence[FoundPassage]) -> tuple[list[FoundPassage], list[FoundPassage]]:
-    """Those in the chapter, and those before it."""
+    """Divides passages into those of the chapter and those before it."""
     return (
         [each for each in found if each.place.chapter == goal.chapter.id],
         [each for each in found if each.place.position < goal.chapter.position],
@@ -174,7 +174,7 @@ def _parted(goal: ProfileGoal, found: Sequence[FoundPassage]) -> tuple[list[Foun
 async def whole_evidence(goal: ProfileGoal) -> tuple[Evidence, ...]:
     """The L2: up to two sentences about the subject from each chapter, in story order, verbatim.
 
-    If more than `_MOST_CHAPTERS` chapters mention it, from an even spread of them. Calls no model.
+    If more than `_MOST_CHAPTERS` chapters mention it, takes an even selection of them. Calls no model.
     """
     here, earlier = await (_named(goal, goal.entity) if goal.entity else _ranked(goal))
     places = sorted((*here, *earlier), key=lambda each: each.at)
@@ -192,7 +192,7 @@ async def whole_evidence(goal: ProfileGoal) -> tuple[Evidence, ...]:
 
 
 def evenly(found: Sequence[T], most: int) -> list[T]:
-    """Up to `most` of them, the first, the last and even steps between."""
+    """Up to `most` of them: the first, the last, and evenly spaced ones between."""
     if len(found) <= most:
         return list(found)
     if most == 1:
@@ -201,7 +201,7 @@ def evenly(found: Sequence[T], most: int) -> list[T]:
 
 
 def _one_a_chapter(places: Iterable[FoundPassage]) -> list[FoundPassage]:
-    """Of each chapter one place, one that tells if there is any."""
+    """One place of each chapter, preferably one with the kind's words."""
     chosen: dict[ChapterId, FoundPassage] = {}
     for each in places:
         known = chosen.get(each.place.chapter)
@@ -211,7 +211,7 @@ def _one_a_chapter(places: Iterable[FoundPassage]) -> list[FoundPassage]:
 
 
 def _places_of(mentions: Iterable[Mention], passages: Sequence[PassagePlace]) -> list[int]:
-    """The numbers of the passages that hold the mentions, which come in story order."""
+    """The numbers of the passages that contain the mentions, which are in story order."""
     starts: dict[ChapterId, list[int]] = {}
     for mention in mentions:
         starts.setdefault(mention.chapter, []).append(mention.start)

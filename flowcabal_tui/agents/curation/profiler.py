@@ -1,6 +1,6 @@
 """Profiles of every kind from passages: statements about a person or the book, with the words that support them.
 
-Every profile comes from the text: a new state starts from the sentences of the book that the last one rests on, never
+Every profile comes from the text: a new state starts from the sentences of the book that support the last one, never
 from its wording alone. L0 is one line, L1 the sentences; `whole_evidence` reads the L2 from the index.
 """
 
@@ -40,7 +40,7 @@ class ProfileMaterial:
 class ProfileThought:
     """A summary and the sentences with their evidence; `by_model` is True for those of a model.
 
-    `read` are the chapters that a model has read for it.
+    `read` are the chapters that a model read for it.
     """
 
     summary: str
@@ -61,7 +61,7 @@ class ProfileThought:
 
 
 class Profiler(Agent[ProfileGoal, ProfileMaterial, ProfileThought, tuple[Derived, ...]]):
-    """Rewrites one profile at L1 and L0; nothing when the book has no passage about it."""
+    """Rewrites one profile at L1 and L0; returns nothing when the book has no passage about it."""
 
     def __init__(self, curator: Curator) -> None:
         self._curator = curator
@@ -98,7 +98,7 @@ class Profiler(Agent[ProfileGoal, ProfileMaterial, ProfileThought, tuple[Derived
         return (await self.observe(goal)).source
 
     async def reason(self, goal: ProfileGoal, seen: ProfileMaterial, hints: tuple[str, ...]) -> ProfileThought:
-        """Asks the model; unsupported sentences are dropped. By rule: the sentences about the subject."""
+        """Asks the model; unsupported sentences are dropped. Without a model, takes the sentences about the subject."""
         if self._curator.asks and seen.sources:
             language = goal.view.language
             values: dict[str, str | Fenced] = {
@@ -122,7 +122,7 @@ class Profiler(Agent[ProfileGoal, ProfileMaterial, ProfileThought, tuple[Derived
     async def act(
         self, goal: ProfileGoal, seen: ProfileMaterial, thought: ProfileThought, last: bool
     ) -> tuple[Derived, ...] | Again:
-        """L1 with evidence, and L0 within 50 tokens."""
+        """Returns L1 with evidence, and L0 within 50 tokens."""
         return self.states(goal, seen, thought)
 
     def states(self, goal: ProfileGoal, seen: ProfileMaterial, thought: ProfileThought) -> tuple[Derived, ...]:
@@ -135,7 +135,7 @@ class Profiler(Agent[ProfileGoal, ProfileMaterial, ProfileThought, tuple[Derived
 def states_of(
     thought: ProfileThought, line: str, uri: str, source: Digest, position: int, generation: Generation
 ) -> tuple[Derived, ...]:
-    """A thought as states: L1 with its evidence, and `line` as L0; nothing without evidence."""
+    """The states of a thought: L1 with its evidence, and `line` as L0; () without evidence."""
     if not thought.evidence:
         return ()
     method: Literal["model", "extract"] = "model" if thought.by_model else "extract"
@@ -162,7 +162,7 @@ def _supported(answer: ProfileAnswer, sources: Sequence[SourceText]) -> tuple[Ev
 def _extracted(goal: ProfileGoal, sources: Sequence[SourceText], read: Sequence[Mention]) -> tuple[Evidence, ...]:
     """Sentences that name the entity or were `read` about it, those with the kind's words first, in story order.
 
-    The newest ones, or for a kind that is spread some from the whole story.
+    Takes the newest ones, or for a spread kind some of the whole story.
     """
     names = goal.entity.names if goal.entity else ()
     words = goal.kind.words(goal.view.language)

@@ -1,4 +1,4 @@
-"""A further answer to the same question: its source is the same digest with the number of the answer behind it."""
+"""A further answer to the same question: its source is the same digest followed by the number of the answer."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Additions of a chapter to the story: names, relations, facts, promises and moments, from one question to a model.
 
-Contexts read records that a quotation of the chapter supports (DESIGN 4.8); the rest waits for the writer.
+Contexts read only records that a quotation of the chapter supports (DESIGN 4.8); the others wait for the writer.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ class StoryReader:
         return digest_of([TASK, self._curator.prompts.get(TASK).digest, chapter.title, text])
 
     async def read(self, goal: StoryGoal) -> StoryFound:
-        """A partial reading has a source of its own, so that the chapter is asked about again.
+        """Reads a chapter. A partial reading has a source of its own, so that the chapter is read again.
 
-        The question shows only the state before this chapter, so asking again after the answer was stored is free.
+        The question contains only the state before this chapter, so repeating it after the answer was stored is free.
         Raises ModelError, SettingsError.
         """
         open_lines = await _open_lines(goal)
@@ -82,13 +82,13 @@ class StoryReader:
         return StoryFound(entities, reading, names, records, answer.unread)
 
     async def answered(self, goal: StoryGoal) -> StoryAnswer:
-        """The answer if the question was paid for, else an empty one; spends nothing."""
+        """The stored answer if the question was paid for, else an empty one; spends nothing."""
         question = _question(goal, await _open_lines(goal))
         return await self._curator.answered(TASK, question, StoryAnswer, parts="chapter", whole=_WHOLE) or UNASKED
 
 
 def _once(proposals: Iterable[Proposal]) -> tuple[Proposal, ...]:
-    """Each record once, with the quotation that bears it out if any does."""
+    """Each record once, with a supporting quotation if there is one."""
     found: dict[str, Proposal] = {}
     for each in proposals:
         if each.target not in found or found[each.target].state == "waiting":
@@ -120,7 +120,9 @@ def _question(goal: StoryGoal, open_lines: Mapping[str, tuple[str, StoryRecord]]
 
 
 def _earlier(goal: StoryGoal) -> list[Entity]:
-    """Those named in the chapter that were known before it. An agent's aliases may be answers of this very chapter."""
+    """Entities in the chapter that were known before it. An agent's aliases are ignored, since they may come from this
+    very chapter.
+    """
     place = goal.chapter.position
     return [
         entity if entity.by == "hand" else replace(entity, aliases=())
@@ -130,7 +132,7 @@ def _earlier(goal: StoryGoal) -> list[Entity]:
 
 
 async def _open_lines(goal: StoryGoal) -> dict[str, tuple[str, StoryRecord]]:
-    """What the earlier chapters left open, by a short id: of each kind what the chapter's words are nearest to."""
+    """Records left open by earlier chapters, by a short id: of each kind those most similar to the chapter."""
     cast = {entity.id: entity.name for entity in _earlier(goal)}
     view, lines = goal.before, list[tuple[str, str, StoryRecord]]()
     for relation in await view.relations():
@@ -152,7 +154,7 @@ async def _open_lines(goal: StoryGoal) -> dict[str, tuple[str, StoryRecord]]:
 
 
 def _nearest(lines: Sequence[tuple[str, StoryRecord]], goal: StoryGoal) -> list[tuple[str, StoryRecord]]:
-    """Those that share most words with the chapter, the newest where they tie; in story order."""
+    """The records that share most words with the chapter, the newest in a tie; in story order."""
 
     def shared(at: int) -> int:
         return sum(term in goal.text for term in search_terms(lines[at][0], (), goal.before.language))

@@ -16,7 +16,7 @@ MAKER: Final = Origin("agent", TASK)
 
 @dataclass(frozen=True, slots=True)
 class StoryGoal:
-    """A chapter that is to be read: its present text, all entities, and the book before it."""
+    """A chapter to read: its current text, all entities, and the book before it."""
 
     chapter: Chapter
     text: str

@@ -1,4 +1,5 @@
-"""The names that a reading of a chapter adds: which are certain, which wait for the writer's word, and why."""
+"""The names that a reading of a chapter adds: those that are certain, and those that wait for the writer, with the
+reason."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ _LEAST_OFTEN: Final = 2
 
 
 def named(goal: StoryGoal, things: Iterable[NamedThing]) -> tuple[tuple[Entity, ...], tuple[Proposal, ...]]:
-    """New entities, and known ones with new names, whose every new name occurs in the chapter; with their proposals.
+    """New entities, and known ones with new names, and their proposals. Every new name occurs in the chapter.
 
     New names only wait for the writer if the writer has set the entity, or if a name could be another's too.
     """
@@ -59,8 +60,11 @@ def named(goal: StoryGoal, things: Iterable[NamedThing]) -> tuple[tuple[Entity, 
 def _merged(
     thing: NamedThing, goal: StoryGoal, owners: Mapping[str, EntityId], known: Mapping[EntityId, Entity]
 ) -> tuple[Entity, dict[str, ReasonCode]] | None:
-    """The thing as a new entity or as a known one with more names, and of each new name why it waits ("quoted": it
-    does not). None when nothing of it occurs in the text."""
+    """The thing as a new entity or as a known one with more names, and the reason why each new name waits ("quoted": it
+    does not).
+
+    None when none of its names occur in the text.
+    """
     spelled = dict.fromkeys(clean(each).strip() for each in (thing.name, *thing.aliases))
     names = [name for name in spelled if name and len(name) <= _LONGEST_NAME and "\n" not in name]
     owner = next((owners[name] for name in names if name in owners), None)
@@ -86,13 +90,13 @@ def _merged(
 
 
 def _divided(doubts: Mapping[str, ReasonCode]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Those that are certain, and those that wait."""
+    """Divides names into those that are certain and those that wait."""
     sure = tuple(name for name, doubt in doubts.items() if doubt == "quoted")
     return sure, tuple(name for name in doubts if name not in sure)
 
 
 def _doubt(name: str, goal: StoryGoal, known: Iterable[Entity], others: Sequence[str], *, by_hand: bool) -> ReasonCode:
-    """Why a further name waits; "quoted" when it need not."""
+    """The reason why a further name waits; "quoted" if it need not."""
     if by_hand:
         return "own"
     if _could_be_anothers(name, others):
@@ -105,13 +109,13 @@ def _doubt(name: str, goal: StoryGoal, known: Iterable[Entity], others: Sequence
 
 
 def _free_hits(name: str, text: str, known: Iterable[Entity]) -> list[NameHit]:
-    """Where it occurs in the chapter apart from longer known names that hold it."""
+    """The places of the name in the chapter outside of longer known names."""
     probe = _probe(name)
     return [hit for hit in NameIndex([replace(probe, by="hand"), *known]).find(text) if hit.entity == probe.id]
 
 
 def _could_be_anothers(name: str, others: Iterable[str]) -> bool:
-    """Does it hold another's name, is it held by one, or do they share a word?"""
+    """True when one name contains the other, or they share a word."""
     words = set(name.split())
     return any(name in other or other in name or words & set(other.split()) for other in others)
 

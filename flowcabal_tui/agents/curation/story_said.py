@@ -1,5 +1,5 @@
-"""A model's answer about a chapter, as proposals: those that a quotation supports are applied, the rest waits for the
-writer."""
+"""A model's answer about a chapter, as proposals: those with a supporting quotation are applied, the others wait for
+the writer."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class StatedRecords:
     """Relations, facts, promises, moments and sequels of one chapter."""
 
     def __init__(self, goal: StoryGoal, entities: Iterable[Entity], facts: Iterable[Fact]) -> None:
-        """`facts` are valid before the chapter: an agent does not end those that the writer wrote."""
+        """`facts` are valid before the chapter; an agent does not end those that the writer wrote."""
         self._chapter, self._whole = goal.chapter, VerbatimText(goal.text)
         self._text = goal.text
         self._owners: dict[str, EntityId] = {}
@@ -79,7 +79,7 @@ class StatedRecords:
         return self._reason(stated.quote, evidence, relation.kind, (relation.source, relation.target), all_named=True)
 
     def _facts(self, answer: StoryAnswer) -> Iterator[Proposal]:
-        """A secret without a listed knower is known to those whom it is about."""
+        """Proposals of facts. A secret without a listed knower is known to its subjects."""
         for stated, evidence in self._looked_up(answer.facts):
             text, about, attribute = _line(stated.text), self._who(stated.about), _line(stated.attribute)
             if not text:
@@ -107,7 +107,7 @@ class StatedRecords:
             yield self._proposal(fact, evidence, reason, ended)
 
     def _ended(self, fact: Fact) -> Fact | None:
-        """The state by a hand that the fact would end."""
+        """The writer's state that the fact would end."""
         if not fact.attribute or not fact.about or fact.secret:
             return None
         state = (fact.about[0], fact.attribute)
@@ -129,7 +129,7 @@ class StatedRecords:
                 yield self._proposal(moment, evidence, _length_reason(evidence))
 
     def _sequels(self, answer: StoryAnswer, open_records: Mapping[str, StoryRecord]) -> Iterator[Proposal]:
-        """What the chapter does to open records; only facts are learned, and only by a known name."""
+        """Proposals of changes to open records; only facts can be learned, and only by a known name."""
         for stated, evidence in self._quoted(answer.sequels):
             record, learner = open_records.get(stated.open.strip()), self._owner(stated.learned_by)
             if record is None or (stated.learned_by.strip() and not (learner and isinstance(record, Fact))):
@@ -157,7 +157,11 @@ class StatedRecords:
         *,
         all_named: bool = False,
     ) -> Reason:
-        """Facts and relations enter prompts as true, so their quotations are judged; what fails waits for a hand."""
+        """The reason for applying or holding back.
+
+        Facts and relations enter prompts as true, so their quotations are judged; a record that fails waits for the
+        writer.
+        """
         if not evidence:
             return Reason("unquoted", _line(quote))
         (one,) = evidence
@@ -165,30 +169,31 @@ class StatedRecords:
         return Reason(self._grounds.lack(span, words, about, all_named=all_named) or "quoted")
 
     def _looked_up(self, stated: Sequence[Said]) -> Iterator[tuple[Said, tuple[Evidence, ...]]]:
-        """Each with its quotation where the chapter contains it; without evidence where it does not."""
+        """Each statement with its quotation as evidence if the chapter contains it; otherwise without evidence."""
         for each in stated[:_MOST]:
             span = self._whole.find(each.quote)
             words = self._text[span.start : span.end] if span else ""
             yield each, (Evidence(words, self._chapter.id, span.start, span.end),) if span else ()
 
     def _quoted(self, stated: Sequence[Said]) -> Iterator[tuple[Said, tuple[Evidence, ...]]]:
-        """Those whose quotation occurs in the chapter."""
+        """The statements whose quotation occurs in the chapter."""
         return ((each, evidence) for each, evidence in self._looked_up(stated) if evidence)
 
     def _who(self, names: Iterable[str]) -> tuple[EntityId, ...]:
-        """The entities that are called so, each once; unknown names are left out."""
+        """The entities with these names, each once; unknown names are left out."""
         return tuple(dict.fromkeys(each for each in map(self._owner, names) if each is not None))
 
     def _owner(self, name: str) -> EntityId | None:
         return self._owners.get(clean(name).strip())
 
     def _id(self, kind: str, *parts: str) -> RecordId:
-        """The same for the same chapter and words, so that reading it again doubles nothing."""
+        """An id that is the same for the same chapter and words, so that a repeated reading creates no duplicates."""
         return RecordId(digest_of([kind, self._chapter.id, *parts])[:16])
 
 
 def _length_reason(evidence: Sequence[Evidence]) -> Reason:
-    """What is planted, happens or goes on needs a quotation as long as a fact does; a shorter one waits for a hand."""
+    """The reason for promises, moments and sequels: a quotation must be as long as for a fact; a shorter one waits for
+    the writer."""
     return Reason("short") if any(is_short(each.sentence) for each in evidence) else Reason()
 
 

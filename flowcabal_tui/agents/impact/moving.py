@@ -1,4 +1,4 @@
-"""Names and rare words that a chapter introduces, and the chapters that use them though it now comes after them."""
+"""Names and rare words that a moved chapter introduces, and the chapters that use them although it comes after them."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _SURE: Final = 0.5
 @dataclass(frozen=True, slots=True)
 class EarlyUse:
     """A sentence of the text number `text`, and `source`, the place in the text number `introduced` that introduces
-    something that it uses.
+    something used there.
 
-    `about` is the one who is named; None: it shares rare words. The score is the share of the sentence that the name or
-    the words take: a long sentence that has them in passing depends less on them.
+    `about` is the named entity; None: the sentence shares rare words. The score is the share of the sentence that the
+    name or the words occupy: a long sentence that mentions them in passing depends less on them.
     """
 
     text: int
@@ -50,8 +50,10 @@ def early_uses(
     entities: Sequence[Entity],
     language: str,
 ) -> tuple[EarlyUse, ...]:
-    """Sentences of the texts `using` that use what those of `telling` introduce; the texts up to number `before` come
-    earlier than both. The most direct first."""
+    """Sentences of the texts `using` that use something introduced by those of `telling`, the most direct first.
+
+    The texts up to number `before` come earlier than both.
+    """
     found = [
         *_names(texts, using, telling, before, entities),
         *_rare_words(texts, using, telling, before, Reader(language)),
@@ -65,7 +67,7 @@ def early_uses(
 def _names(
     texts: Sequence[str], using: Collection[int], telling: Collection[int], before: int, entities: Sequence[Entity]
 ) -> Iterator[EarlyUse]:
-    """The first place in each using text of everyone who is not named before."""
+    """The first place in each using text of every entity that is not named before."""
     earlier = "\n".join(texts[:before])
     new = [entity for entity in entities if not any(name in earlier for name in entity.names)]
     index = NameIndex(new)
@@ -119,9 +121,9 @@ def _rare_words(
 
 
 def _is_introduced(count: int, later: int, before: int) -> bool:
-    """Is a word of `count` of the `later` chapters rare, or is it no chance that none of those before has it?
+    """True when a word in `count` of the `later` chapters is rare, or is absent from all chapters before not by chance.
 
-    Were it spread evenly, all of `before` would lack it with the chance (1 - count / later) ** before.
+    If it were spread evenly, all of `before` would lack it with the probability (1 - count / later) ** before.
     """
     is_rare = count <= max(_LEAST_CHAPTERS, round(_MOST * (later + before)))
     return is_rare or (1 - count / max(later, 1)) ** before < _CHANCE

@@ -53,8 +53,8 @@ def patch_request(prompts: PromptLibrary, asked: PatchQuestion, text: str, place
 def patch_of(text: str, place: Span, answer: PlacePatch) -> tuple[Verdict, str]:
     """The verdict on an answer and the new text of the place; "" if the answer cannot be used.
 
-    Unusable is an answer that is empty or on several lines, leaves next to nothing of the place, is far longer, speaks
-    to the user, or repeats a sentence beside the place.
+    An answer is unusable if it is empty or on several lines, removes almost all of the place, is far longer, addresses
+    the user, or repeats a neighbouring sentence.
     """
     old, new = text[place.start : place.end], clean(answer.place).strip()
     if plain_quotation(new) == plain_quotation(old) and new:
@@ -72,13 +72,13 @@ def patch_of(text: str, place: Span, answer: PlacePatch) -> tuple[Verdict, str]:
 
 
 def _shared(old: str, new: str) -> float:
-    """Which share of the words of a text another one has."""
+    """The share of the words of one text that the other contains."""
     words, others = (Counter(_WORDS.findall(text.lower())) for text in (old, new))
     return (words & others).total() / max(1, words.total())
 
 
 def _beside(text: str, place: Span) -> list[str]:
-    """The sentences next to the place, as letters only."""
+    """The sentences next to the place, reduced to letters."""
     before, after = text[max(0, place.start - _AROUND) : place.start], text[place.end : place.end + _AROUND]
     near = [before[span.start : span.end] for span in sentences(before)[-1:]]
     near += [after[span.start : span.end] for span in sentences(after)[:1]]

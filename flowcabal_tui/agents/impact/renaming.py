@@ -1,6 +1,6 @@
 """A name and its derived forms: their places in texts, and their replacements.
 
-A form never matches inside a longer name of somebody else (林 in 林如海), inside a word of letters, or where its first
+A form never matches inside a longer name of somebody else (林 in 林如海), inside a word of letters, or if its first
 character ends another Chinese word (林 in 森林, 孙宝玉 in 嫡孙宝玉), as counted in the same book.
 """
 
@@ -42,7 +42,7 @@ class RenamePlan:
 
 @dataclass(frozen=True, slots=True)
 class NamePlace:
-    """Words of the text number `text` and their replacement; `sure`: nothing speaks against it."""
+    """Words of the text number `text` and their replacement; `sure`: there is no reason against it."""
 
     text: int
     start: int
@@ -74,7 +74,9 @@ def plan_of(rename: Rename, entities: Iterable[Entity]) -> RenamePlan:
 
 
 def carried(name: str, old: str, new: str) -> str:
-    """A further name after the change of another one: `Miss Maud` after Maud is Vera, 苏姑娘 after 林黛玉 is 苏黛玉."""
+    """A further name adapted to the change of another one: `Miss Maud` becomes `Miss Vera` after Maud becomes Vera,
+    苏姑娘 after 林黛玉 is 苏黛玉.
+    """
     if name == old:
         return new
     return _carried_zh(name, old, new) if _HAN.search(old) else _carried_words(name, old, new)
@@ -108,7 +110,7 @@ def _carried_zh(name: str, old: str, new: str) -> str:
 
 
 def _parted(name: str) -> tuple[str, str]:
-    """Family and given name; "" for one of no known family."""
+    """Family name and given name; "" for an unknown family name."""
     surnames = word_list("surnames.zh")
     size = 2 if name[:2] in surnames and len(name) > 2 else 1
     return (name[:size], name[size:]) if name[:size] in surnames and len(name) > size else ("", name)
@@ -121,7 +123,7 @@ def _holds(name: str, part: str) -> bool:
 
 
 def _touches(name: str, forms: Mapping[str, str]) -> bool:
-    """Can a place of the name and a place of a form overlap?"""
+    """True when a place of the name and a place of a form can overlap."""
     return any(
         form in name or any(name.endswith(form[:size]) or name.startswith(form[-size:]) for size in range(1, len(form)))
         for form in forms
@@ -153,7 +155,7 @@ def _place(plan: RenamePlan, number: int, text: str, start: int, form: str, sure
 
 
 def _is_possessive(text: str, at: int, start: int) -> bool:
-    """Does an apostrophe after a final s make a possessive? Not where it may close a quotation."""
+    """True when an apostrophe after a final s makes a possessive; not if it may close a quotation."""
     if text[at : at + 1] not in _APOSTROPHES or not text[at : at + 1] or not re.match(r" \w", text[at + 1 : at + 3]):
         return False
     line = text[text.rfind("\n", 0, start) + 1 : start]
@@ -165,7 +167,7 @@ def _entity(identity: EntityId, names: Sequence[str]) -> Entity:
 
 
 class _Words:
-    """Which places of the forms are parts of other words, as the texts use these."""
+    """Determines which places of the forms are parts of other words, from the use of these in the texts."""
 
     def __init__(self, texts: Sequence[str], forms: Mapping[str, str]) -> None:
         self._texts = texts
@@ -179,7 +181,7 @@ class _Words:
         self._common = {form for form in forms if self._is_common(form)}
 
     def verdict(self, text: str, start: int, end: int) -> bool | None:
-        """True: surely the name; False: perhaps; None: a part of another word."""
+        """True: certainly the name; False: perhaps; None: a part of another word."""
         form = text[start:end]
         if form in self._common and self._opens_a_sentence(text, start):
             return False
@@ -199,7 +201,7 @@ class _Words:
         return together >= _LEAST and together * len(self._rest) > _BOUND * self._count(first) * self._count(second)
 
     def _pairs(self, first: str, second: str) -> int:
-        """How often two characters occur together outside of the forms; one of them begins a form."""
+        """The number of times that two characters occur together outside of the forms; one of them begins a form."""
         for key, anchor, other in ((f".(?={second})", second, first), (f"(?<={first}).", first, second)):
             if anchor in self._starts:
                 if key not in self._beside:
@@ -213,7 +215,7 @@ class _Words:
         return self._singles[char]
 
     def _is_common(self, form: str) -> bool:
-        """Is it a word that the book writes small as well (Will, Grace)?"""
+        """True for a word that the book also writes in lower case (Will, Grace)."""
         small = form.lower()
         if small == form or " " in form or _HAN.search(form) or form.isupper():
             return False

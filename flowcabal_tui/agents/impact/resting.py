@@ -1,4 +1,4 @@
-"""The sentence of a chapter that most probably rests on words that its writer was given."""
+"""Finds the sentence of a chapter that most probably rests on given words."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from flowcabal_tui.domain.memory import Entity
 def nearest_sentences(
     texts: Sequence[str], lost: Sequence[Lost], entities: Sequence[Entity], language: str
 ) -> tuple[Span, ...]:
-    """For each text the sentence that names most subjects of its lost statement, then shares most words with it; the
-    first sentence where none does."""
+    """For each text, the sentence that names most subjects of its lost statement, then shares most words with it; the
+    first sentence if none does."""
     reader, index = Reader(language), NameIndex(entities)
     return tuple(_nearest(text, one.text, one.subjects, index, reader) for text, one in zip(texts, lost, strict=True))
 
@@ -25,8 +25,8 @@ def nearest_sentences(
 def nearest_pairs(
     texts: Sequence[tuple[str, str, str]], entities: Sequence[Entity], language: str
 ) -> tuple[tuple[Span, Span], ...]:
-    """For each text, the words that its writer was given, and the text that these come from: the sentence of the first
-    that is nearest to the words, and the sentence of the last that is nearest to that one."""
+    """For each text, the nearest pair of sentences: that of the first text nearest to the given words, and that of
+    their source nearest to that one."""
     reader, index = Reader(language), NameIndex(entities)
     found = []
     for text, given, source in texts:

@@ -1,7 +1,7 @@
-"""Values that an edit removes from a text, and the other places where a book states them of the same subject.
+"""Values that an edit removes from a text, and other places where the book states them of the same subject.
 
-A value is a number, or a word of a kind of things (kinship, looks, place ...), in a statement about somebody or
-something with a name. An edit that removes no value changes nothing that a later text could rest on.
+A value is a number, or a word of a kind of things (kinship, looks, place ...), in a statement about a named entity. An
+edit that removes no value changes nothing on which a later text could rest.
 """
 
 from __future__ import annotations
@@ -44,14 +44,17 @@ class Value:
 
     @property
     def key(self) -> str | float:
-        """The same for the same value, however it is written."""
+        """A key that is equal for equal values, however they are written."""
         return self.words.lower() if self.amount is None else self.amount
 
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """A statement that an edit took out: where it was, about whom, which values the new text does not give any more,
-    and, where it gives one in the place of one, that one. `now` is the sentence in its place, "" for none."""
+    """A statement that an edit removed: its place, its subjects, the values that the new text no longer gives, and
+    their replacements.
+
+    `now` is the sentence in its place, "" for none.
+    """
 
     start: int
     end: int
@@ -82,7 +85,7 @@ class SamePlace:
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
-    """A sentence, and whom it names; where it names nobody, whom the one before it in its paragraph does."""
+    """A sentence and the entities it names; if it names nobody, those of the sentence before it in its paragraph."""
 
     start: int
     end: int
@@ -92,7 +95,7 @@ class _Sentence:
 
 
 def _sentences(text: str, index: NameIndex, at: int = 0) -> Iterator[_Sentence]:
-    """Those of a paragraph; offsets count from `at`."""
+    """The sentences of a paragraph; offsets count from `at`."""
     hits, carried = index.find(text), frozenset[EntityId]()
     for span in sentences(text):
         named = frozenset(hit.entity for hit in hits if span.start <= hit.start < span.end)
@@ -128,7 +131,7 @@ def lost_statements(
 
 
 def _lost(one: _Sentence, added: Sequence[str], about: frozenset[EntityId], reader: Reader) -> Lost:
-    """With what the most similar of the added sentences says in its place."""
+    """The lost statement, with the replacement in the most similar of the added sentences."""
     words = reader.words(one.text)
     instead = max(added, key=lambda each: len(reader.words(each) & words), default="")
     old, new, all_new = (_values(text, reader) for text in (one.text, instead, "\n".join(added)))
@@ -142,7 +145,7 @@ def _lost(one: _Sentence, added: Sequence[str], about: frozenset[EntityId], read
 
 
 def _kinds(text: str, values: Iterable[Value], reader: Reader) -> frozenset[str]:
-    """The kinds of things that a text speaks of beside its numbers."""
+    """The kinds of things that a text mentions besides its numbers."""
     for value in values:
         if value.amount is not None:
             text = text.replace(value.words, "1" if reader.language == "zh" else " ")
@@ -150,7 +153,7 @@ def _kinds(text: str, values: Iterable[Value], reader: Reader) -> frozenset[str]
 
 
 def _near(text: str, value: Value, reader: Reader) -> frozenset[str]:
-    """The kinds of things of the words beside a number: years, sheep, miles."""
+    """The kinds of things of the words next to a number: years, sheep, miles."""
     at = max(0, text.lower().find(value.words.lower()))
     before, behind = _BESIDE[reader.language]
     end = at + len(value.words)
@@ -158,7 +161,7 @@ def _near(text: str, value: Value, reader: Reader) -> frozenset[str]:
 
 
 def _values(text: str, reader: Reader) -> dict[str | float, Value]:
-    """Numbers from two on, and words of the kinds of things."""
+    """The numbers from two on, and words of the kinds of things."""
     found: dict[str | float, Value] = {}
     for match in _NUMBERS[reader.language].finditer(text):
         amount = range_of(match[0], "", reader.language)
@@ -215,7 +218,7 @@ def _of_text(number: int, text: str, lost: Sequence[Lost], index: NameIndex, rea
 def _same_place(
     number: int, one: _Sentence, lost: Lost, before: frozenset[EntityId], reader: Reader
 ) -> SamePlace | None:
-    """The sentence, if it gives a lost value of the same subject and speaks of the same kind of thing."""
+    """The place of the sentence if it gives a lost value of the same subject and mentions the same kind of thing."""
     values = _values(one.text, reader)
     same = [values[value.key] for value in lost.values if value.key in values]
     if not same or (lost.instead is not None and lost.instead.key in values):  # it tells of the change
@@ -236,13 +239,13 @@ def _same_place(
 
 
 def _counts_nothing(text: str, value: Value) -> bool:
-    """Does nothing stand behind a number in its clause: is it said of no other unit?"""
+    """True when no noun follows a number in its clause, so that it has no other unit."""
     behind = text[text.lower().find(value.words.lower()) + len(value.words) :].lstrip(" ")
     return not behind[:1].isalnum()
 
 
 def _weight(one: _Sentence, lost: Lost, before: frozenset[EntityId]) -> float:
-    """How surely a sentence is about a subject of the lost one."""
+    """A weight: how certainly a sentence is about a subject of the lost one."""
     if lost.subjects & one.named:
         return _NAMED
     if one.named:

@@ -1,4 +1,4 @@
-"""The names of a person that are known at a point of the story."""
+"""The names of a person that are known at one point of the story."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from flowcabal_tui.domain.memory import Entity
 
 
 async def as_called_here(view: MemoryView, entities: Iterable[Entity]) -> tuple[Entity, ...]:
-    """The entities without aliases that do not occur in the view: they would reveal later identities.
+    """The entities, without those aliases that do not occur in the view: they would reveal later identities.
 
     Those that the writer set stay.
     """

@@ -1,8 +1,8 @@
 """Filters Chinese names proposed by rules: keeps those used as names, judged by the words before and after them.
 
-Nothing here knows a book. It uses closed classes of words (adverbs, conjunctions, nouns for people and places in
-general) and distribution: a common noun is counted and pointed at ("个", "众", "那"), a piece of a longer word has
-nearly always the same neighbour, a person speaks, acts and is spoken to.
+The rules are not specific to a book. They use closed classes of words (adverbs, conjunctions, nouns for people and
+places in general) and distribution: a common noun is counted and pointed at ("个", "众", "那"), a piece of a longer
+word has nearly always the same neighbour, a person speaks, acts and is spoken to.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ _GENERAL: Final = frozenset(_SETS["general"])
 
 def is_part_of_a_word(text: str, spans: Sequence[tuple[int, int]]) -> bool:
     """True when it has the same Chinese neighbour everywhere, one that belongs to no other word (嫡孙宝玉 for
-    孙宝玉)."""
+    孙宝玉).
+    """
     before = {text[start - 1] if start else "" for start, _end in spans}
     behind = {text[end : end + 1] for _start, end in spans}
     sides = ((before, _COMPANY | _CLOSED | _POINTED_AT), (behind, _ACTS | _CLOSED | _PLACED | frozenset("的了是")))
@@ -95,7 +96,7 @@ def is_part_of_a_word(text: str, spans: Sequence[tuple[int, int]]) -> bool:
 
 @dataclass(slots=True)
 class _Use:
-    """How a name is used: its mentions, the characters beside them, and the chapters that have it."""
+    """The use of a name: its mentions, the characters next to them, and the chapters that have it."""
 
     count: int
     before: Counter[str]
@@ -119,7 +120,7 @@ class Evidence:
     def __init__(
         self, texts: Sequence[str], speeches: Mapping[str, int], surnames: Collection[str], called: Collection[str]
     ) -> None:
-        """`speeches` counts how often each name is the subject of a verb of speech; `surnames` are no common words.
+        """`speeches` counts how often each name is the subject of a verb of speech; `surnames` are not common words.
 
         `called` are names that the text itself introduces as such.
         """
@@ -162,7 +163,8 @@ class Evidence:
 
     def free(self, name: str) -> int:
         """The number of times that `name` occurs where its first character ends no longer word (嫡孙宝玉 is not
-        孙宝玉)."""
+        孙宝玉).
+        """
         before = self._used[name].before
         others = {char: self._pairs[char + name[0]] - n for char, n in before.items() if _HAN.match(char)}
         bound = {
@@ -173,7 +175,7 @@ class Evidence:
         return sum(n for char, n in before.items() if char not in bound)
 
     def read(self, names: Iterable[str]) -> None:
-        """Looks at the places of the names; asked of each before anything else."""
+        """Reads the places of the names; must be called before the other methods are asked about them."""
         places = occurrences(self._book, (name for name in names if name not in self._used))
         self._used |= {name: self._seen(len(name), each) for name, each in places.items()}
 
@@ -224,7 +226,7 @@ class Evidence:
         return name[0] not in self._surnames and len(name) > 2 and (name[1:] in _ROLES or name[2:] in _ROLES)
 
     def _is_epithet(self, name: str, count: int, names: Mapping[str, int]) -> bool:
-        """Is a form of address with something before it somebody's: 哪吒太子, 托塔天王, not 公主娘娘?"""
+        """True when a form of address with a modifier is a name: 哪吒太子, 托塔天王, but not 公主娘娘."""
         if len(name) == 3:
             return count >= _LEAST_EPITHET or self._speeches.get(name, 0) >= _LEAST_TO_JUDGE
         if name[:2] in _ROLES or name[:2] in _FUNCTION:
@@ -232,7 +234,9 @@ class Evidence:
         return name[:2] in names or (count >= _LEAST_EPITHET and name[-1] not in _KIN)
 
     def _is_piece(self, name: str, use: _Use, short: Collection[str]) -> bool:
-        """Has it nearly always the same character before or behind it, and is it no short form of a known name?"""
+        """True when it nearly always has the same character before or after it, and is not a short form of a known
+        name.
+        """
         beside = [*use.before.items(), *use.behind.items()]
         most = max((n for char, n in beside if _HAN.match(char) and char not in _PLACED), default=0)
         if most < max(_LEAST_TO_JUDGE, _PART_OF * use.count):
@@ -242,7 +246,7 @@ class Evidence:
         return name not in short
 
     def _is_common(self, use: _Use) -> bool:
-        """Is it counted or pointed at as common nouns are?"""
+        """True when it is counted or pointed at like a common noun."""
         counted = use.counted()
         if counted >= 2 and counted >= _MOST_COUNTED * use.count:
             return True
@@ -250,7 +254,8 @@ class Evidence:
         return pointed and use.chapters < _EVERYWHERE
 
     def _is_one_persons(self, title: str, use: _Use) -> bool:
-        """Is a form of address nearly always that of one with a surname: 大圣 where 孙大圣 occurs so often?"""
+        """True when a form of address nearly always belongs to one person with a surname: 大圣 where 孙大圣 occurs so
+        often."""
         if self._is_common(use):
             return False
         borne = sorted((n for char, n in use.before.items() if char in self._surnames), reverse=True) or [0]
@@ -258,7 +263,7 @@ class Evidence:
         return use.count >= _LEAST_UNNAMED * _OFTEN and borne[0] >= _BORNE * use.count and rivals <= _RIVALS * borne[0]
 
     def _is_phrase(self, name: str, count: int, found: Mapping[str, int], heavy: Collection[str]) -> bool:
-        """A known name or noun with a word before or behind it: 行者看, 刚才老爷, 连王夫人, 尤氏李纨."""
+        """True for a known name or noun with a word before or after it: 行者看, 刚才老爷, 连王夫人, 尤氏李纨."""
         for at in range(2, len(name)):
             head, tail = name[:at], name[at:]
             if head in heavy and found[head] >= _HEAVIER * count and tail not in _ROLES and tail not in "儿家女":
@@ -276,12 +281,14 @@ class Evidence:
 
 
 def _short_forms(names: Iterable[str]) -> frozenset[str]:
-    """What longer ones of the names begin or end with."""
+    """The beginnings and endings of longer names."""
     return frozenset(part for name in names for at in range(1, len(name)) for part in (name[:at], name[at:]))
 
 
 def _is_word(name: str, *, known: bool) -> bool:
-    """Is it a word of a closed class, or does it begin or end with one? `known`: its end is surely no such word."""
+    """True for a word of a closed class, or one that begins or ends with such a word. `known`: its end is certainly no
+    such word.
+    """
     if name[0] in _NEGATES or name[0] == "假" or name in _FUNCTION or name[:2] in _FUNCTION or name[:3] in _FUNCTION:
         return True
     if len(set(name)) == 1:
@@ -290,7 +297,7 @@ def _is_word(name: str, *, known: bool) -> bool:
 
 
 def _is_general(name: str) -> bool:
-    """Is it a modifier with a noun for a kind of being, or for a role (老僧, 二魔, 小太监)?"""
+    """True for a modifier with a noun for a kind of being, or for a role (老僧, 二魔, 小太监)."""
     return name[0] in _SMALL and (name[1:] in _HEADS or name[1:] in _ROLES)
 
 

@@ -13,7 +13,7 @@ from flowcabal_tui.domain.text import digest
 
 
 def entity_id(kind: EntityKind, name: str) -> EntityId:
-    """The same for the same kind and name, in every project."""
+    """An id that is the same for the same kind and name in every project."""
     return EntityId(digest(f"{kind}\n{name}")[:16])
 
 
@@ -38,7 +38,8 @@ def discover(texts: Sequence[str], language: str, limit: int = 5_000) -> tuple[E
 
 
 class NameIndex:
-    """Finds the names of entities in one pass. The longest name wins; a name of two entities is the first one's."""
+    """Finds the names of entities in one pass. The longest name wins; a name shared by two entities counts for the
+    first."""
 
     def __init__(self, entities: Iterable[Entity]) -> None:
         self._automaton = ahocorasick.Automaton()
@@ -64,10 +65,10 @@ class NameIndex:
         return tuple(hits)
 
     def mentions(self, chapter: ChapterId, position: int, text: str) -> tuple[Mention, ...]:
-        """The same as mentions of a chapter."""
+        """The names in `text` as mentions of a chapter."""
         return tuple(Mention(hit.entity, chapter, position, hit.start, hit.end) for hit in self.find(text))
 
 
 def mentions(text: str, entities: Iterable[Entity]) -> tuple[NameHit, ...]:
-    """The names of `entities` in `text`; for many texts make a `NameIndex` once."""
+    """The names of `entities` in `text`; for many texts, create one `NameIndex`."""
     return NameIndex(entities).find(text)

@@ -1,8 +1,8 @@
-"""More Chinese names, learned from the book itself: words with the same neighbours as sure names.
+"""Finds more Chinese names from the book itself: words with the same neighbours as certain names.
 
-The names that speak are the sure ones. The characters that are more frequent before and behind them than anywhere else
-show which other groups of two to four characters are used like a name (a bootstrap; no model, no dictionary). This
-finds names that never speak, and ones that occur three times in a million characters.
+Names with speech are certain. The characters that are more frequent before and after them than anywhere else show which
+other groups of two to four characters are used like a name (a bootstrap; no model, no dictionary). This finds names
+that never speak, and ones that occur three times in a million characters.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ def names_like(
 ) -> dict[str, int]:
     """Other names of two to four characters and their counts in the `texts` of the chapters.
 
-    `sure` are names with their counts: of too few none are learned. `looks_like_a_name` must match a candidate as a
-    whole.
+    `sure` are names with their counts; if there are too few, nothing is learned. `looks_like_a_name` must match a
+    candidate as a whole.
     """
     if len(sure) < _ENOUGH:
         return {}
@@ -105,7 +105,9 @@ def _bunched(seen: _Seen, chapters: int) -> float:
 
 
 def _beside(book: str, sure: Collection[str]) -> tuple[dict[str, float], dict[str, float]]:
-    """For each character how much oftener it stands before and behind a sure name than anywhere, as logarithms."""
+    """For each character, how much more often it occurs before and after a certain name than anywhere, as
+    logarithms.
+    """
     before: Counter[str] = Counter()
     behind: Counter[str] = Counter()
     for start, end in outermost(book, sure):
@@ -149,14 +151,14 @@ def _candidates(
 
 
 def _grams(book: str, size: int) -> Iterator[str]:
-    """All of a size; of the longest those alone that end in a form of address."""
+    """All strings of a size; of the longest, only those that end in a form of address."""
     if size < _LONGEST:
         return map("".join, zip(*(book[at:] for at in range(size)), strict=False))
     return (book[max(0, match.start() - 2) : match.start() + 2] for match in _IS_ADDRESSED.finditer(book))
 
 
 def _without_pieces(counts: Mapping[str, int], sure: Collection[str], surnames: Collection[str]) -> dict[str, int]:
-    """Leaves out a name with a word behind (黛玉冷) or before it, and what is nearly always part of a longer name.
+    """Removes names with a word after (黛玉冷) or before them, and those that are nearly always part of a longer name.
 
     牛魔王 stays beside 魔王, which is a form of address.
     """

@@ -37,7 +37,7 @@ _LEAST_WHERE: Final = 0.15
 
 @dataclass(slots=True)
 class _Seen:
-    """Capitalised words: inside sentences, where sentences open, and behind a word for where."""
+    """Counts of capitalised words: inside sentences, at the beginning of sentences, and after a word of place."""
 
     inside: Counter[str] = field(default_factory=Counter)
     opening: Counter[str] = field(default_factory=Counter)
@@ -46,7 +46,7 @@ class _Seen:
 
 
 def english_names(texts: Sequence[str]) -> tuple[FoundName, ...]:
-    """Names of one or more capitalised words, those seen inside sentences only; most frequent first."""
+    """Names of one or more capitalised words, only those seen inside sentences; most frequent first."""
     seen = _Seen()
     for text in texts:
         seen.lower.update(re.findall(rf"(?<![\w’'])[{_LOWER}]+\b", text))
@@ -82,9 +82,10 @@ def _looks_like_a_name(name: str, seen: _Seen) -> bool:
 
 
 def _grouped(counts: Mapping[str, int], where: Mapping[str, int]) -> Iterator[FoundName]:
-    """Joins a last word with the one full name that ends in it, and a first word with the one that begins so.
+    """Joins a last word with the only full name that ends in it, and a first word with the only one that begins with
+    it.
 
-    What only a title sets apart (Ralph, Ralph Nickleby, Mr. Ralph Nickleby) is proposed as one.
+    Names that differ only by a title (Ralph, Ralph Nickleby, Mr. Ralph Nickleby) are proposed as one.
     """
     parts = {name: _parts(name) for name in counts}
     whole = {name: _whose(name) for name in counts}
@@ -117,18 +118,22 @@ def _one(members: Sequence[str], counts: Mapping[str, int], where: Mapping[str, 
 
 
 def _is_his(name: str, part: str, counts: Mapping[str, int]) -> bool:
-    """Is the bare name oftener than with the title of a man before it: then it is his, also in a family."""
+    """True when the bare name is more frequent than the name with a man's title, so that it is his, even in a
+    family.
+    """
     return _LEADING.sub("", name) == part and bool(_HUSBAND.match(name)) and counts[part] >= counts[name]
 
 
 def _whose(name: str) -> str:
-    """The full name without its title. A title of a woman, a child or a rank before one word makes another person."""
+    """The full name without its title. A title of a woman, a child or a rank before one word makes it another
+    person.
+    """
     bare = _LEADING.sub("", name)
     return bare if " " in bare or _HUSBAND.match(name) else name
 
 
 def _parts(name: str) -> tuple[str, ...]:
-    """The words by which a name may be called in short: none of a place, the first of "Albert de Morcerf"."""
+    """The words by which a name may be shortened: none for a place, the first of "Albert de Morcerf"."""
     if _PLACE.search(name):
         return (name.split()[0],) if re.search(r"\b(?:Hall|House|Castle|Abbey)$", name) else ()
     bare = _LEADING.sub("", name)

@@ -104,12 +104,12 @@ def chinese_names(texts: Sequence[str]) -> tuple[FoundName, ...]:
 
 
 def _speeches(book: str) -> Counter[str]:
-    """How often each is the subject of a verb of speech."""
+    """The number of times that each word is the subject of a verb of speech."""
     return Counter(match["name"] for match in _SPEAKS.finditer(book))
 
 
 def _introduced(book: str) -> frozenset[str]:
-    """The names that the text gives as such: 名唤, 姓…名…, 字…."""
+    """The names that the text introduces as such: 名唤, 姓…名…, 字…."""
     called = {match["name"] for match in _CALLED.finditer(book)}
     given = {match["style"] or match["family"] + match["given"] for match in _INTRODUCED.finditer(book)}
     return frozenset(called | given)
@@ -136,7 +136,9 @@ def _people(book: str) -> dict[str, int]:
 
 
 def _looks_like_a_name(name: str, *, often: bool = False) -> bool:
-    """`often`: enough is known of it that it may begin with a number. A form of address has any characters (道婆)."""
+    """True for a possible name. `often`: it is frequent enough to begin with a number. A form of address may have any
+    characters (道婆).
+    """
     begins_well = name[0] not in _NOT_FIRST or (often and name[0] in _SOMETIMES_FIRST)
     ends_well = name[-1] not in _NOT_LAST or (name[0] in _SURNAMES and name[-1] in "家") or (often and name[-1] in "来")
     own = name[:-2] if name[-2:] in ADDRESS and len(name) > 2 else name
@@ -174,7 +176,7 @@ def _ends(name: str) -> Iterator[str]:
 
 
 def _is_one_word(book: str, name: str, count: int, places: Sequence[int], singles: Mapping[str, int]) -> bool:
-    """Is it a place that nobody enters: its characters stand together, and no one character stands before most?"""
+    """True for a place: its characters belong together, and no single character precedes most occurrences."""
     if len(name) < 3 or name[-1] not in _ONLY_PLACES or name[0] in _GONE_TO:
         return False
     bound = math.log(count) + (len(name) - 1) * math.log(len(book)) - sum(math.log(singles[char]) for char in name)
@@ -184,7 +186,7 @@ def _is_one_word(book: str, name: str, count: int, places: Sequence[int], single
 
 
 def _share_after(book: str, places: Sequence[int], pattern: re.Pattern[str]) -> float:
-    """The share of the places with a word of `pattern` before: people are taken along, places gone to."""
+    """The share of the places preceded by a word of `pattern`: people are taken along, places are gone to."""
     before = _before(book, places)
     return sum(1 for char in before if pattern.search(char)) / max(1, len(before))
 
@@ -195,9 +197,9 @@ def _before(book: str, places: Sequence[int]) -> list[str]:
 
 
 def _with_aliases(people: dict[str, int], evidence: Evidence) -> Iterator[FoundName]:
-    """Joins 黛玉 and 林黛玉 (a surname before), 凤姐 and 凤姐儿 (儿 behind), but not 宋嬷嬷 and 李嬷嬷: 嬷嬷 is nobody.
+    """Joins 黛玉 and 林黛玉 (surname), 凤姐 and 凤姐儿 (suffix 儿), but not 宋嬷嬷 and 李嬷嬷, since 嬷嬷 is nobody.
 
-    Of two surnames before one name, that of most people is the right one: 贾宝玉 is 宝玉, 甄宝玉 is another.
+    If one name has two surnames, the one shared by most people is right: 贾宝玉 is 宝玉, 甄宝玉 is another person.
     """
     bearers = Counter(name[0] for name in people)
     owners: dict[str, list[str]] = {}
@@ -232,7 +234,7 @@ def _with_aliases(people: dict[str, int], evidence: Evidence) -> Iterator[FoundN
 
 
 def _by_piece(names: Iterable[str]) -> dict[str, list[str]]:
-    """The names that contain each piece of a name, or are it."""
+    """The names that contain or equal each part of a name."""
     having = dict[str, list[str]]()
     for name in names:
         for piece in {name[start:end] for start in range(len(name)) for end in range(start + 1, len(name) + 1)}:
@@ -241,7 +243,7 @@ def _by_piece(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _is_sure(alias: str, name: str, having: Mapping[str, Sequence[str]], evidence: Evidence) -> bool:
-    """Does it stand more than once by itself, and can it mean nobody else?"""
+    """True when it occurs alone more than once and can mean nobody else."""
     short, long = sorted((alias, name), key=len)
     if short in ADDRESS or (short[0] in _NUMBERS and short[1:] in _KIN):
         return False
@@ -253,7 +255,7 @@ def _is_sure(alias: str, name: str, having: Mapping[str, Sequence[str]], evidenc
 
 
 def _shorter(name: str) -> str:
-    """The form that a name has in passing: 金钏 for 金钏儿, 宋妈 for 宋妈妈, 周瑞 for 周瑞家; "" when there is none."""
+    """The short form of a name: 金钏 for 金钏儿, 宋妈 for 宋妈妈, 周瑞 for 周瑞家; "" when there is none."""
     if len(name) != 3 or name[0] == name[1]:
         return ""
     return name[:2] if name[2] in "儿家" or name[1] == name[2] else ""

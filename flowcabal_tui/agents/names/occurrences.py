@@ -1,4 +1,4 @@
-"""Finds the places of many names in a text at once: the cost grows with the text, not with text times names."""
+"""Finds the places of many names in a text at once: the cost is proportional to the text, not to text times names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def occurrences(text: str, names: Iterable[str]) -> dict[str, array[int]]:
 
 
 def outermost(text: str, names: Iterable[str]) -> Iterator[tuple[int, int]]:
-    """Start and end of the names, without overlaps: the first wins, and of those that start together the longest."""
+    """Start and end of the names, without overlaps: the first wins; of those with the same start, the longest."""
     reached = 0
     for start, end in sorted(((at, at + len(name)) for name, at in _all(text, names)), key=lambda at: (at[0], -at[1])):
         if start >= reached:

@@ -31,9 +31,9 @@ Places = Mapping[EntityId | str, Sequence[Span]]
 
 @dataclass(frozen=True, slots=True)
 class ChapterPlan:
-    """What is compared with the text of a chapter: the planned scenes of each of its parts.
+    """The planned scenes of each part of a chapter, to be compared with its text.
 
-    `entities` are those that the plan may name, with those whose longer names contain one of theirs.
+    `entities` are those that the plan may name, and those whose longer names contain one of theirs.
     """
 
     chapter: ChapterId
@@ -43,7 +43,7 @@ class ChapterPlan:
 
 
 class Concerned:
-    """Finds the entities that words may name, at a cost that depends on the words alone."""
+    """Finds the entities that a text may name, at a cost that depends only on the length of that text."""
 
     def __init__(self, entities: Iterable[Entity] = ()) -> None:
         self.entities = tuple(entities)
@@ -89,8 +89,8 @@ def beats_in(
 ) -> tuple[Beat, ...]:
     """The lines as beats with their names in `text`.
 
-    The span that comes with a line is that of its scene, where its names are looked for first. `scenes` are the spans
-    of all scenes.
+    The span given with a line is that of its scene, which is searched for its names first. `scenes` are the spans of
+    all scenes.
     """
     index = NameIndex(entities)
     places: defaultdict[EntityId | str, list[Span]] = defaultdict(list)
@@ -130,7 +130,7 @@ def _others(line: str, known: Iterable[str]) -> Iterator[str]:
 
 
 def _places(word: str, text: str) -> Iterator[Span]:
-    """Where a word of its own is exactly this one."""
+    """The places where a word occurs as a whole."""
     for match in re.finditer(re.escape(word), text):
         start, end = match.span()
         if stands_alone(text, start, end):
@@ -138,7 +138,7 @@ def _places(word: str, text: str) -> Iterator[Span]:
 
 
 def _shortest(keys: Sequence[EntityId | str], places: Places, own: Span | None) -> Span | None:
-    """The shortest stretch with all keys: in the span `own` if they are all there, else anywhere."""
+    """The shortest stretch with all keys: in the span `own` if they all occur there, else anywhere."""
     hits = sorted((span.start, span.end, key) for key in keys for span in places[key])
     if own is not None:
         inside = [hit for hit in hits if own.start <= hit[0] < own.end]

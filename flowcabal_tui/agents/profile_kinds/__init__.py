@@ -73,7 +73,7 @@ class KindSettings(_Table):
 
 @dataclass(frozen=True, slots=True)
 class ProfileKind:
-    """A kind of profile. `prompts` are by language; "" is for all that have none of their own."""
+    """A kind of profile. `prompts` are by language; "" is used for languages without their own."""
 
     name: str
     settings: KindSettings
@@ -85,7 +85,7 @@ class ProfileKind:
 
     @property
     def title(self) -> str:
-        """In the language of the screen."""
+        """The title in the language of the screen."""
         return self.title_in(language_in_use())
 
     def title_in(self, language: str) -> str:
@@ -120,11 +120,14 @@ class ProfileKind:
 
 
 class ProfileKinds:
-    """The kinds that are there at the moment of the question, ours first."""
+    """The kinds that currently exist, built-in ones first."""
 
     def __init__(self, project_folder: Path | None = None, permit: Callable[[ProfileKind], None] | None = None) -> None:
-        """`project_folder` has the writer's own kinds, one folder each; it need not be there. `permit` gets each of
-        them before its prompt is used; it raises ModelError for one that the user has not confirmed."""
+        """`project_folder` has the writer's own kinds, one folder each; it need not exist.
+
+        `permit` is called with each of them before its prompt is used; it raises ModelError for one that the user has
+        not confirmed.
+        """
         self._folder, self._permit = project_folder, permit
 
     def all(self) -> tuple[ProfileKind, ...]:
@@ -142,8 +145,11 @@ class ProfileKinds:
         return tuple(kind for name in sorted(names) if isinstance(kind := read[name], ProfileKind))
 
     def get(self, name: str) -> ProfileKind:
-        """A kind whose prompt is to be used. Raises Gone for an unknown kind, SettingsError for one that cannot be
-        read, ModelError(NOT_CONFIRMED) for one of the project that the user has not confirmed."""
+        """A kind whose prompt is about to be used.
+
+        Raises Gone for an unknown kind, SettingsError for an unreadable one, ModelError(NOT_CONFIRMED) for one of the
+        project that the user has not confirmed.
+        """
         found = self._read().get(name)
         if found is None:
             raise Gone(name)
@@ -163,7 +169,7 @@ class ProfileKinds:
         return found
 
     def _own_folders(self) -> Iterator[_OwnFolder]:
-        """Of the project; a link is none."""
+        """The kinds' folders in the project; links are ignored."""
         if self._folder is not None:
             project, kinds = Folder(self._folder.parent), self._folder.name
             yield from (_OwnFolder(project, kinds, name) for name in project.folders(kinds) if name[0] not in "._")
@@ -177,7 +183,7 @@ def _ours() -> tuple[ProfileKind, ...]:
 
 
 class _KindFolder(Protocol):
-    """Where the files of one kind are."""
+    """The location of the files of one kind."""
 
     @property
     def name(self) -> str: ...
@@ -185,7 +191,7 @@ class _KindFolder(Protocol):
     def has(self, file: str) -> bool: ...
 
     def text(self, file: str) -> str:
-        """Raises OSError or UnicodeDecodeError."""
+        """Reads a file. Raises OSError or UnicodeDecodeError."""
         ...
 
 
@@ -206,7 +212,7 @@ class _OurFolder:
 
 @dataclass(frozen=True, slots=True)
 class _OwnFolder:
-    """A folder in the project, which may be a stranger's."""
+    """A folder in the project, which may come from a stranger."""
 
     project: Folder
     kinds: str
@@ -220,7 +226,7 @@ class _OwnFolder:
 
 
 def _load(folder: _KindFolder) -> ProfileKind:
-    """Raises SettingsError, which names the file and what is wrong with it."""
+    """Loads a kind. Raises SettingsError with the file and the error in it."""
     if slug(folder.name) != folder.name:
         raise _wrong(folder.name, _("a folder's name has letters, digits, - and _ only"))
     try:

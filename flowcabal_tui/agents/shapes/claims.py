@@ -16,12 +16,13 @@ def _plain(word: Any) -> Any:
 
 
 def _id(**how: Any) -> Any:
-    """The name of something that a question shows; a longer one is read as well."""
+    """The id of something that a question shows; longer ids are accepted too."""
     return Field(**how, json_schema_extra={"maxLength": 12})
 
 
 def _list(most: int) -> Any:
-    """A list that ends after so many entries where a model repeats itself; a longer one is read as well."""
+    """A list whose schema limits the number of entries, since a model may repeat itself; longer ones are accepted
+    too."""
     return Field(json_schema_extra={"maxItems": most})
 
 

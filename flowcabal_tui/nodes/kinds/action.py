@@ -64,7 +64,7 @@ class ActionNode(NodeKind):
         return Produced({"params": given, **result} if isinstance(result, dict) else result)
 
     async def _allowed(self, context: NodeContext, reason: str, action: str, given: Any, part: str) -> None:
-        """Waits until a person allows this call with exactly these parameters. Raises Rejected."""
+        """Waits until a person permits this call with exactly these parameters. Raises Rejected."""
         decision = await context.ask(
             "gate",
             reason.format(action=action),

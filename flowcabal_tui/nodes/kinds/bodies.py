@@ -21,7 +21,7 @@ def exit_of(body: Body, outputs: Mapping[NodeId, Output]) -> Output | None:
 
 
 def check_exit(body: Body, field: str) -> Iterator[Finding]:
-    """A finding when a body's exit is none of its nodes."""
+    """Yields a finding when a body's exit is none of its nodes."""
     known = [node.id for node in body.nodes]
     if body.exit is not None and body.exit not in known:
         yield Finding(
@@ -34,7 +34,7 @@ def check_exit(body: Body, field: str) -> Iterator[Finding]:
 
 
 class Over(Mapping[str, Any]):
-    """Names laid over others, read when they are asked for."""
+    """Names that shadow others; each value is computed on access."""
 
     def __init__(self, upper: Mapping[str, Any], lower: Mapping[str, Any]) -> None:
         self._upper, self._lower = upper, lower
@@ -50,13 +50,13 @@ class Over(Mapping[str, Any]):
 
 
 def with_outputs(names: Mapping[str, Any], outputs: Mapping[NodeId, Output]) -> Mapping[str, Any]:
-    """`names` with the outputs of a body among the results."""
+    """`names` with the outputs of a body added to the results."""
     inside = {str(node): output.value for node, output in outputs.items()}
     return Over({RESULT: Over(inside, names.get(RESULT, {}))}, names)
 
 
 def as_bound(found: Iterable[tuple[str, str]], inside: Collection[NodeId], names: Collection[str]) -> dict[str, Any]:
-    """Paths with their places as bindings by place, without those of nodes and names that only the inside sees."""
+    """Converts paths to bindings, by place, omitting nodes and names that exist only inside the body."""
     bound: dict[str, list[dict[str, str]]] = {}
     for place, path in found:
         if any(node in inside for node in references({FROM: path}, inside)) or root_of(path) in names:

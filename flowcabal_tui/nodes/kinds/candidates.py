@@ -42,7 +42,7 @@ class CandidateText:
 
     @property
     def offered(self) -> bool:
-        """Sifting marks and hides nothing; a text is offered once."""
+        """Sifting marks texts but hides none, so a text is always offered."""
         return not self.is_copy
 
 
@@ -64,7 +64,7 @@ def groups_in(answer: str, count: int) -> list[list[int]] | None:
 def sifted(
     candidates: Sequence[CandidateText], groups: Sequence[Sequence[int]] | None, at_most: int | None
 ) -> tuple[CandidateText, ...]:
-    """The candidates with marks: of each group the one with the fewest contradictions has none, of those `at_most`."""
+    """The candidates with marks: at most `at_most` are unmarked, one of each group, with the fewest contradictions."""
     by_facts = sorted(candidates, key=lambda each: (each.found, each.number))
     place = {each.number: n for n, each in enumerate(by_facts)}
     first = {each.number: each.number for each in candidates}
@@ -87,7 +87,7 @@ def sifted(
 
 
 def _equal(candidates: Sequence[CandidateText]) -> list[list[int]]:
-    """Groups of candidates with the very same text: no model is needed to see it."""
+    """Groups of candidates with identical text, found without a model."""
     same: dict[Digest, list[int]] = {}
     for each in candidates:
         same.setdefault(each.digest, []).append(each.number)
@@ -95,14 +95,14 @@ def _equal(candidates: Sequence[CandidateText]) -> list[list[int]]:
 
 
 def numbered(candidates: Sequence[CandidateText]) -> str:
-    """All texts for a prompt, fenced and escaped: no text can close its fence."""
+    """All texts for a prompt, in numbered parts; they are escaped, so that no text can close its part."""
     return "\n".join(
         f'<candidate n="{each.number}">\n{html.escape(each.text, quote=False)}\n</candidate>' for each in candidates
     )
 
 
 def origins(text: str, candidates: Sequence[CandidateText]) -> list[dict[str, Any]]:
-    """For each paragraph of an edited text the candidate that it comes from; None when it is the writer's own."""
+    """For each paragraph of an edited text, the candidate that it comes from; None for one by the writer."""
     known: dict[str, int] = {}
     for each in candidates:
         for paragraph in paragraphs(each.text):
@@ -117,7 +117,7 @@ def origins(text: str, candidates: Sequence[CandidateText]) -> list[dict[str, An
 
 
 def paragraphs(text: str) -> list[str]:
-    """The rows of a text that hold something, spaces at the ends and in a row not counted."""
+    """The lines of a text that are not blank, with runs of spaces collapsed."""
     return [" ".join(row.split()) for row in text.splitlines() if row.strip()]
 
 
@@ -135,7 +135,7 @@ def likeness(one: frozenset[str], other: frozenset[str], least: float = 0.0) -> 
 
 
 def _nearest(paragraph: str, shapes: Sequence[tuple[frozenset[str], int]]) -> int | None:
-    """The number of the candidate with the most similar paragraph, the first of equals; None when none is similar."""
+    """The number of the candidate with the most similar paragraph, the first in a tie; None when none is similar."""
     own = bigrams(paragraph)
     best, number = 0.0, None
     for pairs, candidate in shapes:

@@ -111,7 +111,7 @@ class Evolution(NodeKind):
         return NAMES
 
     def rounds(self, params: EvolutionParams) -> int:
-        """A quote follows it to the first question, which every round but an automatic one asks."""
+        """Rounds up to the first question, which every round but an automatic one asks; a quote covers only these."""
         return 1 if params.automatic else params.rounds
 
     def yields(self, params: EvolutionParams) -> dict[str, Any]:
@@ -216,7 +216,7 @@ async def _checked(context: NodeContext, params: EvolutionParams, made: Candidat
 async def _asked(
     context: NodeContext, params: EvolutionParams, history: _History, candidates: Sequence[CandidateText], number: int
 ) -> None:
-    """Lets the writer pick. The pick of the round before is offered too: who stays with it ends the rounds."""
+    """Lets the writer pick. The pick of the previous round is offered too; choosing it ends the rounds."""
     shown = [each for each in candidates if each.offered]
     if params.blind:
         shown.sort(key=lambda each: each.digest)
@@ -279,14 +279,14 @@ def _reason(params: EvolutionParams, candidates: Sequence[CandidateText], number
 
 
 def _settle(history: _History, candidates: Sequence[CandidateText], pick: CandidateText, number: int) -> None:
-    """Notes the candidates and the pick among them, or that the pick of the round before stays."""
+    """Records the candidates and the pick among them, or that the pick of the previous round stays."""
     history.lineage += [_line(history, each, number, picked=each is pick) for each in candidates]
     if pick is not history.parent:
         history.parent, history.round = pick, number
 
 
 def _settle_edit(history: _History, candidates: Sequence[CandidateText], decision: Decision, number: int) -> None:
-    """Notes what the writer put together, and whose paragraphs went in."""
+    """Records the text that the writer composed, and the origin of its paragraphs."""
     parent = CandidateText(0, history.parent.text, history.parent.digest, history.parent.node)
     edit = CandidateText(0, decision.text, digest(decision.text), NodeId(""))
     line = _line(history, edit, number, picked=True)
@@ -296,7 +296,8 @@ def _settle_edit(history: _History, candidates: Sequence[CandidateText], decisio
 
 
 def _line(history: _History, candidate: CandidateText, number: int, *, picked: bool) -> dict[str, Any]:
-    """One line of the lineage; `node` is the path from here, `parent` the digest of what the round built on."""
+    """One line of the lineage; `node` is a relative path, `parent` the digest of the text on which the round was
+    based."""
     return {
         "round": number,
         "candidate": candidate.number,

@@ -42,11 +42,11 @@ class ItemParams(BaseModel):
 
 
 class ItemError(FlowCabalError):
-    """An item that cannot be worked on."""
+    """An item that cannot be processed."""
 
 
 class Carried:
-    """Items on their way to an output, with the errors; bounded as bindings are."""
+    """Items on their way to an output, with the errors; limited in size like bindings."""
 
     def __init__(self, on_error: OnError = "keep") -> None:
         self.on_error = on_error
@@ -55,7 +55,7 @@ class Carried:
         self._budget = SizeBudget()
 
     def add(self, items: Iterable[Item]) -> None:
-        """Raises TooLarge."""
+        """Adds items. Raises TooLarge."""
         for item in items:
             self.items.append(self._budget.keep(item))
 
@@ -90,7 +90,7 @@ class ItemKind(NodeKind):
         return ITEMS
 
     def flaw(self, params: Any) -> Finding | None:
-        """The reason why these params cannot work; then the items pass unchanged, and the reason is in `errors`."""
+        """The reason why these params cannot work; the items then pass unchanged, with the reason in `errors`."""
         return None
 
     def check(self, params: Any, node: Node) -> tuple[Finding, ...]:
@@ -102,7 +102,7 @@ class ItemKind(NodeKind):
         raise NotImplementedError
 
     async def work(self, context: NodeContext, params: Any, item: Item) -> Iterable[Item]:
-        """`make`, for kinds that must wait for something."""
+        """Like `make`, for kinds that must wait for something."""
         return self.make(params, item)
 
     async def run(self, context: NodeContext, params: Any) -> Produced:
@@ -123,12 +123,12 @@ class ItemKind(NodeKind):
 
 
 def lacks(name: str, field: str) -> Finding:
-    """The finding for a parameter without which a kind can do nothing."""
+    """The finding for a missing parameter that the kind cannot work without."""
     return Finding(code="MISSING_PARAM", message=_("{kind} needs {field}.").format(kind=name, field=field), field=field)
 
 
 def field_of(item: Item, name: str) -> Any:
-    """A field of an item. Raises ItemError naming the fields there are."""
+    """A field of an item. Raises ItemError with the available names."""
     if name not in item:
         raise ItemError(
             _("The item has no field {name}.").format(name=name[:60]),

@@ -91,7 +91,7 @@ class Loop(NodeKind):
         return len(params.source) if counted else params.max_iterations
 
     def unrolls(self, params: LoopParams) -> bool:
-        """Only where no round depends on the one before."""
+        """True only if no round depends on the one before."""
         return params.mode == "for_each" and params.accumulator is None
 
     def yields(self, params: LoopParams) -> Schema:
@@ -115,7 +115,7 @@ class Loop(NodeKind):
         return tuple(found.model_copy(update={"node": node.id}) for found in _wrong(params))
 
     def fingerprint(self, context: NodeContext, params: LoopParams) -> None:
-        """None: the nodes inside are looked up one by one, for some of them may act or ask."""
+        """None: the nodes inside are looked up one by one, since some of them may act or ask."""
 
     async def run(self, context: NodeContext, params: LoopParams) -> Produced:
         return Produced(await _Rounds(context, params).run())
@@ -147,7 +147,7 @@ class _Rounds:
         }
 
     async def while_true(self) -> str:
-        """How it ended: "condition", or "bound" when the condition still held."""
+        """Returns how the loop ended: "condition", or "bound" when the condition still held."""
         for index in range(self.params.max_iterations + 1):
             names = self.names({"index": index, "last": self.last, "size": self.params.max_iterations})
             if self.params.condition is None:
@@ -172,7 +172,7 @@ class _Rounds:
         return "end"
 
     async def side_by_side(self, rounds: list[dict[str, Any]]) -> dict[int, Outputs]:
-        """The rounds, some at a time. After a failure none begins; those under way run to their ends."""
+        """Runs the rounds, several at a time. After a failure none begins; those running are completed."""
         waiting, ended = deque(range(len(rounds))), dict[int, Outputs]()
         failures: list[FlowCabalError] = []
 
@@ -205,7 +205,9 @@ class _Rounds:
         return found
 
     def names(self, turn: dict[str, Any]) -> dict[str, Any]:
-        """What the body finds beside the names around: `loop.outer` is the loop around, a while's size its bound."""
+        """The names that the body sees besides those around: `loop.outer` is the loop around, the size of a while loop
+        its bound.
+        """
         alias = {self.params.item: turn["item"]} if self.params.item and "item" in turn else {}
         around = {"outer": self.context.names["loop"]} if "loop" in self.context.names else {}
         bare = {name: value for name, value in turn.items() if name != "last"}
@@ -215,7 +217,7 @@ class _Rounds:
         return await self.context.body(self.params.body, str(index), names)
 
     def ended(self, turn: dict[str, Any], names: dict[str, Any], outputs: Outputs) -> None:
-        """Takes in what a round gave, in the order of the rounds."""
+        """Collects the outputs of a round, in the order of the rounds."""
         result = exit_of(self.params.body, outputs)
         self.last = None if result is None else result.value
         self.turns.append(turn if result is None else {**turn, "exit_result": result.value})
@@ -229,12 +231,12 @@ class _Rounds:
 
 
 def _as_path(source: Any) -> Any:
-    """A source in text is a path as a whole."""
+    """A source given as text is a whole path."""
     return {FROM: source} if isinstance(source, str) and "{" not in source else source
 
 
 def _paths(params: LoopParams) -> Iterator[tuple[str, str]]:
-    """What is read after or between rounds, with the places."""
+    """The paths that are read after or between rounds, with their places."""
     if params.condition is not None:
         yield from conditions.paths_in(params.condition, location="condition")
     yield from loop_exports.paths_of(params.exports)

@@ -66,7 +66,7 @@ class Gathered:
         self._values: dict[str, list[Any]] = {one.name: [] for one in exports.aggregates}
 
     def add(self, outputs: Mapping[NodeId, Output], names: Mapping[str, Any]) -> None:
-        """Takes in a round that ended; `names` holds its outputs. Raises BindingError."""
+        """Adds a completed round; `names` holds its outputs. Raises BindingError."""
         items = self._exports.items
         if items is not None and items.from_node in outputs:
             self._rounds.append(_entries(items, outputs[items.from_node].value))
@@ -93,14 +93,14 @@ class Gathered:
 
     @property
     def aggregates(self) -> dict[str, Any]:
-        """The values by name. Raises BindingError when they are not of the kind that is needed."""
+        """The values by name. Raises BindingError when they are of the wrong type."""
         return {one.name: aggregated(one, self._values[one.name]) for one in self._exports.aggregates}
 
 
 def aggregated(export: AggregateExport, values: Sequence[Any]) -> Any:
-    """The aggregate of the values; of none: 0, "", an empty list, or None.
+    """The aggregate of the values; 0, "", an empty list or None without values.
 
-    Texts that are numbers count as numbers. Raises BindingError for others where numbers are needed.
+    Texts that are numbers count as numbers. Raises BindingError for other texts where numbers are needed.
     """
     match export.kind:
         case "collect":
@@ -174,12 +174,12 @@ def schema_of(exports: LoopExports) -> dict[str, Schema]:
 
 
 def _as_binding(source: Any) -> Any:
-    """A source in text is a path as a whole, also when it begins with an alias."""
+    """A source given as text is a whole path, even when it begins with an alias."""
     return {"__from__": source} if isinstance(source, str) and "{" not in source else source
 
 
 def _entries(export: ItemsExport, value: Any) -> list[Any]:
-    """The items that one output gives: its entries if it is a list."""
+    """The items in one output: its entries if it is a list."""
     if export.list_field is None:
         return value if isinstance(value, list) else [value]
     found = picked(value, export.list_field, MISSING)
@@ -194,7 +194,7 @@ def _entries(export: ItemsExport, value: Any) -> list[Any]:
 
 
 def _taken(export: AggregateExport, value: Any) -> list[Any]:
-    """The values that one round gives: the entries of a list, or the value, or their field where they have it."""
+    """The values in one round: the entries of a list, or the value, or their field where they have it."""
     many = value if isinstance(value, list) else [value]
     if export.field is None:
         return many
@@ -224,7 +224,10 @@ def _number(value: Any, export: AggregateExport) -> int | float:
 
 
 def _fulfils(value: Any, export: AggregateExport) -> bool:
-    """A text is compared with a number as a number, when it is one; what has no order does not fulfil."""
+    """True when the value meets the comparison.
+
+    A text that is a number is compared as a number; a value without an order does not meet it.
+    """
     target = export.value
     if isinstance(target, (int, float)) and not isinstance(target, bool) and isinstance(value, str):
         value = value if (number := _numeric(value)) is None else number

@@ -1,4 +1,4 @@
-"""`merge`: brings the fields of an inner object up into the item, and several sources together into one."""
+"""`merge`: moves the fields of an inner object up into the item, and joins several sources."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _joined(params: MergeParams, sources: Sequence[list[dict[str, Any]]], carrie
 
 
 def _matched(params: MergeParams, sources: Sequence[list[dict[str, Any]]], carried: Carried) -> list[dict[str, Any]]:
-    """Items at the same place as one. The last source determines the number; items without a partner are reported."""
+    """Joins items at the same index. The last source determines the number; items without a partner are reported."""
     first, last = sources[0], sources[-1]
     if len(last) < len(first):
         message = _("There are {n} items to match {m}: the last ones are left out.")
@@ -113,7 +113,7 @@ def _picked(item: Item, fields: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _renamed(item: Item, fields: Mapping[str, str]) -> dict[str, Any]:
-    """An item that has no partner: its own, with its fields under the names that they have in the others."""
+    """An item without a partner, with its fields under the names that they have in the others."""
     return {field: value for field, value in item.items() if field not in fields}
 
 

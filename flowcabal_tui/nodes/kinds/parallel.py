@@ -58,7 +58,7 @@ class Parallel(NodeKind):
             yield from check_exit(body, field)
 
     def fingerprint(self, context: NodeContext, params: ParallelParams) -> None:
-        """None: the nodes inside are looked up one by one, for some of them may act or ask."""
+        """None: the nodes inside are looked up one by one, since some of them may act or ask."""
 
     async def run(self, context: NodeContext, params: ParallelParams) -> Produced:
         failures: list[FlowCabalError] = []

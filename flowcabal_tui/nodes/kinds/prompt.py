@@ -1,4 +1,4 @@
-"""`prompt`: a call of a language model, checked by the Monitor, judged by the human where it is in doubt."""
+"""`prompt`: a call of a language model, checked by the Monitor, and decided by a person in case of doubt."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Prompt(NodeKind):
     async def _request(
         self, context: NodeContext, params: PromptParams, space: int | None
     ) -> tuple[ModelRequest, Injection | None]:
-        """What is sent, with a context of at most `space` tokens where an earlier one was too long for the model."""
+        """The request, with a context of at most `space` tokens if a larger one was too long for the model."""
         inquiries = [block.question for block in self.blocks(params) if isinstance(block, InquiryBlock)]
         unanswered = [(question, "") for question in inquiries]
         fitting = _filled(context, params)
@@ -120,7 +120,7 @@ class Prompt(NodeKind):
 
 
 def _filled(context: NodeContext, params: PromptParams) -> PromptParams:
-    """With the text blocks of the system as they go out: they may hold pages of the book."""
+    """The params with the system's text blocks filled in as they are sent; they may contain pages of the book."""
     system = (
         TextBlock(text=context.resolve((each,))) if isinstance(each, TextBlock) else each for each in params.system
     )

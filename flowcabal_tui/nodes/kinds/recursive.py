@@ -167,7 +167,7 @@ class Recursive(NodeKind):
 
 
 def _misread(until: Condition, node: NodeId) -> list[Finding]:
-    """Fields of the verdict that there are not: found before a critique is paid for."""
+    """References to fields that the verdict does not have, found before a critique is paid for."""
     read = [(place, path) for place, path in conditions.paths_in(until) if path.startswith("verdict.")]
     message = _("The verdict has no field {name}. Its fields: done, points")
     return [
@@ -178,7 +178,7 @@ def _misread(until: Condition, node: NodeId) -> list[Finding]:
 
 
 def _calls(params: RecursiveParams) -> dict[str, PromptParams]:
-    """The params of the prompt nodes inside, by step; what writes is checked for facts, what criticises is not."""
+    """The params of the prompt nodes inside, by step. Writing steps are checked for facts, the critic is not."""
     doubt: Literal["never", "doubt"] = "never" if params.review == "never" else "doubt"
     calls = {"criticise": params.criticise.params(instructions=VERDICT)}
     writing = {"draft": params.draft, "revise": params.revise}
@@ -199,7 +199,7 @@ async def _step(context: NodeContext, params: RecursiveParams, step: str, names:
 
 
 def _turn(number: int, text: Output, verdict: CriticVerdict) -> dict[str, Any]:
-    """One round as part of the output; texts by digest, they are the outputs of the steps."""
+    """One round as part of the output; texts are given by digest, since they are the outputs of the steps."""
     return {
         "round": number,
         "critique": verdict.critique,
@@ -219,7 +219,7 @@ def _holds(context: NodeContext, params: RecursiveParams, verdict: CriticVerdict
 
 
 async def _reviewed(context: NodeContext, text: str, stopped: str) -> dict[str, Any]:
-    """What the writer makes of the last revision."""
+    """Asks the writer to review the last revision, and returns the outcome."""
     reason = (
         _("The critique has no more points. Approve the text, or change it.")
         if stopped == "good"

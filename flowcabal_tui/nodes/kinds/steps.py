@@ -1,4 +1,6 @@
-"""Model calls inside a node: each is a prompt node of its own, so it is cached, resumed and shown like any other."""
+"""Model calls inside a node: each is a prompt node of its own, so it is cached, resumed and displayed like any
+other.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ _MOST_OPENINGS: Final = 200
 
 
 class WritingStep(Sampled):
-    """One call of a model: its prompt and which model it is."""
+    """One model call: its prompt and the model."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -60,7 +62,7 @@ class WritingStep(Sampled):
 
 
 class AgentStep(WritingStep):
-    """A call that reads and judges facts: made by the agents' model, from its prompt alone."""
+    """A call that reads and judges facts: made by the agents' model, given only its prompt."""
 
     role: Role = Field("agent", description="Which of the project's models: user or agent.")
     context: bool = Field(False, description="Let the Context agent add what this step must know.")

@@ -75,7 +75,7 @@ def _levels(value: Any, name: str) -> int:
 
 
 async def _refuse_endless(context: NodeContext, workflow: Workflow) -> None:
-    """Raises WorkflowError when the calls that begin here could go round without a falling depth."""
+    """Raises WorkflowError when the calls that begin here could recur without a decreasing depth."""
     library, waiting = {workflow.reference: workflow}, [workflow]
     while waiting:
         for call in calls(waiting.pop()):

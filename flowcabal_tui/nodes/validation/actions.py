@@ -46,7 +46,7 @@ def check_action(read: Read, actions: Mapping[str, ActionShape] | None, scope: S
 
 
 def _no_schema(schema: Schema) -> str:
-    """Why an output schema in the document is no JSON Schema; "" when it is one."""
+    """The reason why an output schema in the document is not a JSON Schema; "" when it is one."""
     import jsonschema.validators
 
     kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
@@ -169,5 +169,5 @@ def _types_at(path: str, scope: Scope) -> frozenset[str]:
 
 
 def _widened(types: frozenset[str]) -> frozenset[str]:
-    """A number may be whole, and what a schema calls a number may come out whole."""
+    """The JSON types with integer and number treated as compatible."""
     return types | {"integer", "number"} if types & {"integer", "number"} else types

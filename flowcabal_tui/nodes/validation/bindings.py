@@ -63,7 +63,9 @@ def _condition(
 
 
 def _loop(params: Any, scope: Scope, inner: Scope) -> Iterator[Finding]:
-    """Source and start are read outside; the rest after or between rounds, where the body and its names are there."""
+    """Checks a loop: the source and the start are read outside it; the rest after or between rounds, where the body is
+    visible.
+    """
     yield from _tree({"source": _as_path(params.source)}, scope, "")
     if params.condition is not None:
         raw = params.condition.model_dump(exclude_unset=True)
@@ -97,7 +99,7 @@ def _is_list(path: str, scope: Scope) -> Iterator[Finding]:
 
 
 def _aggregated(one: Any, inner: Scope, place: str) -> Iterator[Finding]:
-    """The field that an aggregate takes of the values, and whether they are numbers where it needs them."""
+    """Checks the field that an aggregate takes of the values, and that they are numbers where it needs numbers."""
     path, schema = path_of(one.source), schema_at(_as_path(one.source), inner)
     if path is None or not schema or one.field == LENGTH:
         return
@@ -112,7 +114,7 @@ def _aggregated(one: Any, inner: Scope, place: str) -> Iterator[Finding]:
 
 
 def _exported(items: Any, inner: Scope) -> Iterator[Finding]:
-    """The fields that are taken of what a node of the body yields."""
+    """Checks the fields that are exported from the output of a node of the body."""
     if items.from_node not in inner.own or not (schema := inner.schemas[items.from_node]):
         return
     if items.list_field:
@@ -128,7 +130,9 @@ def _exported(items: Any, inner: Scope) -> Iterator[Finding]:
 
 
 def path_of(value: Any) -> str | None:
-    """The path that a value is as a whole, in any of the three forms; None for text, aggregates and other values."""
+    """The path in a value that is nothing but a path, in any of the three forms; None for text, aggregates and other
+    values.
+    """
     if isinstance(value, Mapping):
         value = value.get(FROM) if value.get(AGG, "identity") == "identity" else None
     if not isinstance(value, str) or not value.strip():

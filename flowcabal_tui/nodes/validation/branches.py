@@ -60,7 +60,7 @@ def check_branches(
 def _ways(
     sources: Iterable[NodeId], edges: Iterable[Edge], placed: Mapping[NodeId, Holds | None]
 ) -> set[tuple[tuple[str, frozenset[str]], ...]]:
-    """What must hold for each of the sources and edges that lead to a node, those left out that always hold."""
+    """The conditions of each source and edge that lead to a node, without those that always hold."""
     demands = [dict(placed.get(source) or {}) for source in sources]
     for edge in edges:
         label = {edge.source: frozenset((edge.condition,))} if edge.condition is not None else {}
@@ -69,7 +69,9 @@ def _ways(
 
 
 def _joined(order: Sequence[NodeId], needs: Mapping[NodeId, Collection[NodeId]], scope: Scope) -> set[NodeId]:
-    """Nodes whose outputs all go, at once or through others, into nodes that run without some of their sources."""
+    """Nodes all of whose outputs lead, directly or through others, into nodes that run without some of their
+    sources.
+    """
     behind: dict[NodeId, list[NodeId]] = {}
     for node, sources in needs.items():
         for source in sources:
@@ -100,7 +102,7 @@ def _by_edges(controls: Iterable[Edge], whole: Mapping[NodeId, Holds | None], sc
 
 
 def _one_of(ways: list[Holds], scope: Scope) -> Holds:
-    """What holds on every way; of a branching node all whose labels are among them, nothing."""
+    """The conditions that hold on every path; a branching node with all its labels imposes none."""
     first, *others = ways
     if not others:
         return _kept(first)
@@ -114,7 +116,7 @@ def _one_of(ways: list[Holds], scope: Scope) -> Holds:
 
 
 def _all_of(parts: Sequence[Holds | None]) -> Holds | None:
-    """What holds when all of them do; None when they cannot."""
+    """The conditions that hold when all parts hold; None when they exclude each other."""
     demands = [part for part in parts if part]
     if None in parts or len(demands) < 2:
         return None if None in parts else demands[0] if demands else {}
@@ -132,7 +134,7 @@ def _kept(found: Holds) -> Holds:
 
 
 def _missing(known: Holds, wanted: Holds) -> NodeId | None:
-    """The first branching node whose label is not settled for the reader as it is for what it reads."""
+    """The first branching node whose label may differ between the reader and the node that it reads."""
     return next((node for node, labels in wanted.items() if not (node in known and known[node] <= labels)), None)
 
 

@@ -23,9 +23,9 @@ MAX_CALLS: Final = 10
 
 
 def check_library(workflow: Workflow, library: Library | None, paths: Mapping[NodeId, str]) -> Iterator[Finding]:
-    """Calls of unknown workflows, circles of calls without a falling depth, calls that go too deep, and their outputs.
+    """Checks calls: unknown workflows, cycles without a decreasing depth, calls that are too deep, and their outputs.
 
-    Without a library only calls of the workflow to itself are looked at. `paths` are those of its sub-flow nodes; every
+    Without a library, only calls of the workflow to itself are checked. `paths` are those of its sub-flow nodes; every
     node of the workflow can be read by its kind.
     """
     known = {workflow.id: workflow, **(library or {}), workflow.reference: workflow}
@@ -57,7 +57,7 @@ def _unknown(call: Call, known: Library) -> Finding:
 
 
 def _literal_depth(call: Call, known: Library) -> Iterator[Finding]:
-    """Reports at once how deep a workflow calls itself, and refuses a depth that cannot run."""
+    """Reports the depth at which a workflow calls itself, and refuses a depth that cannot run."""
     inputs = call.node.params.get("inputs")
     for name in {inner.bound for inner in calls(known[call.ref]) if inner.bound is not None}:
         depth = inputs.get(name) if isinstance(inputs, Mapping) else None
@@ -66,7 +66,7 @@ def _literal_depth(call: Call, known: Library) -> Iterator[Finding]:
 
 
 def _outputs(call: Call, called: Workflow) -> Iterator[Finding]:
-    """What is read inside the called workflow, against its own nodes."""
+    """Checks what is read inside the called workflow against its own nodes."""
     reads = (read_node(node, node.id, None)[0] for node in called.nodes)
     seen = NodeSchemas({read.node.id: read for read in reads})
     outputs = call.node.params.get("outputs")
@@ -75,7 +75,7 @@ def _outputs(call: Call, called: Workflow) -> Iterator[Finding]:
 
 
 def _chain(workflow: Workflow, own: Iterable[Call], known: Library) -> Iterator[Finding]:
-    """Workflows that call each other one below the other, without a circle, deeper than can run."""
+    """Finds chains of workflows that call each other, without a cycle, more deeply than can run."""
     heights: dict[str, int] = {}
     waiting: list[tuple[str, bool]] = [(workflow.reference, False)]
     while waiting:

@@ -1,4 +1,4 @@
-"""Documents that have not the form of a workflow: their errors, field by field."""
+"""Documents without the form of a workflow: their errors, field by field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One graph as a whole: its ids, its edges, and whether it goes in a circle."""
+"""One graph as a whole: its ids, its edges, and its cycles."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _branch(edge: Edge, label: str, scope: Scope, place: str) -> Iterator[Findin
 
 
 def order_of(graph: Graph) -> tuple[tuple[NodeId, ...], tuple[tuple[NodeId, ...], ...]]:
-    """Every node after its sources but those in circles; and the circles, ten at most, each closed by its first."""
+    """Every node after its sources, without those in cycles; and up to ten cycles, each closed by its first node."""
     sources = {node: {each for each in needed if each in graph and each != node} for node, needed in graph.items()}
     behind: dict[NodeId, list[NodeId]] = {node: [] for node in graph}
     for node, needed in sources.items():
@@ -109,7 +109,7 @@ def order_of(graph: Graph) -> tuple[tuple[NodeId, ...], tuple[tuple[NodeId, ...]
 
 
 def _circle(start: NodeId, sources: Graph, missing: Mapping[NodeId, int]) -> tuple[NodeId, ...]:
-    """Walking up from a node that never got ready must come back."""
+    """A cycle, found by following sources from a node that never became ready."""
     way: dict[NodeId, int] = {}
     node = start
     while node not in way:

@@ -136,7 +136,7 @@ def _named(node: str, place: str, path: str, scope: Scope) -> Iterator[Finding]:
 
 
 def missing(node: str, place: str, name: str, scope: Scope) -> Finding:
-    """The finding for a reference to a node that is not there."""
+    """The finding for a reference to a node that does not exist."""
     names = ", ".join(list(scope.schemas)[:20])
     template = _("It needs the output of {source}, which is not in the workflow. Nodes: {names}")
     fix = nearest(name, scope.schemas)

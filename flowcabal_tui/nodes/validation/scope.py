@@ -35,7 +35,9 @@ class ActionShape(Protocol):
 
 @dataclass(frozen=True)
 class Read:
-    """A node with its kind and checked parameters; None where they cannot be read. `path` is its place in the run."""
+    """A node with its kind and checked parameters; both are None if they cannot be read. `path` is its place in the
+    run.
+    """
 
     node: Node
     path: str
@@ -58,7 +60,7 @@ class Read:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """Its branches."""
+        """The labels of its branches."""
         try:
             return () if self.kind is None or self.params is None else self.kind.labels(self.params)
         except Exception:  # the edge: a kind of a plug-in
@@ -66,7 +68,7 @@ class Read:
 
 
 class NodeSchemas(Mapping[NodeId, "Schema | None"]):
-    """The schemas of all nodes that can be named. Iterating gives the first of them only: it is for messages."""
+    """The schemas of all nodes that can be named. Iteration yields only the first of them, for messages."""
 
     def __init__(self, own: Mapping[NodeId, Read], around: Mapping[NodeId, Schema | None] | None = None) -> None:
         self._own, self._around = own, around or {}

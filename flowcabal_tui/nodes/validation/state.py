@@ -1,4 +1,4 @@
-"""Keys of the state that are read before anything in the workflow has written them."""
+"""Keys of the state that are read before any node of the workflow has written them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STATE: Final = "state"
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """Keys that were written; `any` where a called workflow may have written others."""
+    """Keys that were written; `any` is True when a called workflow may have written others."""
 
     keys: frozenset[str] = frozenset()
     any: bool = False
@@ -59,7 +59,7 @@ def _mentions_state(params: Any) -> bool:
 
 
 def _graph(nodes: Sequence[Node], edges: Sequence[Edge], before: _Written, path: str, found: list[Finding]) -> _Written:
-    """Adds the findings of a graph; returns what is written when it has ended."""
+    """Adds the findings of a graph; returns the keys written by its end."""
     read = {node.id: kind_and_params(node) for node in nodes}
     sources: dict[NodeId, list[NodeId]] = {
         node: [one for one in needs_of(kind, params, read.keys())[0] if one in read]

@@ -36,12 +36,13 @@ Needs = dict[NodeId, None]
 
 
 class _Enough(Exception):
-    """So many findings that more would not help."""
+    """Raised when there are so many findings that more would not help."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A graph in the document: the path of the node that holds it, the field, and how often it runs at most."""
+    """A graph in the document: the path of the node that contains it, its field, and the highest number of times it
+    runs."""
 
     owner: str = ""
     field: str = ""
@@ -80,7 +81,7 @@ class Walk:
         return (*self._found.values(), Finding(code="MORE_FINDINGS", message=message, severity="warning"))
 
     def _add(self, findings: Iterable[Finding]) -> None:
-        """Equal findings count once, however many checks made them. Warnings never crowd out errors. Raises _Enough."""
+        """Adds findings. Equal ones count once, and warnings never displace errors. Raises _Enough."""
         for finding in findings:
             key = (finding.code, finding.node, finding.field, finding.message)
             if key in self._found:
@@ -102,7 +103,9 @@ class Walk:
         roots: Mapping[str, Schema | None],
         place: _Place,
     ) -> tuple[Needs, Scope]:
-        """Checks a graph and those in it; returns the nodes around it that it needs, and what its nodes can name."""
+        """Checks a graph and those in it; returns the surrounding nodes that it needs, and the names available to its
+        nodes.
+        """
         self._add(check_ids(nodes, place.path))
         own: dict[NodeId, Read] = {}
         for node in nodes:
@@ -127,7 +130,7 @@ class Walk:
         return {each: None for needed in needs.values() for each in needed if each not in own}, scope
 
     def _node(self, read: Read, scope: Scope, rounds: int) -> Needs:
-        """Checks a node and what is in it; returns the nodes that it needs. Raises _Enough."""
+        """Checks a node and its contents; returns the nodes that it needs. Raises _Enough."""
         if read.kind is None or read.params is None:
             return {}
         try:
@@ -215,13 +218,13 @@ def _stands_in(params: Mapping[str, Any], field: str) -> bool:
 
 
 def _of_owner(found: Finding, owner: str, field: str) -> Finding:
-    """A finding about a prompt that a kind made, as one about the parameter that it was made from."""
+    """Turns a finding about a generated prompt into one about the parameter that it was made from."""
     place = f"{field}.{found.field}" if found.field else field
     return found.model_copy(update={"node": owner, "field": place.replace("next.prompt", "next", 1)})
 
 
 def _keep(workflow: Workflow, scope: Scope) -> Iterable[Finding]:
-    """An output that is kept as an entity needs the kind and the name of it, and a name that can be filled in."""
+    """Checks that an output kept as an entity has a kind and a name that can be filled in."""
     if workflow.keep.kind == "entity" and not workflow.keep.names_entity:
         template = _("Its outputs cannot be kept: `keep` does not say what entity they describe. Add {example}.")
         message = template.format(example=KEEP_EXAMPLE)

@@ -1,6 +1,6 @@
 """The outputs of nodes as seen in their own graph: the exports of loops and the values of conditions, as schemas.
 
-A kind alone knows its parameters only; the graph resolves the paths in them.
+A kind knows only its parameters; the graph resolves the paths in them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MADE: Final[Mapping[str, Schema]] = {
 
 @dataclass
 class Yields:
-    """The schemas of the nodes of one graph, worked out when they are first asked for."""
+    """The schemas of the nodes of one graph, computed on first use."""
 
     scope: Scope
     actions: Mapping[str, ActionShape] | None
@@ -52,7 +52,7 @@ class Yields:
         return read.schema
 
     def _condition(self, read: Read) -> Schema:
-        """The schema of a condition, with what its source yields."""
+        """The schema of a condition's output, with the type of its source."""
         schema, params = read.schema or ANYTHING, read.params
         source = getattr(params, "source", None)
         return _with(schema, resolved_value=schema_at(_as_path(source), self.scope)) if source is not None else schema
@@ -149,7 +149,7 @@ def schema_at(value: Any, scope: Scope) -> Schema:
 
 
 def _items(items: Any, inner: Scope) -> Schema:
-    """One item that a loop exports: the fields that it takes of a node's output."""
+    """The schema of one exported item: the fields taken from a node's output."""
     whole = inner.schemas.get(items.from_node)
     if whole and items.list_field:
         found = follow_field(whole, items.list_field, path=items.from_node)
@@ -166,7 +166,7 @@ def _items(items: Any, inner: Scope) -> Schema:
 
 
 def _values(export: Any, inner: Scope) -> Schema:
-    """One value that an aggregate takes of a round: a list counts entry by entry."""
+    """The schema of one value that an aggregate takes from a round; the entries of a list count individually."""
     schema = schema_at(_as_path(export.source), inner)
     if export.field == LENGTH:
         return _NUMBER
@@ -190,7 +190,7 @@ def _entries(schema: Schema) -> Iterator[Schema]:
 
 
 def _accumulator(params: Any) -> Schema:
-    """What the accumulator holds in every round: what it began with."""
+    """The schema of the accumulator: that of its initial value."""
     began = params.accumulator.initial if params.accumulator else {}
     fields: dict[str, Schema] = dict.fromkeys(began, ANYTHING)
     return {"type": "object", "properties": fields, "additionalProperties": False}
@@ -201,5 +201,5 @@ def _as_path(source: Any) -> Any:
 
 
 def _with(schema: Schema, **fields: Schema) -> Schema:
-    """An object's schema with some fields described better."""
+    """An object's schema with more precise schemas for some fields."""
     return {**schema, "properties": {**schema.get("properties", {}), **fields}}

@@ -1,4 +1,4 @@
-"""Builds: workflows that the Builder suggests, accepted wholly or by changes, and taken back."""
+"""Builds: workflows that the Builder suggests, and that the writer accepts in whole or in part, or undoes."""
 
 from __future__ import annotations
 
@@ -46,11 +46,13 @@ class BuildService:
         return await self._parts.builder.builds.price(wish, workflow, tools)
 
     async def near_templates(self, wish: str) -> tuple[NearTemplate, ...]:
-        """The templates that cover at least half of a wish, best first; a new workflow can start from one."""
+        """The templates that cover at least half of the writer's request, best first; a new workflow can start from
+        one.
+        """
         return await self._parts.builder.builds.nearest(wish)
 
     async def filled_form(self, wish: str, workflow: str = "") -> Mapping[str, Any]:
-        """The form filled from a wish by the vocabulary, as JSON. Raises UnknownName."""
+        """The form filled from the writer's request by the vocabulary, as JSON. Raises UnknownName."""
         return await self._parts.builder.builds.filled_form(wish, workflow)
 
     @handles(RequestBuild)

@@ -1,4 +1,4 @@
-"""Comparisons: candidates read without their makers, checked by facts, chosen, composed, and reopened."""
+"""Comparisons: candidates shown without their origin, checked against facts, chosen, composed, and reopened."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ class ComparisonService:
         self._parts, self._runs = parts, parts.runs
 
     async def comparison(self, target: ComparisonTarget) -> Comparison:
-        """The candidates in their hidden order, without their makers until the choice. Raises RunError for fewer
-        than two."""
+        """The candidates in display order, with their origin hidden until the choice. Raises RunError for fewer than
+        two.
+        """
         return await self._runs.comparisons.comparison(target)
 
     async def comparisons(self, workflow: str = "", node: NodeId | None = None) -> tuple[ComparisonSummary, ...]:
@@ -51,7 +52,7 @@ class ComparisonService:
         return await self._parts.store.comparisons.outcomes()
 
     async def quote_candidates(self, target: ComparisonTarget, count: int = 1) -> Quote:
-        """The price of so many further candidates. Raises RunError where none can be written."""
+        """The price of `count` further candidates. Raises RunError where none can be written."""
         return await self._runs.further.quote(target, count)
 
     async def quote_sifting(self, target: ComparisonTarget) -> Quote:
@@ -60,7 +61,7 @@ class ComparisonService:
         return await self._runs.sifting.quote(target)
 
     async def quote_seams(self, target: ComparisonTarget, text: str, taken: Sequence[Taken] = ()) -> Quote:
-        """The price of smoothing the seams of a composed text. Raises RunError for a text without seams."""
+        """The price of smoothing the seams of a composed text. Raises RunError if the text has no seams."""
         return await self._runs.seams.quote(target, text, taken)
 
     async def seam_changes(

@@ -1,4 +1,4 @@
-"""Conversations with the book: asked, answered, stopped, found again."""
+"""Conversations with the book: questions, answers, and the search in earlier conversations."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ConversationService:
 
     @cached_property
     def _talks(self) -> Conversations:
-        """Imported at first use: a project is opened sooner without."""
+        """Imports conversations at first use, so that a project opens faster."""
         from flowcabal_tui.project.conversation.conversations import Conversations
 
         made = Conversations(self._parts, self._parts.base.clock)
@@ -47,7 +47,7 @@ class ConversationService:
         return await self._talks.get(identity)
 
     async def turns(self, identity: ConversationId) -> tuple[Turn, ...]:
-        """Its turns, oldest first."""
+        """The turns of a conversation, oldest first."""
         return await self._parts.store.conversations.turns(identity)
 
     async def ask_quote(

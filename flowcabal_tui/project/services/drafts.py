@@ -1,4 +1,4 @@
-"""Text that was typed and is not saved yet, in chapters and in fields of the screen."""
+"""Text that was typed but not saved, in chapters and in fields of the screen."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class DraftService:
         return tuple((at, drafts[at.id]) for at in await self._store.book.chapters() if at.id in drafts)
 
     async def put(self, chapter: ChapterId, text: str | None, base: int | None) -> bool:
-        """Keeps text that was typed over the version `base`; None, or text that is saved, removes it.
+        """Stores unsaved text that is based on the version `base`; None, or text equal to the saved one, removes it.
 
-        True when the chapter has unsaved text now.
+        Returns True when the chapter has unsaved text afterwards.
         """
         return await self._store.drafts.put(chapter, text, base)
 
     async def draft(self, key: str) -> str | None:
-        """Other unsaved text that survived a crash: a wish, a decision, an edited workflow."""
+        """Other unsaved text that survived a crash: a request, a decision, an edited workflow."""
         return await self._store.values.draft(key)
 
     async def put_draft(self, key: str, text: str | None) -> None:

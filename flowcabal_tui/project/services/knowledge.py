@@ -26,7 +26,7 @@ class KnowledgeService:
         self._memory, self._store = parts.memory, parts.store
 
     async def contents(self) -> KnowledgeContents:
-        """The entries of the server as known locally, and the texts still to be sent; asks the server nothing."""
+        """The entries of the server as known locally, and the texts still to be sent; contacts no server."""
         knowledge = self._memory.knowledge
         steps = await self._store.outbox.all(get_args(Freshness))
         return KnowledgeContents(

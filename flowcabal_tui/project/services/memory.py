@@ -102,11 +102,11 @@ class MemoryService:
         await self._parts.memory.background.settled(but)
 
     async def quote_background(self, steps: Mapping[TaskKind, int]) -> Quote:
-        """The quote of so many steps of background work of each kind."""
+        """The quote of the given number of steps of background work, by kind."""
         return await self._parts.runs.quotes.background(steps)
 
     async def quote_reading(self, chapters: int) -> Quote:
-        """The quote of the background work that follows a change of so many chapters."""
+        """The quote of the background work that follows a change of `chapters` chapters."""
         return await self._parts.runs.quotes.reading(chapters)
 
     @handles(RetryBackground)
@@ -125,7 +125,7 @@ class MemoryService:
         return await (await self._parts.memory.begun_bootstrap()).status()
 
     async def quote_bootstrap(self, first: int | None = None, last: int | None = None) -> BootstrapQuote:
-        """The highest price of reading imported chapters; for a paused reading, that of the rest."""
+        """The highest price of reading imported chapters; for a paused reading, the price of the remaining ones."""
         return await (await self._parts.memory.begun_bootstrap()).quote(first, last)
 
     async def bootstrap_ended(self) -> None:

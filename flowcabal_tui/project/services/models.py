@@ -1,4 +1,4 @@
-"""Models: the available and the allowed ones, and the user's confirmations for the project."""
+"""Models: those available, those permitted, and the user's confirmations for the project."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ class ModelService:
         return await self._parts.base.trust.view()
 
     async def embedding_question(self) -> EmbeddingQuote | None:
-        """The question to ask before texts of the book are first sent to the embedding model; None: nothing to ask."""
+        """The question to ask before texts of the book are first sent to the embedding model; None: there is no need to
+        ask.
+        """
         return await self._parts.memory.embeddings.question()
 
     @handles(ConfirmTrust)

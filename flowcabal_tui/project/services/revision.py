@@ -1,4 +1,4 @@
-"""A revision of the book: comments at passages, locked chapters, passes."""
+"""A revision of the book: comments on passages, locked chapters, passes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RevisionService:
         self._parts, self._store = parts, parts.store
 
     async def comments(self, wish: CommentWish) -> tuple[Comment, ...]:
-        """The matching comments, in story order."""
+        """The comments that match the filter, in story order."""
         return tuple(each for each in await self._store.comments.all() if wish.fits(each))
 
     @handles(AddComment)

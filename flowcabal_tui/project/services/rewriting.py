@@ -1,4 +1,4 @@
-"""A passage rewritten with an instruction or against findings: a proposal, never a change."""
+"""Rewrites a passage by an instruction or against findings; the result is a proposal, never a change."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ _NOTE: Final = 80
 async def rewrite(parts: Parts, command: CommandId, asked: RewriteSelection) -> RewriteProposed:
     """Asks the user's model through the project's `rewrite` template, piece by piece of a long passage.
 
-    Where rules know the mend of all findings of a piece, nothing is asked.
+    If rules can fix all findings of a piece, no model is called for it.
 
-    Each answer is stored at once, so that none is paid for twice; the pieces after a failure stay unchanged. Raises
-    ModelError, WorkflowError, ChapterLocked, or RunError for an empty request.
+    Each answer is stored at once, so that it is not paid for twice; after a failure, the remaining pieces stay
+    unchanged. Raises ModelError, WorkflowError, ChapterLocked, or RunError for an empty request.
     """
     await parts.store.revision.require_unlocked(asked.chapter)
     found = await _findings(parts, asked)
@@ -87,15 +87,15 @@ def _proposed(command: CommandId, proposed: ProposedRewrite) -> RewriteProposed:
 
 
 async def _findings(parts: Parts, asked: RewriteSelection) -> Sequence[Proposal]:
-    """Those that are to be mended. Raises RunError where neither a finding nor an instruction is given."""
+    """The findings to fix. Raises RunError where neither a finding nor an instruction is given."""
     if not asked.findings and not asked.instruction.strip():
         raise RunError(_("How should it be rewritten?"), _("Nothing was sent."), _("Give an instruction or findings."))
     return await parts.store.proposals.get(asked.findings) if asked.findings else ()
 
 
 def _pieces(asked: RewriteSelection, found: Sequence[Proposal]) -> list[RewriteSelection | str | None]:
-    """What is asked for each piece of the passage; its new text where a rule knows the mend of all its findings; None:
-    nothing, for it holds none of them."""
+    """The request for each piece of the passage, its new text if rules can fix all its findings, or None if it has none
+    of the findings."""
     asks: list[RewriteSelection | str | None] = []
     for start, end in pieces(asked.text):
         text = asked.text[start:end]
@@ -111,7 +111,7 @@ def _pieces(asked: RewriteSelection, found: Sequence[Proposal]) -> list[RewriteS
 
 
 def _by_rule(text: str, found: Sequence[Proposal]) -> str | None:
-    """The text with all of these findings mended by their rules; None where one of them needs a model."""
+    """The text with all of these findings fixed by their rules; None if one of them needs a model."""
     after: str | None = text if found else None
     for each in found:
         after = mended(each.origin.maker, after, each.quotation) if after and each.origin.by == "rule" else None
@@ -200,7 +200,7 @@ async def _template(parts: Parts) -> tuple[Workflow, PromptParams]:
 
 
 async def _answer(parts: Parts, asked: RewriteSelection) -> Answer:
-    """One piece. Raises ModelError, also for an answer that was cut off."""
+    """The answer for one piece. Raises ModelError, also for an answer that was cut off."""
     workflow, params = await _template(parts)
     chapter = await parts.store.book.chapter(asked.chapter)
     project = parts.base.settings.project
@@ -226,7 +226,7 @@ async def _answer(parts: Parts, asked: RewriteSelection) -> Answer:
 
 
 def _fitted(before: str, after: str) -> str:
-    """The new passage between the white space, such as a line break, that the old one began and ended with."""
+    """The new passage with the leading and trailing white space of the old one."""
     words = before.strip()
     at = before.index(words) if words else len(before)
     return before[:at] + after.strip() + before[at + len(words) :]

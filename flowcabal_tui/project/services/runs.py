@@ -1,4 +1,4 @@
-"""Runs: started, stopped, answered, quoted, and read from the history."""
+"""Runs: starting, stopping, answering, quoting, and reading the history."""
 
 from __future__ import annotations
 

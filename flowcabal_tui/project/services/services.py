@@ -1,4 +1,4 @@
-"""The services of an open project, one per subject, each imported and built at its first question or command."""
+"""The services of an open project, one per subject, each imported and built at its first use."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Services:
-    """Lives on the engine's loop."""
+    """Holds the services of a project. Lives on the engine's loop."""
 
     def __init__(self, parts: Parts, startup: Startup) -> None:
         self._parts, self._startup = parts, startup

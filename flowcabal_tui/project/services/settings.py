@@ -19,8 +19,11 @@ from flowcabal_tui.settings.project_file import ProjectSettings
 
 @dataclass(frozen=True, slots=True)
 class SettingsView:
-    """The settings in the project's file. `later`: tables that take effect when the book is opened again; `problem` is
-    the reason why the file cannot be read: then these are the last good settings."""
+    """The settings in the project's file.
+
+    `later` are tables that take effect when the book is opened again. `problem` is the reason why the file cannot be
+    read; the settings are then the last valid ones.
+    """
 
     settings: ProjectSettings
     later: tuple[str, ...] = ()
@@ -28,7 +31,7 @@ class SettingsView:
 
 
 class SettingsService:
-    """Lives on the engine's loop."""
+    """Questions and commands about settings. Lives on the engine's loop."""
 
     def __init__(self, parts: Parts) -> None:
         self._base = parts.base
@@ -39,9 +42,8 @@ class SettingsService:
         return SettingsView(changes.written, changes.later, changes.problem)
 
     async def look(self) -> None:
-        """Reads a file that another program has written, and emits an event. New permission requests in it are held
-        back.
-        """
+        """Reads the file again if another program has written it, and emits an event. New permission requests in it are
+        held back."""
         seen = await self._base.changes.look()
         if seen is not None:
             await self._base.trust.view()

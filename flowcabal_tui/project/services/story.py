@@ -84,8 +84,11 @@ class StoryService:
         return await self._parts.impacts.of(change)
 
     async def quote_patches(self, change: BookChange, places: Sequence[str] = ()) -> Quote:
-        """The price of patches by the user's model, for these rows of the impact (none given: for all that no rule can
-        patch). Raises RunError where there is none, ModelError without a model."""
+        """The price of patches by the user's model for these rows of the impact (none given: for all that no rule can
+        patch).
+
+        Raises RunError if there are no such rows, ModelError without a model.
+        """
         await self._parts.base.models.learn_windows()
         return await self._parts.impacts.quote_patches(change, places)
 

@@ -24,7 +24,7 @@ _PASSAGE: Final = "[…]"
 async def surrounded(
     parts: Parts, workflow: Workflow, params: PromptParams, asked: RewriteSelection, system: str, prompt: str
 ) -> tuple[str, str]:
-    """The two messages of a rewriting with the surroundings of the passage before them. Spends nothing."""
+    """The two messages of a rewrite request, preceded by the surroundings of the passage. Makes no paid call."""
     language, generation = parts.base.settings.project.language, await parts.store.memory.generation()
     around_it = [system, ""]
     if parts.base.settings.agents.context and params.context:
@@ -42,7 +42,7 @@ async def surrounded(
 
 
 def around_passage(text: str, asked: RewriteSelection) -> str:
-    """The text before and behind the passage, with a mark in its place; "" if the passage is not in the text."""
+    """The text before and after the passage, with a mark in its place; "" if the passage is not in the text."""
     start = asked.start if text[asked.start : asked.end] == asked.text else text.find(asked.text)
     if start < 0 or not asked.text:
         return ""
@@ -56,6 +56,6 @@ def around_passage(text: str, asked: RewriteSelection) -> str:
 
 
 async def _text(parts: Parts, chapter: ChapterId) -> str:
-    """The chapter as the writer sees it: what is typed and not kept yet comes first."""
+    """The chapter as the writer sees it: unsaved text takes precedence over the saved version."""
     draft = await parts.store.drafts.of(chapter)
     return draft.text if draft is not None else await parts.store.book.text(chapter)

@@ -41,7 +41,7 @@ class WorkflowService:
         return await self._store.workflows.versions(name_of(workflow))
 
     async def validate(self, workflow: Workflow) -> tuple[Finding, ...]:
-        """The findings for a document in this project, with its actions and the workflows that it calls."""
+        """Validates a document in this project, with its actions and the workflows that it calls."""
         return await self._parts.runs.actions.findings(workflow)
 
     async def actions(self, query: str = "") -> tuple[ActionRow, ...]:
@@ -56,7 +56,7 @@ class WorkflowService:
         return await self._parts.runs.versions.of(workflow, node, chapter)
 
     async def texts(self, versions: Sequence[NodeVersion]) -> tuple[str, ...]:
-        """The texts of these versions in this order, as a person reads them; for instance two to compare."""
+        """The texts of these versions, in this order and in readable form."""
         return await self._parts.runs.queries.texts(versions)
 
     async def standing(self, workflow: str, chapter: ChapterId | None = None) -> tuple[NodeStanding, ...]:

@@ -1,4 +1,4 @@
-"""The words of the rule-made builder, by language."""
+"""The words of the rule-based builder, by language."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 def words(language: str, table: str = "") -> dict[str, Any]:
     """The table `<table>.<language>.toml`, or `<language>.toml`, of a language: Chinese, else English.
 
-    A vocabulary has what all languages share, `common.toml`, too.
+    A vocabulary also contains `common.toml`, which all languages share.
     """
     code = "zh" if language.lower().startswith("zh") else "en"
     name = f"{table}.{code}.toml" if table else f"{code}.toml"

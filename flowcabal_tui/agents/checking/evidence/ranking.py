@@ -77,7 +77,7 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class Shortlist:
-    """The passages to look at for each statement, by their places in the index and the numbers of the statements."""
+    """The passages to read for each statement, by their indexes and the numbers of the statements."""
 
     passages: Mapping[int, Sequence[int]]
     weights: Weights
@@ -96,7 +96,7 @@ class NamedPassage(NamedTuple):
 class Sentence(NamedTuple):
     """A sentence or clause of the book, by offsets in its chapter, that fits the statement which begins at `draft`.
 
-    `kinds` are the kinds of things that both speak of; `about` are subjects that only its passage names.
+    `kinds` are the kinds of things that both mention; `about` are subjects that only its passage names.
     """
 
     chapter: ChapterId
@@ -114,7 +114,9 @@ class Sentence(NamedTuple):
 
 
 class _Unit(NamedTuple):
-    """A sentence of a shortlisted passage; `beside` are words of its neighbours, `near` who the passage names."""
+    """A sentence of a shortlisted passage; `beside` are words of its neighbours, `near` the people whom the passage
+    names.
+    """
 
     passage: NamedPassage
     start: int
@@ -156,14 +158,14 @@ def shortlisted(statements: Sequence[Statement], index: Index) -> Shortlist:
 
 
 def _places(each: Sequence[array[int]], most: float) -> Collection[int]:
-    """The passages that any of them lists, each once: as a set where they are more than `most`."""
+    """The passages that any of the lists contains, each once; a set if there are more than `most`."""
     one: Collection[int] = each[0] if len(each) == 1 else frozenset(chain(*each))
     return frozenset(one) if len(one) > most else one
 
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """The passages of each subject, word and kind; sets of those that are common."""
+    """The passages of each subject, word and kind; as sets for common ones."""
 
     subjects: Mapping[EntityId, Collection[int]]
     words: Mapping[str, Collection[int]]
@@ -212,7 +214,7 @@ class _Lookup:
             yield self._places.subjects[each], part * self._weights.subjects[each]
 
     def _both(self, subject: EntityId, kind: str) -> tuple[int, ...]:
-        """Passages with a subject and a kind: of very many the oldest and the newest."""
+        """Passages with a subject and a kind; if there are very many, the oldest and the newest."""
         key = (subject, kind)
         if key not in self._of_both:
             found = sorted(frozenset(self._places.subjects[subject]).intersection(self._places.kinds[kind]))
@@ -265,7 +267,9 @@ def _sentence(statement: Statement, unit: _Unit, score: float, rarest: float) ->
 
 
 def _only_near(statement: Statement, unit: _Unit) -> tuple[EntityId, ...]:
-    """The subjects of the statement that the passage names, and the sentence does not; none when it names one."""
+    """The subjects of the statement that the passage names but the sentence does not; none when the sentence
+    names one.
+    """
     if not unit.near or not unit.subjects.isdisjoint(statement.subjects):
         return ()
     near = sorted(statement.subjects.keys() & unit.near)
@@ -273,7 +277,7 @@ def _only_near(statement: Statement, unit: _Unit) -> tuple[EntityId, ...]:
 
 
 def _fits(statement: Statement, units: Sequence[_Unit], weights: Weights) -> list[float]:
-    """How likely each sentence of the book speaks of what a statement says."""
+    """A score for each sentence of the book: how likely it is about the content of the statement."""
     words, beside_it, kinds = statement.words, statement.beside, statement.kinds
     subjects = [(each, part * weights.subjects[each]) for each, part in sorted(statement.subjects.items())]
     fits = []
@@ -291,7 +295,7 @@ def _fits(statement: Statement, units: Sequence[_Unit], weights: Weights) -> lis
 
 
 def _sum(weights: Mapping[str, float], words: frozenset[str]) -> float:
-    """The same in whatever order a set gives its words."""
+    """The sum of the weights, independent of the iteration order of a set."""
     return math.fsum(map(weights.__getitem__, words)) if words else 0.0
 
 
@@ -317,11 +321,11 @@ def _units(passage: NamedPassage, vocabulary: frozenset[str], reader: Reader) ->
 
 @lru_cache(_PASSAGES_KEPT)
 def _read(passage: str, language: str) -> tuple[tuple[Span, SentenceContent], ...]:
-    """The sentences of a passage with what they say: the same for every draft."""
+    """The sentences of a passage with their content; the result does not depend on the draft."""
     reader = Reader(language)
     return tuple((span, reader.said(passage[span.start : span.end])) for span in reader.units(passage))
 
 
 def _rarity(having: int, total: int) -> float:
-    """As bm25's inverse document frequency, never negative."""
+    """A rarity like the inverse document frequency of bm25, but never negative."""
     return math.log(1 + (total - having + 0.5) / (having + 0.5))

@@ -98,7 +98,7 @@ class Reader:
         return known.intersection([stem(word) for word in _words_en(text)])
 
     def forms(self, text: str) -> dict[str, frozenset[str]]:
-        """The words of a text, each with how the index of words may have it."""
+        """The words of a text, each with the forms that the index of words may have."""
         if self.language == "zh":
             return {word: frozenset([word]) for word in self.words(text)}
         wanted, forms = self.words(text), defaultdict[str, set[str]](set)
@@ -107,7 +107,7 @@ class Reader:
         return {word: frozenset(forms[word]) for word in wanted}
 
     def said(self, text: str) -> SentenceContent:
-        """The kinds of things that it speaks of, with their words, and its numbers."""
+        """The content of a text: the kinds of things that it mentions, with their words, and its numbers."""
         words: defaultdict[str, set[str]] = defaultdict(set)
         if self.language == "zh":
             for end, (start, kind, counted) in _kinds_zh().iter(text):
@@ -124,7 +124,7 @@ class Reader:
         return SentenceContent(sets, frozenset(numbers), frozenset(marks), frozenset(sets))
 
     def kinds(self, text: str) -> frozenset[str]:
-        """The kinds of things that it speaks of."""
+        """The kinds of things that a text mentions."""
         return self.said(text).kinds
 
     def units(self, text: str, start: int = 0) -> tuple[Span, ...]:
@@ -175,9 +175,9 @@ def _empty() -> frozenset[str]:
 
 @cache
 def _kinds_zh() -> ahocorasick.Automaton:
-    """Finds the words, each with where it starts before its end, its kind, and whether it counts behind a number only.
+    """An automaton that finds the words, each with its start, its kind, and whether it counts only after a number.
 
-    A word of two kinds is of the first.
+    A word of two kinds belongs to the first.
     """
     words: dict[str, tuple[int, str, bool]] = {}
     for kind, group in _groups("zh").items():
@@ -192,7 +192,7 @@ def _kinds_zh() -> ahocorasick.Automaton:
 
 @cache
 def _counted_zh() -> re.Pattern[str]:
-    """A number before one of the words that count behind a number only."""
+    """A number before one of the words that count only after a number."""
     words = (each for kind, group in _groups("zh").items() if kind.endswith(_COUNTED) for each in group)
     units = "|".join(sorted(map(re.escape, set(words)), key=lambda word: (-len(word), word)))
     return re.compile(rf"{_NUMBER_ZH}(?={units})")

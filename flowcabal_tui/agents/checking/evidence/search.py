@@ -34,7 +34,7 @@ _DRAFTS_KEPT: Final = 4
 
 
 class Helper(Protocol):
-    """Runs a module-level function where it holds nobody up."""
+    """Runs a module-level function without blocking anyone."""
 
     async def __call__(self, work: Callable[[*Arguments], T], *arguments: *Arguments) -> T: ...
 
@@ -53,17 +53,18 @@ class SearchedDraft(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What the indexes of the book are asked for, on a draft."""
+    """The terms to look up in the indexes of the book for a draft."""
 
     terms: Sequence[str]
     subjects: Sequence[EntityId]
 
 
 class FoundPassages(NamedTuple):
-    """The numbers of the passages that hold the terms, then of those that name the subjects, one after another.
+    """The numbers of the passages that contain the terms, then of those that name the subjects, one list after the
+    other.
 
-    `ends` says where each one's passages end. Two arrays, because they are sent to the helper process: thousands of
-    them take long to pack. `total` counts the passages of the book.
+    `ends` holds the end of each list. The lists are two arrays, because thousands of small ones take long to pack for
+    the helper process. `total` counts the passages of the book.
     """
 
     total: int
@@ -72,7 +73,7 @@ class FoundPassages(NamedTuple):
 
     @property
     def each(self) -> Iterator[array[int]]:
-        """The passages of one after another."""
+        """The passages of each term or subject in turn."""
         return (self.passages[start:end] for start, end in pairwise((0, *self.ends)))
 
 
@@ -88,12 +89,12 @@ async def evidence_for(book: Book, draft: str, helper: Helper = in_thread) -> li
 
 
 def wanted_for(draft: SearchedDraft) -> Wanted:
-    """The subjects, words and kinds of the statements of a draft, as the indexes have them."""
+    """The subjects, words and kinds of the statements of a draft, in the form of the indexes."""
     return _reading(draft).wanted
 
 
 def shortlist_for(draft: SearchedDraft, found: FoundPassages) -> Shortlist:
-    """The result of `shortlisted`, for what the indexes hold of the draft."""
+    """The result of `shortlisted` for the passages found in the indexes."""
     reading, each = _reading(draft), found.each
     terms = dict(zip(reading.wanted.terms, each, strict=False))
     index = Index(
@@ -112,7 +113,7 @@ def sentences_for(draft: SearchedDraft, shortlist: Shortlist, passages: Mapping[
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """A draft as it is searched for: `forms` of its words, and all words `of_kind`."""
+    """A draft prepared for the search: `forms` of its words, and all words `of_kind`."""
 
     statements: Sequence[Statement]
     forms: Mapping[str, frozenset[str]]
@@ -122,7 +123,7 @@ class _Reading:
 
 @lru_cache(_DRAFTS_KEPT)
 def _reading(draft: SearchedDraft) -> _Reading:
-    """Kept from step to step where the steps are carried out, so that it crosses no pipe."""
+    """Prepares a draft; cached in the process that runs the steps, so that it is not sent through a pipe."""
     reader = Reader(draft.language)
     statements = statements_of(draft.text, NameIndex(draft.named).find(draft.text), reader)
     forms = reader.forms(draft.text)
@@ -134,7 +135,7 @@ def _reading(draft: SearchedDraft) -> _Reading:
 
 
 async def _found(book: Book, wanted: Wanted) -> tuple[FoundPassages, Sequence[PassagePlace]]:
-    """What the indexes hold, and the passages in story order."""
+    """The contents of the indexes, and the passages in story order."""
     postings = await book.view.postings(wanted.terms)
     named = await book.view.passages_naming(wanted.subjects)
     passages, ends = array("I"), array("I")

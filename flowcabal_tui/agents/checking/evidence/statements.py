@@ -30,12 +30,12 @@ class Statement:
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The kinds of things that it speaks of."""
+        """The kinds of things that it mentions."""
         return self.said.kinds
 
 
 def statements_of(draft: str, names: Sequence[NameHit], reader: Reader) -> tuple[Statement, ...]:
-    """All statements of a draft in their order; a paragraph carries its subjects to its end."""
+    """All statements of a draft in order; subjects carry over to the end of their paragraph."""
     found: list[Statement] = []
     at = 0
     for paragraph in draft.splitlines(keepends=True):

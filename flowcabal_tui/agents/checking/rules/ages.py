@@ -1,4 +1,4 @@
-"""An age that does not agree with one that the book gave before: somebody became younger, or far older."""
+"""Rule: an age contradicts an earlier one; somebody became younger, or far older."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _PAST_EN: Final = re.compile(
 
 
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
-    """One finding an age."""
+    """Yields one finding per age."""
     for clash in clashes(draft, book, ages, _disagree, _LEAST):
         said = _("This age does not agree with the one given before.")
         yield RuleFinding(
@@ -77,7 +77,7 @@ def _disagree(now: Range, before: Range) -> bool:
 
 
 def ages(told: NarratedText) -> Sequence[Value]:
-    """The ages that the narration gives, except those of an earlier time."""
+    """The ages in the narration, except those of an earlier time."""
     chinese = told.language.startswith("zh")
     past = _PAST_ZH if chinese else _PAST_EN
     found: dict[int, Value] = {}

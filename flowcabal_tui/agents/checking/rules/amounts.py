@@ -1,4 +1,4 @@
-"""A sum, a distance, a length of time or a count that does not agree with the one that was given before."""
+"""Rule: a sum, distance, duration or count contradicts an earlier one."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _EN: Final = re.compile(
 
 
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
-    """One finding an amount."""
+    """Yields one finding per amount."""
     language = book.language[:2]
     for clash in clashes(draft, book, amounts, _disagree, min(_LEAST[language], _LEAST_TIME_ZH), same_event):
         if language == "zh" and clash.value.part != "time" and clash.weight < _LEAST["zh"]:
@@ -72,7 +72,7 @@ def _disagree(now: Range, before: Range) -> bool:
 
 
 def amounts(told: NarratedText) -> Sequence[Value]:
-    """The amounts with a unit that the narration gives."""
+    """The amounts with a unit in the narration."""
     language = told.language[:2]
     found = []
     for match in (_ZH if language == "zh" else _EN).finditer(told.narration):
@@ -91,14 +91,14 @@ def amounts(told: NarratedText) -> Sequence[Value]:
 
 
 def _is_share(text: str, match: re.Match[str], language: str) -> bool:
-    """Is it what each of several got, or what each day brought? Such amounts are compared with each other alone."""
+    """True for the share of each person or day. Such amounts are compared only with each other."""
     before = _PARTS[language].split(text[max(0, match.start() - _REACH) : match.start()])[-1]
     after = _PARTS[language].split(text[match.end() : match.end() + _SHARE_AFTER[language]])[0]
     return any(_SHARE[language].search(words) for words in (before, after))
 
 
 def _is_date(text: str, match: re.Match[str]) -> bool:
-    """Is it a year or a day of the calendar?"""
+    """True for a year or a calendar date."""
     before, unit = text[max(0, match.start() - 1) : match.start()], match["unit"]
     if unit == "日":
         return before == "月"

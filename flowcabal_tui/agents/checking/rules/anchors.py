@@ -26,12 +26,12 @@ class Shared:
 
     @property
     def weight(self) -> float:
-        """Of all words together."""
+        """The weight of all words together."""
         return sum(self.weights.values())
 
     @property
     def words(self) -> tuple[str, ...]:
-        """In their order."""
+        """The words, rarest first."""
         return tuple(self.weights)
 
 

@@ -1,4 +1,4 @@
-"""Who has what, and who gets it: the statements of the narration about things of named people."""
+"""Statements of the narration about things that named people own or receive."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Act = Literal["has", "gets"]
 
 @dataclass(frozen=True, slots=True)
 class Belonging:
-    """Somebody uses a thing, or gets it. `mark`: the words that tell it from others of its kind."""
+    """Somebody uses or receives a thing. `mark`: the words that distinguish it from others of its kind."""
 
     owner: EntityId
     act: Act
@@ -57,7 +57,7 @@ class Belonging:
 
 @dataclass(frozen=True, slots=True)
 class _Patterns:
-    """What tells of belongings in one language."""
+    """The patterns for belongings in one language."""
 
     after: tuple[tuple[Act, re.Pattern[str]], ...]
     """Follows the name of an owner."""
@@ -97,7 +97,7 @@ _PATTERNS: Final = {
 
 
 def belongings(told: NarratedText, book: EarlierBook) -> Sequence[Belonging]:
-    """The statements of the narration, in its order."""
+    """The belongings stated by the narration, in order."""
     patterns = _PATTERNS[told.language[:2]]
     found: list[Belonging] = []
     for hit in book.hits(told):

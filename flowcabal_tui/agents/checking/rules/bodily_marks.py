@@ -1,4 +1,4 @@
-"""A scar or a mole that is elsewhere than before."""
+"""Rule: a scar or a mole is in another place than before."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _REACH: Final = {"zh": 14, "en": 110}
 
 
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
-    """One finding a mark."""
+    """Yields one finding per mark."""
     for clash in clashes(draft, book, marks, frozenset.isdisjoint, _LEAST):
         said = _("This mark was in another place before.")
         mine = draft.quoted(clash.value.start, clash.value.end)
@@ -37,7 +37,7 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
 
 
 def marks(told: NarratedText) -> Sequence[Value]:
-    """Marks of a body, each with the first part of it that the clause names after the mark, else before it."""
+    """Bodily marks, each with the first part of the body that the clause names after the mark, else before it."""
     reach = _REACH["zh" if told.language.startswith("zh") else "en"]
     found = []
     for match in _MARKS.finditer(told.narration):

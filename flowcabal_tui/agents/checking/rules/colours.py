@@ -1,4 +1,4 @@
-"""A thing or an animal of another colour than before."""
+"""Rule: a thing or an animal has another colour than before."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ZH: Final = (
 
 
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
-    """One finding a thing."""
+    """Yields one finding per thing."""
     for clash in clashes(draft, book, colours, str.__ne__, _LEAST[book.language[:2]], same_event):
         said = _("The book gave this a different colour before.")
         mine = draft.quoted(clash.value.start, clash.value.end)
@@ -46,7 +46,7 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
 
 
 def colours(told: NarratedText) -> Sequence[Value]:
-    """Things and animals with a colour, in narration."""
+    """Things and animals with a colour, in the narration."""
     return tuple(
         Value(match["noun"], _GROUP[match["colour"]], *match.span())
         for pattern in (_ZH if told.language.startswith("zh") else _EN)

@@ -1,4 +1,4 @@
-"""A person who died in an earlier chapter acts in the draft."""
+"""Rule: a person who died in an earlier chapter acts in the draft."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAME: Final[RuleName] = "dead-acts"
 
 
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
-    """One finding for each person: the first act, and the words of the death.
+    """Yields one finding per person: the first act, and the words of the death.
 
     A person who already acts in a chapter after the death has not died in the sense of the book.
     """

@@ -1,4 +1,4 @@
-"""Deaths and acts of people in the narration, found by the words after and before a name."""
+"""Finds deaths and acts of people in the narration, by the words after and before a name."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ROLES: Final = word_list("roles.zh")
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """What tells, in one language, that somebody acts or has died."""
+    """The words of one language for acts and deaths."""
 
     acts: re.Pattern[str]
     """Follows a name."""
@@ -105,7 +105,7 @@ def deaths(told: NarratedText, book: EarlierBook) -> tuple[tuple[str, Span], ...
 
 
 def _excused(text: str, start: int, end: int, words: _Words) -> bool:
-    """Do memory, or a dream in this paragraph, excuse an act?"""
+    """True when memory, or a dream in this paragraph, excuses an act."""
     begins, ends = text.rfind("\n", 0, start) + 1, text.find("\n", end)
     around = max(begins, start - _DREAM), min(ends if ends > 0 else len(text), end + _DREAM)
     near = max(0, start - _REACH), end + _AFTER
@@ -133,7 +133,7 @@ def acts_unlisted(name: str, told: NarratedText) -> Span | None:
 
 
 def first_acts(told: NarratedText, book: EarlierBook) -> Mapping[str, Span]:
-    """The first words in which the narration lets each bearer of a name act, neither in memory nor in a dream."""
+    """The first act of each bearer of a name in the narration, except in memories and dreams."""
     words = _words(book)
     found: dict[str, Span] = {}
     for hit in book.hits(told):
@@ -146,7 +146,7 @@ def first_acts(told: NarratedText, book: EarlierBook) -> Mapping[str, Span]:
 
 
 def act_after(told: NarratedText, end: int, book: EarlierBook) -> int | None:
-    """Where an act ends whose words directly follow a name that ends at `end`."""
+    """The end of an act whose words directly follow a name that ends at `end`; None if there is none."""
     act = _words(book).acts.match(told.narration, end)
     return act.end() if act else None
 

@@ -13,7 +13,7 @@ Level = Literal["finding", "check"]
 
 @dataclass(frozen=True, slots=True)
 class RuleFinding:
-    """Words of the draft, and of an earlier chapter where they do not agree with it (None: the draft alone is odd)."""
+    """Words of the draft, and the contradicting words of an earlier chapter (None: the draft alone is odd)."""
 
     rule: RuleName
     subtype: str

@@ -1,4 +1,4 @@
-"""A name that the narration uses as known before it introduces it, where no earlier chapter has it."""
+"""Rule: the narration uses a name as known before it introduces it, and no earlier chapter has the name."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _EN: Final = (
 
 
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
-    """One finding a name, at its first act before the words that introduce it."""
+    """Yields one finding per name, at its first act before the introducing words."""
     seen = set()
     for name, introduced in _introduced(draft):
         if name in seen:
@@ -48,7 +48,7 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
 
 
 def _introduced(told: NarratedText) -> Iterator[tuple[str, Span]]:
-    """The names that the narration introduces, with the words that do."""
+    """The names that the narration introduces, with the introducing words."""
     for pattern in _ZH if told.language.startswith("zh") else _EN:
         for match in pattern.finditer(told.narration):
             groups = match.groupdict()
@@ -63,7 +63,7 @@ def _forms(name: str, book: EarlierBook) -> set[str]:
 
 
 def _acts_before(name: str, told: NarratedText, place: int, book: EarlierBook) -> Span | None:
-    """The first words before a place in which the narration lets the bearer of the name act."""
+    """The first words before a place in which the bearer of the name acts."""
     for match in re.finditer(re.escape(name), told.narration[:place]):
         end = told.text.find("\n", match.end())
         line = told.text[told.text.rfind("\n", 0, match.start()) + 1 : end if end >= 0 else len(told.text)]

@@ -32,7 +32,7 @@ class RuleDraft:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A declaration about a person or thing, and the words to quote for it."""
+    """A declaration about a person or thing, with the words to quote."""
 
     about: EntityId
     text: str
@@ -55,12 +55,12 @@ _read: OrderedDict[tuple[str, Digest], NarratedText] = OrderedDict()
 
 
 def unread(earlier: Earlier) -> tuple[Digest, ...]:
-    """The chapters that this process does not remember."""
+    """The chapters that are not in this process's cache."""
     return tuple(digest for digest, _uri, _title in earlier.chapters if (earlier.language, digest) not in _read)
 
 
 def learn(language: str, texts: Mapping[Digest, str]) -> None:
-    """Reads these chapters; forgets those that nobody has asked for in the longest time when it has too many."""
+    """Reads these chapters into the cache; when it is full, forgets the least recently used ones."""
     for digest, text in texts.items():
         told = NarratedText(text, language)
         read(told)

@@ -1,4 +1,4 @@
-"""A relative who is described as another kind of relative, or as somebody else's, than before."""
+"""Rule: a relative is described as another kind of relative, or as somebody else's, than before."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Kin:
 
 
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
-    """One finding a statement, with the last earlier one that it does not agree with, where none agrees."""
+    """Yields one finding per statement, with the last earlier one that contradicts it, unless an earlier one agrees."""
     earlier = [*_recorded(book)]
     for chapter, kin in book.each(kinship):
         span = chapter.around(kin.start)
@@ -74,7 +74,7 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
 
 
 def _same(one: str, other: str) -> bool:
-    """Are both the same name, whole or in part? Chinese ones may have words of the sentence around them."""
+    """True when both are the same name, whole or in part. Chinese ones may include adjacent words of the sentence."""
     if one == other or (one.isascii() and (one.endswith(f" {other}") or other.endswith(f" {one}"))):
         return True
     pairs, others = ({name[at : at + 2] for at in range(len(name) - 1)} for name in (one, other))
@@ -86,7 +86,7 @@ def _agree(now: Kin, before: Kin) -> bool:
 
 
 def _contradicts(now: Kin, before: Kin) -> bool:
-    """Another kin of the same one, or the child of somebody else."""
+    """True for another relative of the same person, or a child of somebody else."""
     if _same(now.of, before.of):
         return now.kind != before.kind
     return now.kind == before.kind == "child"
@@ -103,14 +103,14 @@ def kinship(told: NarratedText) -> Sequence[Kin]:
 
 
 def _clause(text: str, place: int) -> int:
-    """Where the clause begins that holds a place, not far before it."""
+    """The start of the clause that contains a place, within a limited distance."""
     least = max(0, place - 4)
     before = _CLAUSE.search(text, least, place)
     return before.start() if before else place
 
 
 def _recorded(book: EarlierBook) -> Iterator[tuple[Kin, Quotation]]:
-    """The relations of the book whose kind names a kinship, both ways."""
+    """The relations of the book whose kind is a kinship, in both directions."""
     for relation in book.relations:
         source, target = book.by_id.get(relation.source), book.by_id.get(relation.target)
         kind = next((kind for word, kind in _KIND.items() if word in relation.kind.lower()), None)

@@ -1,4 +1,4 @@
-"""Words in Latin letters inside Chinese text that the book has not used before."""
+"""Rule: words in Latin letters inside Chinese text that the book has not used before."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ADDRESSES: Final = frozenset("0123456789@/_.")
 
 
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
-    """One finding a word, at its first place. Abbreviations in capitals and names of the book are no finding."""
+    """Yields one finding per word, at its first place. Abbreviations in capitals and names of the book are ignored."""
     known = {name.lower() for entity in book.entities for name in entity.names}
     found = {
         match[0].lower(): match

@@ -1,4 +1,4 @@
-"""Leftovers of models in a text: markup, placeholders, words to the user."""
+"""Rule: leftovers of models in a text: markup, placeholders, words to the user."""
 
 from __future__ import annotations
 
@@ -46,17 +46,17 @@ def is_free_of(text: str) -> bool:
 
 
 def is_placeholder(words: str) -> bool:
-    """True for words in place of others that only the writer knows."""
+    """True for words that mark a gap for the writer to fill."""
     return _PLACEHOLDERS.search(words) is not None
 
 
 def is_markup(words: str) -> bool:
-    """True for signs of a format, such as those of a table."""
+    """True for formatting characters, such as those of a table."""
     return _MARKUP.search(words) is not None
 
 
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
-    """The first `_MOST` of them."""
+    """Yields the first `_MOST` leftovers."""
     words = (
         (_ASIDES, _("Here a model speaks to its user, not to the reader.")),
         (_PLACEHOLDERS, _("A placeholder was left in the text.")),

@@ -1,4 +1,4 @@
-"""A person looks different from an earlier description: colours, lengths and shapes that exclude each other."""
+"""Rule: a person looks different from an earlier description; colours, lengths and shapes exclude each other."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _looks(language: str) -> _Looks:
 
 
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
-    """One finding a part of the body."""
+    """Yields one finding per part of the body."""
     looks = _looks(book.language[:2])
 
     def disagree(now: frozenset[str], before: frozenset[str]) -> bool | None:
@@ -83,7 +83,7 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
 
 
 def _of_a_stranger(told: NarratedText, value: Value) -> bool:
-    """Does an English sentence bring in somebody new here: "a stout man", but not "he was a stout man"?"""
+    """True when an English sentence introduces somebody new: "a stout man", but not "he was a stout man"."""
     tokens = _TOKEN.findall(told.narration[max(0, value.start - _BEFORE) : value.start].lower())
     has_part = value.part == "build"
     for number in range(1, min(len(tokens), _PHRASE.get(value.part, _LONGER_PHRASE)) + 1):

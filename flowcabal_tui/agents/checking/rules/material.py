@@ -1,4 +1,4 @@
-"""The texts that rules read: the draft, and the chapters before it, each of which is read once."""
+"""The texts that rules read: the draft, and the chapters before it, each read once."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class NarratedText:
 
     @cached_property
     def sentences(self) -> tuple[Span, ...]:
-        """Its sentences, in order."""
+        """The sentences, in order."""
         return sentences(self.text)
 
     @cached_property
@@ -49,7 +49,7 @@ class NarratedText:
         return [span.start for span in self.sentences]
 
     def sentence_number(self, place: int) -> int:
-        """The number of the sentence that holds a place, or of the one before it."""
+        """The number of the sentence that contains a place, or of the one before it."""
         return max(0, bisect_right(self._starts, place) - 1)
 
     def around(self, place: int, before: int = 0, after: int = 0) -> Span:
@@ -62,7 +62,7 @@ class NarratedText:
         return Span(max(first.start, place - _LONGEST * (before + 1)), min(last.end, place + _LONGEST * (after + 1)))
 
     def quoted(self, start: int, end: int) -> Quotation:
-        """These words, and where they are."""
+        """The quotation of these words, with their place."""
         return Quotation(self.text[start:end], self.uri, start, end, self.title)
 
     def made(self, make: Callable[[NarratedText], T]) -> T:
@@ -73,7 +73,7 @@ class NarratedText:
         return found
 
     def hits(self, names: NameIndex) -> tuple[NameHit, ...]:
-        """The names in this text, looked for once."""
+        """The names in this text, found once and then cached."""
         if self._hits is None or self._hits[0] is not names:
             self._hits = names, names.find(self.text)
             self._made_of_names.clear()
@@ -90,7 +90,7 @@ class NarratedText:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """The text of a note or record about a person or thing, and the words to quote for it."""
+    """The text of a note or record about a person or thing, and the words to quote."""
 
     about: EntityId
     told: NarratedText
@@ -113,7 +113,7 @@ class EarlierBook:
 
     @cached_property
     def names(self) -> NameIndex:
-        """Finds the names of the entities."""
+        """An index of the names of the entities."""
         return self.index or NameIndex(self.entities)
 
     @cached_property
@@ -122,7 +122,7 @@ class EarlierBook:
         return {entity.id: entity for entity in self.entities}
 
     def hits(self, told: NarratedText) -> tuple[NameHit, ...]:
-        """The names in a text; looked for once."""
+        """The names in a text, found once and then cached."""
         return told.hits(self.names)
 
     def hits_within(self, told: NarratedText, start: int, end: int) -> tuple[NameHit, ...]:
@@ -147,14 +147,14 @@ class EarlierBook:
         return found
 
     def share_with(self, word: str) -> float:
-        """The share of the chapters that hold a word; of a long book some two hundred are looked into."""
+        """The share of the chapters that contain a word, estimated from some two hundred chapters of a long book."""
         if word not in self._shares:
             sample = self.chapters[:: max(1, len(self.chapters) // _SAMPLE)]
             self._shares[word] = sum(word in chapter.text for chapter in sample) / max(1, len(sample))
         return self._shares[word]
 
     def share_naming(self, entity: EntityId) -> float:
-        """The share of the chapters that name somebody, above 0."""
+        """The share of the chapters that name an entity; always above 0."""
         if not self._naming:
             for chapter in self.chapters:
                 self._naming.update({hit.entity for hit in self.hits(chapter)})
@@ -170,7 +170,9 @@ class EarlierBook:
         return "\n".join(name for entity in people for name in entity.names)
 
     def subject(self, told: NarratedText, place: int, reach: int = 250) -> EntityId | None:
-        """The person a place of the narration is about: the last one named before it in its paragraph, in narration."""
+        """The person that a place of the narration is about: the last one named before it in its paragraph, in
+        narration.
+        """
         hits = self.hits(told)
         number = bisect_right(hits, place, key=lambda hit: hit.start) - 1
         while number >= 0 and place - hits[number].start <= reach:

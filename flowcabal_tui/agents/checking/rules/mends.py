@@ -1,4 +1,4 @@
-"""Mends that a rule knows without a model: only where one reading of the words is possible."""
+"""Corrections that a rule can make without a model, only where the words have one possible reading."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DOUBLED: Final = re.compile(r"“{2}|”{2}")
 
 
 def mended(rule: str, text: str, quotation: str) -> str | None:
-    """The text without the fault that the rule found at the quotation; None where no rule knows how it must read."""
+    """The text without the fault that the rule found at the quotation; None if no rule can correct it."""
     at = text.find(quotation) if quotation else -1
     mend = _MENDS.get(rule)
     return mend(text, at, quotation) if mend is not None and at >= 0 else None
@@ -49,7 +49,7 @@ def _without_leftover(text: str, at: int, words: str) -> str | None:
 
 
 def _is_aside(line: str, words: str) -> bool:
-    """Is the line one sentence that a model says to its user, with nothing of the story behind a colon?"""
+    """True when the line is one sentence of a model to its user, with no story text after a colon."""
     if _REFUSAL.search(line) or leftovers.is_free_of(line) or len(line) > _LONGEST_ASIDE or len(sentences(line)) != 1:
         return False
     if leftovers.is_placeholder(words) or leftovers.is_markup(words):
@@ -58,13 +58,13 @@ def _is_aside(line: str, words: str) -> bool:
 
 
 def _without_line(text: str, first: int, last: int) -> str:
-    """Without the line and the blank lines behind it; at the end of the text without those before it."""
+    """The text without the line and the blank lines after it; at the end of the text, without those before it."""
     before, rest = text[:first], text[last:].lstrip("\n")
     return before + rest if rest else before.rstrip("\n")
 
 
 def _with_pairs(text: str, at: int, words: str) -> str | None:
-    """A paragraph of paired marks, where one that is doubled or the wrong way round was the fault."""
+    """A paragraph with paired marks if a doubled or reversed mark was the fault; None otherwise."""
     first = text.rfind("\n", 0, at) + 1
     last = text.find("\n", at + len(words))
     last = len(text) if last < 0 else last

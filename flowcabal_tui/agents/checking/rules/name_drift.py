@@ -1,4 +1,4 @@
-"""A name that differs by one letter from a known one: a slip of the pen, or somebody new."""
+"""Rule: a name differs by one letter from a known one, which may be a typing error or somebody new."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _ENDINGS: Final = ("s", "e", "a", "i", "o", "y", "n", "'s", "’s")
 
 
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
-    """One finding a new spelling, with a sentence that has the known one."""
+    """Yields one finding per new spelling, with a sentence that has the known one."""
     slips = _chinese(draft, book) if draft.language.startswith("zh") else _lettered(draft, book)
     for span, known in slips:
         source = _where(known, book)
@@ -89,12 +89,12 @@ def _chinese(draft: NarratedText, book: EarlierBook) -> Iterator[tuple[Span, str
 
 
 def _begins(before: str, gap: int, name: str, book: EarlierBook) -> bool:
-    """Can a name begin behind this character? It is no word's, or the book has it before the known name."""
+    """True when a name can begin after this character: it ends no word, or the book has it before the known name."""
     return not han_count(before) or (gap > 0 and book.chapters_with(before + name, 0) > 0)
 
 
 def _own(name: str, gap: int, book: EarlierBook) -> bool:
-    """Does what remains without one character belong to this name alone?"""
+    """True when the name without one character belongs to this name alone."""
     own = sum(chapter.text.count(name) for chapter in book.chapters)
     if own < _KNOWN:
         return False
@@ -107,7 +107,7 @@ def _words(told: NarratedText) -> Counter[str]:
 
 
 def _borne(told: NarratedText) -> frozenset[str]:
-    """The names of people: a word of speech or movement follows, or a title stands before."""
+    """The names of people: those followed by a verb of speech or movement, or preceded by a title."""
     return frozenset(match[1] or match[2] for match in _PERSON.finditer(told.text))
 
 
@@ -140,21 +140,21 @@ def _lettered(draft: NarratedText, book: EarlierBook) -> Iterator[tuple[Span, st
 
 
 def _inside(text: str, place: int) -> bool:
-    """Is a word in the middle of a sentence, where a capital tells a name, and without an article?"""
+    """True for a word inside a sentence and without an article, where a capital letter marks a name."""
     before = text[max(0, place - 2) : place]
     in_sentence = len(before) == 2 and before[1] == " " and (before[0].isalpha() or before[0] in ",;")
     return in_sentence and not _ARTICLE.search(text, max(0, place - 8), place - 1)
 
 
 def _shortened(word: str) -> Iterator[str]:
-    """The word, and each word that one letter less gives."""
+    """The word, and each word made by leaving out one letter."""
     yield word
     for place in range(len(word)):
         yield word[:place] + word[place + 1 :]
 
 
 def _one_apart(one: str, other: str) -> bool:
-    """Do they differ by one letter that is there, missing, or another one, or by two that changed places?"""
+    """True when the words differ by one added, missing or changed letter, or by two swapped ones."""
     if len(one) == len(other):
         differs = [place for place in range(len(one)) if one[place] != other[place]]
         if len(differs) == 2 and differs[1] == differs[0] + 1:
@@ -167,7 +167,7 @@ def _one_apart(one: str, other: str) -> bool:
 
 
 def _form_of(one: str, other: str) -> bool:
-    """Is one a plural, a feminine or a possessive of the other, or spelt the same but for a hyphen or an apostrophe?
+    """True when one is a plural, feminine or possessive of the other, or differs only in a hyphen or an apostrophe.
 
     A name that begins with another letter is another name: slips of the pen hardly ever change the first one.
     """

@@ -1,4 +1,4 @@
-"""A weapon, animal, material or season that differs from the book's earlier one, in words that exclude each other."""
+"""Rule: a weapon, animal, material or season differs from the earlier one, in words that exclude each other."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SAME: Final = word_table("rules", "same")
 
 
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
-    """One finding a word."""
+    """Yields one finding per word."""
     for clash in clashes(draft, book, others, str.__ne__, _LEAST[book.language[:2]], same_event):
         said = _("The book gave a different one before.")
         mine = draft.quoted(clash.value.start, clash.value.end)

@@ -1,4 +1,4 @@
-"""Somebody has a thing that is another's, or another weapon or mount than always before."""
+"""Rule: somebody has a thing of somebody else's, or another weapon or mount than always before."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _Earlier = Sequence[tuple[NarratedText, Belonging]]
 
 
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
-    """One finding a statement of the draft."""
+    """Yields one finding per statement of the draft."""
     mine = draft.made_of_names(belongings, book)
     earlier = [(chapter, each) for chapter in book.chapters for each in chapter.made_of_names(belongings, book)]
     got: set[tuple[str, str]] = set()
@@ -44,7 +44,7 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
 
 
 def _declared(now: Belonging, book: EarlierBook) -> Quotation | None:
-    """The note on the owner that names another weapon or mount, where no note names this one."""
+    """The note on the owner that names another weapon or mount, if no note names this one."""
     sources = []
     for note in book.declared if now.kind in _USUAL else ():
         if note.about == now.owner:
@@ -70,7 +70,7 @@ def _unusual(now: Belonging, earlier: _Earlier) -> Quotation | None:
 
 
 def _of_another(now: Belonging, earlier: _Earlier, book: EarlierBook) -> Quotation | None:
-    """The last statement about the same thing, where it is somebody else's and the owner never had it."""
+    """The last statement about the same thing, if it belongs to somebody else and the owner never had it."""
     if not now.is_own or not (now.mark or (now.kind == "thing" and _is_rare(now.thing, book))):
         return None
     same = [
@@ -98,7 +98,7 @@ def _sentence(told: tuple[NarratedText, Belonging]) -> Quotation:
 
 
 def _changed(draft: NarratedText, now: Belonging) -> bool:
-    """Does the sentence say that the thing is another one, or came to its owner?"""
+    """True when the sentence states that the thing is another one, or that its owner received it."""
     span = draft.around(now.start)
     said = draft.text[span.start : span.end].lower()
     return any(word in said for word in word_list(f"changed.{draft.language[:2]}"))

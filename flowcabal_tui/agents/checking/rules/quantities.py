@@ -23,13 +23,13 @@ _BESIDE: Final = word_table("rules", "near")
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """From the least to the most that the words allow."""
+    """The range from the lowest to the highest value that the words allow."""
 
     least: float
     most: float
 
     def gap_to(self, other: Range) -> float:
-        """By how much this lies above the other (below: negative); 0 where they meet."""
+        """The distance by which this range lies above the other (below: negative); 0 if they overlap."""
         return max(0.0, self.least - other.most) - max(0.0, other.least - self.most)
 
 

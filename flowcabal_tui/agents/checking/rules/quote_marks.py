@@ -1,7 +1,7 @@
 """Quotation marks without their partner, in English text.
 
-A speech may go on over paragraphs: each of them begins with a mark again, and only the last one ends with one. Verse, a
-letter or a list inside a speech has no marks of its own, and the lines of one stanza are one paragraph.
+A speech may span paragraphs: each of them begins with a mark, and only the last one ends with one. Verse, a letter or a
+list inside a speech has no marks of its own, and the lines of one stanza are one paragraph.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LEADS_IN: Final = ("—", ":", ",", "-")
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """A line in which a speech begins that does not end there."""
+    """A line with the beginning of a speech that does not end in it."""
 
     line: re.Match[str]
     number: int
@@ -34,7 +34,7 @@ class _Open:
 
 
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
-    """A finding for a line whose marks do not pair, unless a following one continues or ends the speech."""
+    """Yields a finding for a line whose marks do not pair, unless a following line continues or ends the speech."""
     found = 0
     for line in _unpaired(draft.text):
         if found < _MOST:
@@ -56,7 +56,7 @@ def is_paired(paragraph: str) -> bool:
 
 
 def _unpaired(text: str) -> Iterator[re.Match[str]]:
-    """The lines where a speech begins that never ends, or ends that never began."""
+    """The lines with a speech that never ends, or that ends without a beginning."""
     lines = [match for match in _LINE.finditer(text) if match[0].strip()]
     speech: _Open | None = None
     for number, line in enumerate(lines):
@@ -78,19 +78,19 @@ def _unpaired(text: str) -> Iterator[re.Match[str]]:
 
 
 def _continues(text: str, speech: _Open, line: re.Match[str], number: int) -> bool:
-    """Does a line that begins with a mark continue the speech? It follows at once, or after verse."""
+    """True when a line that begins with a mark continues the speech: it follows directly, or after verse."""
     between = text[speech.line.end() : line.start()]
     return number == speech.number + 1 or speech.leads_in or not re.search(r"\n\s*\n[^\n]*\S", between)
 
 
 def _opens_first(line: str, more: int) -> bool:
-    """Is the first mark in a line an opening one?"""
+    """True when the first mark in a line is an opening one."""
     opens, closes = line.find("“"), line.find("”")
     return more == 0 if opens < 0 and closes < 0 else opens >= 0 and not 0 <= closes < opens
 
 
 def _more(line: str) -> int:
-    """By how many marks more open than close."""
+    """The number of opening marks minus the number of closing ones."""
     if "“" in line or "”" in line:
         return line.count("“") - line.count("”")
     return line.count('"') % 2

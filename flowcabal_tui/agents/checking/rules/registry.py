@@ -1,4 +1,4 @@
-"""The rules, by name, and running them over a draft."""
+"""The registry of the rules by name, which also runs them over a draft."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from flowcabal_tui.locale import mark
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One check without a model. `languages` are those in which it is quiet enough on finished novels."""
+    """One check without a model. `languages` are those in which it has few enough findings on finished novels."""
 
     name: RuleName
     title: str
@@ -73,7 +73,7 @@ READS: Final[tuple[Callable[[NarratedText], object], ...]] = (
 
 
 def read(chapter: NarratedText) -> None:
-    """Reads a chapter for all rules, so that a check finds it read."""
+    """Reads a chapter for all rules in advance, so that a later check need not."""
     for make in READS:
         chapter.made(make)
 

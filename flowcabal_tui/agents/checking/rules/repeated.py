@@ -1,4 +1,4 @@
-"""Sentences that another chapter has word for word."""
+"""Rule: sentences that another chapter contains word for word."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LETTERS: Final = re.compile(r"[^\W_]+")
 
 
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
-    """One finding for each series of consecutive sentences that is also consecutive in an earlier chapter."""
+    """Yields one finding for each series of consecutive sentences that is also consecutive in an earlier chapter."""
     mine = dict(_inner(draft))
     places: dict[str, list[tuple[NarratedText, Span]]] = {}
     for chapter in book.chapters:
@@ -59,7 +59,7 @@ def by_words(told: NarratedText) -> dict[str, Span]:
 
 
 def _inner(told: NarratedText) -> Iterator[tuple[str, Span]]:
-    """The sentences long enough to tell, without those at the ends of the chapter."""
+    """Sentences long enough to be distinctive, without those at the ends of the chapter."""
     spans = told.sentences
     for span in spans[_EDGE:-_EDGE] if len(spans) > 4 * _EDGE else spans:
         said = told.text[span.start : span.end]

@@ -1,4 +1,4 @@
-"""A direction or a side that does not agree with the one that was given before."""
+"""Rule: a direction or a side contradicts an earlier one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LETTERS: Final = {"东": "e", "西": "w", "南": "s", "北": "n"}
 
 
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
-    """One finding a direction."""
+    """Yields one finding per direction."""
     for clash in clashes(draft, book, sides, frozenset.isdisjoint, _LEAST[book.language[:2]], same_event):
         said = _("This direction or side does not agree with the one given before.")
         mine = draft.quoted(clash.value.start, clash.value.end)
@@ -37,7 +37,7 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
 def sides(told: NarratedText) -> Sequence[Value]:
     """Points of the compass, and sides of the body, that the narration names.
 
-    A sentence with two of one set is skipped: it goes through a battle or a town, or shows what both hands do.
+    A sentence with two of one set is skipped: it describes a battle, a town, or the actions of both hands.
     """
     found: dict[tuple[str, int], list[Value]] = {}
     for match in (_ZH if told.language.startswith("zh") else _EN).finditer(told.narration):

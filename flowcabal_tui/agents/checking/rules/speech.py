@@ -1,6 +1,6 @@
 """Separates narration from speech, paragraph by paragraph, never across one.
 
-A quotation mark that a typing error leaves open ends with its paragraph, so one error does not invert all that follows.
+A quotation mark left open by mistake ends with its paragraph, so one error does not invert the rest of the text.
 """
 
 from __future__ import annotations
@@ -42,5 +42,5 @@ def _told(paragraph: str) -> str:
 
 
 def _leads_in(paragraph: str, place: int) -> bool:
-    """Is a closing mark here a slip for an opening one? It is after a colon."""
+    """True when a closing mark here is an error for an opening one: it follows a colon."""
     return place > 0 and paragraph[place - 1] in _LEADS_IN and paragraph[place - 1] in "：:"

@@ -1,4 +1,4 @@
-"""Values that a text gives to somebody or something, and earlier values of the same that do not agree."""
+"""Values that a text gives to somebody or something, and contradicting earlier values of the same."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """A value of the draft, and the earlier one that it does not agree with."""
+    """A value of the draft, and the earlier one that contradicts it."""
 
     value: Value
     source: Quotation
@@ -89,7 +89,7 @@ def clashes(
 def _against_declared(
     draft: NarratedText, value: Value, book: EarlierBook, read: Reads, disagree: Callable[[Any, Any], bool | None]
 ) -> tuple[Clash | None, float]:
-    """The clash with what is declared of the person whom the value is about; or how surely that agrees."""
+    """The clash with a note about the person whom the value is about; or the weight of a note that agrees."""
     about = book.subject(draft, value.start)
     best, agreed = None, 0.0
     for each in book.declared:
@@ -150,8 +150,11 @@ def same_subject(one: ValueContext, other: ValueContext, book: EarlierBook) -> f
 
 
 def same_person(one: ValueContext, other: ValueContext, book: EarlierBook) -> float:
-    """A score for two places describing the same person. Names alone are company, unless both places are about the same
-    one; only those of a place's own subject count as words, too."""
+    """A score for two places describing the same person.
+
+    Names alone are company, unless both places are about the same person; shared words count only if they belong to the
+    subject of each place.
+    """
     words = one.near & other.near
     described = shared(frozenset(word for word in words if not book.is_named(word)), words, book)
     is_same = one.about is not None and one.about == other.about
@@ -163,8 +166,11 @@ def same_person(one: ValueContext, other: ValueContext, book: EarlierBook) -> fl
 
 
 def same_event(one: ValueContext, other: ValueContext, book: EarlierBook) -> float:
-    """A score for two places telling of the same event: rare words count that are no part of a name, and company a
-    little. A phrase that both have is one word, however long: formulas and proverbs come in many events."""
+    """A score for two places telling of the same event.
+
+    Rare words that are not part of a name count fully, company a little. A phrase in both counts as one word, however
+    long: formulas and proverbs occur in many events.
+    """
     words = one.own & other.own
     rare = shared(frozenset(word for word in words if not book.is_named(word)), words, book, _RARE)
     weight = rare.weight - sum(_PHRASE * rare.weights[word] for word in _inside_phrases(rare.words))
@@ -172,7 +178,7 @@ def same_event(one: ValueContext, other: ValueContext, book: EarlierBook) -> flo
 
 
 def _inside_phrases(words: Sequence[str]) -> list[str]:
-    """The pairs of Chinese characters that overlap a rarer one of them, so that both are of one phrase."""
+    """The pairs of Chinese characters that overlap a rarer pair, so that both belong to one phrase."""
     inside: list[str] = []
     for number, word in enumerate(words):
         if len(word) == 2 and any(word[1] == other[0] or word[0] == other[1] for other in words[:number]):
@@ -181,13 +187,13 @@ def _inside_phrases(words: Sequence[str]) -> list[str]:
 
 
 def _company(one: ValueContext, other: ValueContext, book: EarlierBook) -> float:
-    """What it weighs that both places name the same: the more, the fewer chapters name it."""
+    """The weight of names that both places share: higher for names that fewer chapters contain."""
     both = one.named & other.named
     return min(_BESIDE, _SHARE * max((-math.log(book.share_naming(entity)) for entity in both), default=0.0))
 
 
 def _changed(draft: NarratedText, value: Value) -> bool:
-    """Does the sentence say that the value has changed?"""
+    """True when the sentence states that the value has changed."""
     span: Span = draft.around(value.start)
     said = draft.text[span.start : span.end].lower()
     return any(word in said for word in word_list(f"changed.{draft.language[:2]}"))
