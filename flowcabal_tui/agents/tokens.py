@@ -1,4 +1,4 @@
-"""Counting tokens once a text, and cutting a text to a number of them."""
+"""Counts the tokens of texts once, and cuts a text to a number of tokens."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BOUNDARY: Final = re.compile(r"\n+|[。！？!?…]+[”’」』\"]*|[.;；](?
 
 
 class CountedTokens:
-    """A token counter that counts an unchanged text once."""
+    """A token counter that caches the count of each text."""
 
     def __init__(self, counter: TokenCounter) -> None:
         self._counter = counter

@@ -29,7 +29,8 @@ class Arguments(BaseModel):
 
 
 def as_sent_back(call: ToolCall) -> ToolCall:
-    """The call as the model reads it again: arguments that were refused unread are not sent and paid for again."""
+    """The call as it is sent back to the model: unreadable arguments are left out, so that they are not paid for
+    again."""
     return call if len(call.arguments) <= MOST_ARGUMENTS else replace(call, arguments="{}")
 
 
@@ -47,7 +48,7 @@ def _schema(shape: type[BaseModel]) -> dict[str, Any]:
 
 
 def _without_titles(value: Any) -> Any:
-    """Without what the names and descriptions say already: a schema is paid for in every round."""
+    """The schema without parts that repeat names and descriptions, since it is paid for in every round."""
     if isinstance(value, dict):
         return {
             key: _without_titles(each) for key, each in value.items() if key not in _UNSAID or isinstance(each, dict)
@@ -56,7 +57,7 @@ def _without_titles(value: Any) -> Any:
 
 
 def read_arguments(text: str) -> dict[str, Any]:
-    """A JSON object; a fence around it and a comma too many are mended, nothing else is guessed.
+    """A JSON object; a code fence around it and trailing commas are removed, nothing else is guessed.
 
     Raises ValueError or RecursionError.
     """

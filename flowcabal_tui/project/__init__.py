@@ -1,7 +1,7 @@
 """A project: a folder with a novel in it. `Project` is the one facade for the screen and the command line.
 
-The names below are loaded when they are first asked for: the screen imports `project.views` before its first
-frame, which must not wait for the store, the models and the agents.
+The names below are loaded on first access, because the screen imports `project.views` before its first frame, which
+must not wait for the store, the models and the agents.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ C = TypeVar("C", bound=type)
 
 
 class AgentFactory:
-    """Makes agents by the settings of the moment. Lives on the engine's loop."""
+    """Makes agents by the current settings. Lives on the engine's loop."""
 
     def __init__(self, base: ProjectBase) -> None:
         self._base = base
@@ -30,7 +30,7 @@ class AgentFactory:
         self.rules = RuleChecks(base.workshop, lambda: base.settings.checks.off)
 
     def of(self, role: AgentRole, shipped: C) -> C:
-        """The callable that makes the agent of a role: `shipped`, or that of a plug-in.
+        """The callable that makes the agent of a role: `shipped`, or the one of a plug-in.
 
         A plug-in is called with the arguments of `shipped` and returns an object with its public methods. Raises
         SettingsError when it cannot be used, and ProjectNotConfirmed for one that the project asks for before the user
@@ -68,8 +68,11 @@ class AgentFactory:
         return make(base.store.memory, models.agent, models.counter, base.prompts, base.workshop.do, self.rules)
 
     async def curator(self, by_rule: bool, *, checks: bool = True) -> Curator | None:
-        """The curator, with the agents' model, whose window is learned first, or by rule; None when it is switched
-        off. Without `checks` it has no Monitor."""
+        """The curator, with the agents' model (after its window was determined) or by rule; None when it is switched
+        off.
+
+        Without `checks` it has no Monitor.
+        """
         if not self._base.settings.agents.curator:
             return None
         from flowcabal_tui.agents.curation.curator import Curator
@@ -86,7 +89,7 @@ class AgentFactory:
 
 
 def _checked(plugin: Callable[..., Any], shipped: type, group: str) -> Callable[..., Any]:
-    """The plug-in; what it makes has the public methods of `shipped`, else SettingsError is raised."""
+    """The plug-in, wrapped so that SettingsError is raised if its object lacks public methods of `shipped`."""
 
     def make(*arguments: Any, **named: Any) -> Any:
         agent = plugin(*arguments, **named)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class ProjectBase:
     """The folder, settings, store and models of an open project. Lives on the engine's loop.
 
-    What models are called with is imported and built when it is first needed (decision 38).
+    The parts for model calls are imported and built on first use (decision 38).
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class ProjectBase:
         *,
         trust: bool = False,
     ) -> None:
-        """With `trust` the user confirms everything in the folder until the program ends."""
+        """With `trust`, the user confirms everything in the folder until the program ends."""
         self.folder, self.store, self.emit, self.clock = folder, store, emit, clock
         self.language = opened.language
         self._opened, self._pace, self._trusts = opened, pace, trust
@@ -53,7 +53,7 @@ class ProjectBase:
         self._completing, self._is_complete = asyncio.Lock(), False
 
     async def complete(self) -> None:
-        """Reads, once, what this user has confirmed and what models have cost. Raises SettingsError or ProjectError."""
+        """Reads, once, the user's confirmations and the costs of models. Raises SettingsError or ProjectError."""
         async with self._completing:
             if not self._is_complete:
                 await self.trust.begin()
@@ -61,7 +61,7 @@ class ProjectBase:
                 self._is_complete = True
 
     async def close(self) -> None:
-        """Ends the models, if any were made, the helper process and the store."""
+        """Closes the models, if any were made, the helper process and the store."""
         if "models" in vars(self):
             await self.models.close()
         await self.workshop.close()
@@ -69,21 +69,21 @@ class ProjectBase:
 
     @cached_property
     def changes(self) -> SettingsInForce:
-        """The settings, and changes of them. Raises SettingsError."""
+        """The settings, and changes to them. Raises SettingsError."""
         from flowcabal_tui.project.settings import SettingsInForce
 
         return SettingsInForce(self.folder, self._opened.checked())
 
     @cached_property
     def limits(self) -> Limits:
-        """The calls that are made at the same time."""
+        """The limits of concurrent calls."""
         from flowcabal_tui.runner.limits import Limits
 
         return Limits(self.settings.run.concurrency)
 
     @cached_property
     def trust(self) -> Trust:
-        """What the user has confirmed; nothing before `complete`."""
+        """The user's confirmations; empty before `complete`."""
         from flowcabal_tui.project.trust.service import Trust
 
         return Trust(self.folder, self.current_settings, self.store, self.emit, for_this_run=self._trusts)
@@ -98,7 +98,7 @@ class ProjectBase:
 
     @cached_property
     def prompts(self) -> PromptLibrary:
-        """The prompts of the program, and the writer's own in their place."""
+        """The prompts of the program, with the writer's own replacements."""
         from flowcabal_tui.agents.prompt_library import PromptLibrary
         from flowcabal_tui.project.trust.collect import PROMPTS
 
@@ -113,10 +113,10 @@ class ProjectBase:
         return ProfileKinds(self.folder / PROFILES, self.trust.require_profile)
 
     def current_settings(self) -> ProjectSettings:
-        """The settings of this moment: they may be changed while the project is open."""
+        """The current settings, which may change while the project is open."""
         return self.changes.settings
 
     @property
     def settings(self) -> ProjectSettings:
-        """The same."""
+        """Same as `current_settings`."""
         return self.changes.settings

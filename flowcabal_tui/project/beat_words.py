@@ -1,4 +1,4 @@
-"""The words for how far the text of a chapter has its beats."""
+"""The words for how much of its beats the text of a chapter contains."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ STATES: Final[Mapping[BeatState, str]] = {
 
 
 def part_words(part: PartBeats) -> str:
-    """The head of a planned scene; "" for the chapter's own beats."""
+    """The heading of a planned scene; "" for the chapter's own beats."""
     if not part.number:
         return ""
     return part.title or _("Scene {n}").format(n=part.number)
 
 
 def beat_words(beat: Beat, part: PartBeats, scenes: int) -> str:
-    """The names of a beat with the number of their places, then those that are not there.
+    """The names of a beat with the number of their places, then the missing ones.
 
-    Also the scene where they are, if the text has several.
+    Adds the scene that contains them, if the text has several.
     """
     words = [_(", ").join(_name_words(name) for name in beat.names if name.count)]
     if missing := _(", ").join(name.name for name in beat.names if not name.count):

@@ -136,7 +136,7 @@ def fate_words(record: BuildRecord) -> str:
 
 
 def _kept_words(record: BuildRecord) -> Iterator[str]:
-    """Other texts that are kept, and texts that nothing reads, because of changes that are turned down."""
+    """The texts that are kept besides, and the texts that nothing reads because their readers were rejected."""
     from flowcabal_tui.agents.builder.checks import last_texts  # with the Builder, whose record this is
 
     after = record.after
@@ -156,7 +156,7 @@ def price_words(price: BuildPrice) -> str:
 
 
 def build_price_lines(price: BuildPrice) -> list[str]:
-    """A price in the lines of every question before something is paid for."""
+    """The lines with a price that precede every paid action."""
     return price_lines(price.model, _spend(price.likely, price.currency), _spend(price.most, price.currency))
 
 

@@ -1,4 +1,4 @@
-"""The words of a name's card, for the screen and the command line."""
+"""The texts of a name's card, for the screen and the command line."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def card_head(card: NameCard) -> str:
 
 
 def card_lines(card: NameCard, kind: str) -> Iterator[tuple[str, str, str]]:
-    """What each line leads to, its label ("": none; a blank at its end where the words need one), and its words.
+    """For each line, its target, its label ("": none; with a trailing blank if the text needs one), and its text.
 
-    `kind` and mentions, profile, note, fields, where it was last and first, relations.
+    The lines are: `kind` and mentions, profile, note, fields, last and first occurrence, relations.
     """
     for target, label, words in _lines(card, kind):
         yield target, f"{label} " if label.endswith(":") else label, words

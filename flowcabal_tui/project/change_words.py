@@ -37,5 +37,5 @@ def change_words(change: LoggedChange, listed: Sequence[LoggedChange] = ()) -> s
 
 
 def change_extent(change: LoggedChange) -> str:
-    """In how many chapters it wrote or moved something."""
+    """The number of chapters in which the change wrote or moved something."""
     return ngettext("{n} chapter", "{n} chapters", change.chapters).format(n=change.chapters)

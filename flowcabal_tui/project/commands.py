@@ -47,7 +47,7 @@ def handles(kind: type[C], *, accepted: Callable[[S], None] | None = None) -> Ca
 
 
 class _Table(NamedTuple):
-    """What carries out a command, and what is called when it is queued."""
+    """The handler of a command, and the callback when it is queued."""
 
     methods: dict[type[Command], Callable[[Any], Awaitable[str | None]]]
     accepted: dict[type[Command], Callable[[], None]]
@@ -63,8 +63,10 @@ class CommandQueue:
         emit: Callable[[Event], None],
         start: Callable[[Coroutine[Any, Any, None]], None],
     ) -> None:
-        """`services` are asked for at the first command. `require` raises FlowCabalError for a command that is refused
-        now; `start` runs work beside the queue."""
+        """`services` are requested at the first command.
+
+        `require` raises FlowCabalError for a command that is currently refused; `start` runs work outside the queue.
+        """
         self._require, self._emit, self._start = require, emit, start
         self._services = services
         self._queue: asyncio.Queue[tuple[CommandId, Command]] = asyncio.Queue()
@@ -88,7 +90,7 @@ class CommandQueue:
         return frozenset(self._table.methods)
 
     def new_id(self) -> CommandId:
-        """An id that no other command of this project has. May be called from any thread."""
+        """The commands that a service handles."""
         return CommandId(f"c{next(self._numbers)}")
 
     def accept(self, identity: CommandId, command: Command) -> None:
@@ -109,7 +111,7 @@ class CommandQueue:
         return await asyncio.shield(done)
 
     async def work(self) -> None:
-        """Takes commands from the queue for ever."""
+        """Processes commands from the queue until cancelled."""
         while True:
             identity, command = await self._queue.get()
             if command.order == "beside":

@@ -35,7 +35,7 @@ def maker_words(maker: Maker) -> str:
 
 
 def outcome_words(row: OutcomeCount) -> tuple[str, ...]:
-    """A row of the outcomes: prompt, model, sampling, and how often it won, tied and lost."""
+    """A row of the outcomes: prompt, model, sampling, and the numbers of wins, ties and losses."""
     return (
         clean_line(row.prompt_name) or "-",
         clean_line(row.model) or _("by hand"),

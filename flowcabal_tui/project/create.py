@@ -1,4 +1,4 @@
-"""New projects, and the demo's."""
+"""Creates projects and the demo."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ async def create_project(
 ) -> Path:
     """Makes a project folder with the templates in the language of the book. Raises ProjectExists or DiskFull.
 
-    A folder that holds other files is accepted, one with a project is not; nothing in it is overwritten, and a
-    making that fails leaves nothing behind.
+    A folder with other files is accepted, one with a project is not. Nothing in it is overwritten, and a failure leaves
+    nothing behind.
     """
     folder = folder.expanduser().resolve()
     if os.path.lexists(folder / PROJECT_FILE):
@@ -77,7 +77,7 @@ async def create_project(
 
 @contextmanager
 def _whole_or_nothing(folder: Path) -> Iterator[None]:
-    """Takes away what was made when the making ends early; what was there before stays as it was."""
+    """Removes the created files if the creation fails; files that existed before are not changed."""
     found = _own_files(folder)
     inner = (folder / MANUSCRIPT, folder / PROJECT_STATE)
     new_folders = [path for path in (*inner, folder, *folder.parents) if not path.exists()]
@@ -100,7 +100,7 @@ def _own_files(folder: Path) -> set[Path]:
 
 
 async def create_demo(folder: Path, language: str, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> Path:
-    """Makes the demo: the sample novel up to the chapter that is to be written, with the offline model."""
+    """Creates the demo: the sample novel up to the chapter to write, with the offline model."""
     novel = sample(language)
     offline = ModelsSettings(user=OFFLINE, agent=OFFLINE)
     with _whole_or_nothing(folder.expanduser().resolve()):

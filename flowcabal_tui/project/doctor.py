@@ -112,7 +112,7 @@ def _space(name: str, path: Path) -> DoctorFinding:
 
 
 def _counting(settings: ProjectSettings) -> DoctorFinding | None:
-    """How the tokens of the writing model are counted; None without a model of another host or this machine."""
+    """How the tokens of the writing model are counted; None unless it is on another host or this machine."""
     chosen = settings.models.of("user")
     if chosen is None or chosen.provider == "offline":
         return None
@@ -127,13 +127,14 @@ def _counting(settings: ProjectSettings) -> DoctorFinding | None:
 
 
 def missing_vocabulary(model: Endpoint | None) -> Vocabulary | None:
-    """The vocabulary of a model whose tokens are estimated though a vocabulary is known. Takes up to a second."""
+    """The vocabulary of a model whose tokens are only estimated although its vocabulary is known. Takes up to a
+    second."""
     known = vocabulary_of(model.model) if model and model.provider != "offline" else None
     return known if known is not None and load(known) is None else None
 
 
 def vocabulary_question(known: Vocabulary) -> tuple[str, str]:
-    """The question before a vocabulary is fetched: its title, and its consequences."""
+    """The title and text of the question before a vocabulary is fetched."""
     title = _("Fetch the vocabulary {name} from {host}?").format(name=known.name, host=HOST)
     words = _(
         "{size} MB, once. Runs that begin later count their tokens with it; without it they are estimated. "

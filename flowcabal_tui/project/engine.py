@@ -1,4 +1,4 @@
-"""The engine's own thread and loop: a blocked screen never stops a stream."""
+"""The engine's own thread and loop, so that a blocked screen never stops a stream."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class EngineThread:
         return threading.current_thread() is self._thread
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Starts work on the engine's loop from any thread. Raises RuntimeError after the end."""
+        """Awaits work on the engine's loop from the caller's loop."""
         try:
             future = asyncio.run_coroutine_threadsafe(work, self._loop)
         except RuntimeError:
@@ -42,7 +42,7 @@ class EngineThread:
         return future
 
     async def call(self, work: Coroutine[Any, Any, T]) -> T:
-        """Awaits work of the engine from the caller's loop."""
+        """Schedules a callback on the engine's loop."""
         return await work if self.inside else await asyncio.wrap_future(self.submit(work))
 
     def soon(self, callback: Callable[..., object], *arguments: object) -> None:
@@ -71,14 +71,14 @@ class EngineThread:
 
 
 class Tasks:
-    """Tasks that nobody awaits, held so that they are not lost, and ended with the project."""
+    """Tasks that nobody awaits, referenced so that they are not lost, and cancelled with the project."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
 
     def create(self, work: Coroutine[Any, Any, None]) -> None:
-        """Starts work; after `close` it is not begun."""
+        """Starts work; does nothing after `close`."""
         if self._closed:
             work.close()
             return

@@ -1,4 +1,4 @@
-"""Queues events for a client: bounded, thread-safe, with pieces of text joined."""
+"""Queues events for a client: bounded, thread-safe, with adjacent pieces of text joined."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class EventFeed:
             self._watched = (run, node)
 
     def publish(self, event: Event) -> None:
-        """Adds an event; a piece of text is joined to the one that waits before it."""
+        """Adds an event; joins a piece of text to a queued one before it."""
         with self._lock:
             if isinstance(event, NodeStreaming | NodeThinking):
                 if not self._everything and self._watched != (event.run, event.node):

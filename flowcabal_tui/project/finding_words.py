@@ -1,4 +1,4 @@
-"""The user's words for findings, for every caller: the check that raised one, how sure it is, how useful it is."""
+"""The user's words for findings: the check that raised one, its certainty, its usefulness."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def finding_subject(proposal: Proposal) -> str:
 
 
 def sureness(proposal: Proposal) -> str:
-    """sure or check; of a reader's note its kind."""
+    """ "sure" or "check"; for a reader's note, its kind."""
     after = proposal.difference.after
     if not isinstance(after, Finding):
         return ""
@@ -71,7 +71,7 @@ def sureness(proposal: Proposal) -> str:
 
 
 def explained(proposal: Proposal) -> str:
-    """The explanation in the user's language; of a reader's note its words."""
+    """The explanation in the user's language; for a reader's note, its text."""
     after = proposal.difference.after
     if not isinstance(after, Finding) or not after.explanation:
         return ""
@@ -88,7 +88,7 @@ def age(at: datetime, now: datetime) -> str:
 
 
 def rate_words(rate: CheckRate) -> str:
-    """The number of findings of a check that were not useful, of those with an outcome."""
+    """The number of findings of a check with an outcome, and of those that were not useful."""
     words = ngettext(
         "{check}: {useless} of {n} was not useful", "{check}: {useless} of {n} were not useful", rate.settled
     )
@@ -96,7 +96,7 @@ def rate_words(rate: CheckRate) -> str:
 
 
 def compared_words(report: CheckReport) -> str:
-    """What the checks compared in the chapters that they have read, and the rules that are off."""
+    """What the checks compared in the chapters that they read, and the rules that are off."""
     rules, model = report.compared_by_rules, report.compared_by_model
     parts = []
     if rules.statements:

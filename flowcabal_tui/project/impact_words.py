@@ -59,7 +59,7 @@ def answer(row: ImpactRow) -> str:
 
 
 def proposed(row: ImpactRow) -> str:
-    """The difference of a patch, or why a place waits for the writer, on one line."""
+    """The difference of a patch, or the reason why a place waits for the writer, on one line."""
     after = row.proposal.difference.after
     if isinstance(after, Finding):
         return clean_line(after.explanation)
@@ -68,7 +68,7 @@ def proposed(row: ImpactRow) -> str:
 
 
 def marked(row: ImpactRow, before: int = 0) -> str:
-    """The passage of a place with its difference; with `before` at most so many characters before that."""
+    """The passage of a place with its difference; `before` limits the characters before it."""
     start, end = row.start, row.start + len(row.proposal.quotation)
     if not isinstance(row.proposal.difference.after, TextEdit) or row.line[start:end] != row.proposal.quotation:
         words = row.line if row.answer == "decide" else proposed(row)
@@ -107,7 +107,7 @@ def _sides(row: ImpactRow) -> tuple[str, str]:
 
 
 def _trimmed(before: str, after: str) -> str:
-    """The difference with the words around it that stay."""
+    """The difference with the unchanged words around it."""
     head = _shared(before, after)
     tail = _shared(before[head:][::-1], after[head:][::-1])
     while head and before[head - 1].isascii() and before[head - 1].isalnum():
@@ -119,7 +119,7 @@ def _trimmed(before: str, after: str) -> str:
 
 
 def _shared(one: str, other: str) -> int:
-    """Characters at the beginning that are the same."""
+    """The number of equal characters at the beginning."""
     return sum(1 for _same in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 

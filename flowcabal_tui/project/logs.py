@@ -20,18 +20,18 @@ _FORMAT: Final = "%(asctime)s %(levelname)s %(name)s %(message)s"
 
 
 class _LogFile(RotatingFileHandler):
-    """Ignores a failed write: a full disk is reported by the command that needs the space, not by its log."""
+    """Ignores failed writes: a full disk is reported by the command that needs the space, not by its log."""
 
     def _open(self) -> TextIOWrapper:
-        """A link in its place is not followed: the folder may be a stranger's."""
+        """Opens the file without following a link, since the folder may come from a stranger."""
         descriptor = open_own(Path(self.baseFilename), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         return open(descriptor, "a", encoding="utf-8")
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's own name
-        """Logging's own would print a traceback to the terminal for each line."""
+        """Does nothing: logging's own handler would print a traceback to the terminal for each line."""
 
     def close_stream(self) -> None:
-        """Lets the file go; the next line opens it again."""
+        """Closes the file; the next line opens it again."""
         if self.stream is not None:
             self.stream.close()
             self.stream = None
@@ -62,7 +62,7 @@ def close_log(handler: logging.Handler) -> None:
 
 
 def forget_in_log(handler: logging.Handler, folder: Path, holds: Callable[[str], bool]) -> None:
-    """Takes the lines that `holds` is true of out of the log and its older file. Raises OSError."""
+    """Removes the lines for which `holds` is true from the log and its older file. Raises OSError."""
     handler.acquire()
     try:
         if isinstance(handler, _LogFile):

@@ -24,12 +24,12 @@ LONGEST_NAME: Final = 80
 
 
 def _name(**how: Any) -> Any:
-    """A name, whose schema asks for a short text."""
+    """A name, whose schema limits it to a short text."""
     return Field(**how, json_schema_extra={"maxLength": LONGEST_NAME})
 
 
 def _names() -> Any:
-    """Names, few and short."""
+    """Names, whose schema asks for few and short ones."""
     items: dict[str, Any] = {"type": "string", "maxLength": LONGEST_NAME}
     return Field(default_factory=list, json_schema_extra={"maxItems": MOST_OF_A_KIND, "items": items})
 
@@ -125,7 +125,7 @@ class StoryAnswer(Said, StructuredAnswer):
     @field_validator("keeping", mode="before")
     @classmethod
     def _answered(cls, given: Any) -> Any:
-        """Without the questions that were left open: a `bool | None` would make the schema too hard for some models."""
+        """The input without unanswered questions: a `bool | None` would make the schema too hard for some models."""
         return [use for use in given if not _is_open(use)] if isinstance(given, list) else given
 
 

@@ -1,4 +1,4 @@
-"""Word lists for the rules that work without a model: a text file each, or a table of `rules.toml` or `scene.toml`."""
+"""Word lists of the rules that work without a model: text files, or tables of `rules.toml` or `scene.toml`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def words_of(name: str) -> tuple[str, ...]:
-    """The words of `<name>.txt`, which are separated by white space, in their order: patterns try them in it."""
+    """The words of `<name>.txt`, separated by white space, in order: patterns try them in this order."""
     return tuple((files(__name__) / f"{name}.txt").read_text(encoding="utf-8").split())
 
 
@@ -19,7 +19,7 @@ def word_list(name: str) -> frozenset[str]:
 
 
 def word_groups(name: str) -> dict[str, tuple[str, ...]]:
-    """The words of `<name>.txt` by group, of which each is a line `group: word word`."""
+    """The words of `<name>.txt` by group; each group is a line `group: word word`."""
     lines = (files(__name__) / f"{name}.txt").read_text(encoding="utf-8").splitlines()
     groups = (line.partition(":") for line in lines if line.strip())
     return {group.strip(): tuple(words.split()) for group, _colon, words in groups}
@@ -27,7 +27,7 @@ def word_groups(name: str) -> dict[str, tuple[str, ...]]:
 
 @cache
 def word_table(name: str, part: str) -> dict[str, Any]:
-    """The table `part` of `<name>.toml`: words by key, separated by white space, and the settings that go with them."""
+    """The table `part` of `<name>.toml`: words by key, separated by white space, and their settings."""
     table: dict[str, Any] = _tables(name)[part]
     return table
 
@@ -38,5 +38,5 @@ def _tables(name: str) -> dict[str, Any]:
 
 
 def alternatives(words: str) -> str:
-    """A pattern for one of the words, which it tries in their order."""
+    """A pattern for one of the words, tried in order."""
     return "|".join(words.split())

@@ -1,4 +1,4 @@
-"""Variants for the context benchmark: a memory that knows no names, and vectors of the offline or another embedder."""
+"""Variants for the context benchmark: a memory without names, and vectors of the offline or another embedder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _AT_ONCE: Final = 200
 
 
 class NamelessMemory:
-    """A MemoryPort whose views know no entities: contexts then rest on words alone."""
+    """A MemoryPort whose views know no entities, so that contexts depend on words alone."""
 
     def __init__(self, memory: MemoryPort) -> None:
         self._memory = memory
@@ -77,9 +77,9 @@ class _NamelessView:
 
 
 class KeptVectors:
-    """An EmbeddingPort that asks another once a text and keeps the vectors in a file: JSON, `[digest, numbers]` a line.
+    """An EmbeddingPort that caches the vectors of another one in a file: JSON, `[digest, numbers]` per line.
 
-    A line that cannot be read counts as not there.
+    Unreadable lines are ignored.
     """
 
     def __init__(self, embedder: EmbeddingPort, folder: Path) -> None:
@@ -132,7 +132,7 @@ class PassageVectors:
         self._titles: dict[ChapterId, str] = {}
 
     async def read(self) -> None:
-        """Makes the vectors of all passages."""
+        """Computes the vectors of all passages."""
         for chapter in await self._view.chapters():
             self._titles[chapter.id] = chapter.title
             passages = await self._view.passages(chapter.id)

@@ -1,8 +1,8 @@
-"""Queries from a manuscript of one's own, without a model; the labels come from its own index.
+"""Queries from the user's own manuscript, without a model; the labels come from its own index.
 
-Each treats a written chapter as if it were not written: the people who return after a long absence (callback), the rare
-names of its rest (continue), two people who meet again (relation). The labels rest on the names that the project knows:
-they measure how well a context contains what the book's index knows, not how well names are found.
+Each treats a written chapter as if it were not written: people who return after a long absence (callback), rare names
+of the rest of the chapter (continue), two people who meet again (relation). The labels depend on the names that the
+project knows: they measure how well a context contains what the book's index knows, not how well names are found.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class LabelledQuery:
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """A chapter with its names: how often each, in the whole and in each passage."""
+    """A chapter with the counts of its names, in the whole and in each passage."""
 
     chapter: Chapter
     text: str
@@ -62,7 +62,7 @@ class _Written:
     passages: tuple[tuple[Passage, Counter[EntityId]], ...]
 
     def best(self, wanted: Iterable[EntityId]) -> CharacterSpan:
-        """The first passage that names most of them, most often."""
+        """The first passage with most of the names, and most occurrences of them."""
         every = tuple(wanted)
 
         def order(each: tuple[Passage, Counter[EntityId]]) -> tuple[int, int, int]:
@@ -74,7 +74,8 @@ class _Written:
 
 
 async def own_queries(folder: Path, most: int) -> list[Asked]:
-    """Queries of a project, at most so many of each kind. Raises ProjectError; ManuscriptError when it gives none."""
+    """Queries of a project, at most `most` of each kind. Raises ProjectError, or ManuscriptError when there are
+    none."""
     language = load_project(folder).project.language
     store = await Store.open(folder, read_only=True, clock=lambda: datetime.now(UTC), language=language)
     try:
@@ -93,7 +94,7 @@ async def own_queries(folder: Path, most: int) -> list[Asked]:
 
 
 class OwnQueries:
-    """Made from a view of the whole book; `read` it first."""
+    """Queries from a view of the whole book; call `read` first."""
 
     def __init__(self, view: MemoryView, novel: str) -> None:
         self._view, self._novel, self._language = view, novel, "zh" if view.language.startswith("zh") else "en"
@@ -126,11 +127,11 @@ class OwnQueries:
         return {each.chapter.position: len(each.text) for each in self._book}
 
     def queries(self, most: int) -> tuple[LabelledQuery, ...]:
-        """At most so many of each kind, spread evenly over the book."""
+        """At most `most` queries of each kind, spread evenly over the book."""
         return (*spread(self._callbacks(), most), *spread(self._continues(), most), *spread(self._relations(), most))
 
     def _callbacks(self) -> list[LabelledQuery]:
-        """For each chapter the rarest name that comes back."""
+        """For each chapter, the rarest name that returns."""
         found = []
         for at, written in enumerate(self._book):
             absent = [
@@ -149,7 +150,7 @@ class OwnQueries:
         return found
 
     def _continues(self) -> list[LabelledQuery]:
-        """For each chapter the rare names of what comes after its beginning."""
+        """For each chapter, the rare names of the text after its beginning."""
         found = []
         for at, written in enumerate(self._book):
             head = self._head(written, 1)
@@ -165,7 +166,7 @@ class OwnQueries:
         return found
 
     def _relations(self) -> list[LabelledQuery]:
-        """Two people of a chapter who stood in one passage before: the pair that did so in fewest chapters."""
+        """Two people of a chapter who occurred in one passage before: the pair that did so in fewest chapters."""
         found = []
         met: defaultdict[tuple[EntityId, EntityId], list[int]] = defaultdict(list)
         for at, written in enumerate(self._book):
@@ -186,7 +187,8 @@ class OwnQueries:
     def _labelled(
         self, kind: str, at: int, text: str, wanted: Mapping[tuple[EntityId, ...], Sequence[int]]
     ) -> LabelledQuery:
-        """The chapters that hold most of what is wanted, the rarest of it first, and in each its best passage."""
+        """A query labelled with the chapters that contain most of the names, the rarest first, and the best passage of
+        each."""
         weights: defaultdict[int, float] = defaultdict(float)
         names: defaultdict[int, set[EntityId]] = defaultdict(set)
         for together, places in wanted.items():
@@ -219,5 +221,5 @@ class OwnQueries:
 
 
 def spread(each: Sequence[T], most: int) -> list[T]:
-    """At most so many, at even distances."""
+    """At most `most` items, evenly spaced."""
     return [each[at * len(each) // most] for at in range(most)] if len(each) > most else list(each)

@@ -46,7 +46,7 @@ class Asked:
 
 
 def ablations(settings: BenchSettings) -> dict[str, BenchSettings]:
-    """By name: words alone, with names, with vectors too, and without each class of the budget in turn."""
+    """Settings by name: words alone, with names, with vectors too, and without each class of the budget in turn."""
     budget = settings.budget
     return {
         _("words only"): BenchSettings(budget, only="lexical"),
@@ -72,7 +72,7 @@ async def tried(name: str, asked: Sequence[Asked], settings: BenchSettings) -> t
 
 
 def table(trials: Sequence[Trial]) -> str:
-    """A Markdown table: of one trial a row for each kind of query, of several the means of each."""
+    """A Markdown table: for one trial a row for each kind of query, for several the means of each."""
     head = (_("queries"), "n", "nDCG@10", _("chapters"), _("evidence"), _("tokens"), _("median"), "p95")
     rows = [head, ("---",) * len(head)]
     for trial in trials:

@@ -1,7 +1,7 @@
 """Scores a context by labels: the earlier chapters and passages that it should contain.
 
 A chapter counts as contained when a passage of its evidence is, or 30 % of its text, or a summary of it of at least 60
-tokens; a passage when at least half of it is, verbatim. Labels are read here only, after the contexts are made.
+tokens; a passage when at least half of it is, verbatim. Labels are read only here, after the contexts have been made.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """Of a kind of queries, or (`kind` "") of the means of the core kinds."""
+    """Means for a kind of query, or (`kind` "") over the core kinds."""
 
     kind: str
     queries: int
@@ -64,7 +64,7 @@ class Mean:
 
 
 def read_labels(file: Path) -> dict[str, Labels]:
-    """By the id of the query, for those that have some. Raises ManuscriptError when they cannot be read."""
+    """Labels by the id of their query. Raises ManuscriptError when they cannot be read."""
     try:
         rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
         return {
@@ -84,7 +84,8 @@ def read_labels(file: Path) -> dict[str, Labels]:
 
 
 def score(labels: Labels, items: Iterable[Mapping[str, Any]], lengths: Mapping[int, int]) -> Score:
-    """`items` as the run file has them, the most relevant first; `lengths` of the chapters in characters."""
+    """The score of `items`, which are in the form of the run file, most relevant first; `lengths` are the characters of
+    chapters."""
     ranked: dict[int, None] = {}
     spans: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
     included: set[int] = set()
@@ -104,7 +105,7 @@ def score(labels: Labels, items: Iterable[Mapping[str, Any]], lengths: Mapping[i
 
 
 def means(scores: Iterable[tuple[str, Score]]) -> tuple[Mean, ...]:
-    """Of each kind, then of the core kinds together: a mean of means, so that no kind drowns another."""
+    """The means of each kind, then of the core kinds together: a mean of means, so that no kind dominates."""
     by_kind: defaultdict[str, list[Score]] = defaultdict(list)
     for kind, one in scores:
         by_kind[kind].append(one)
@@ -135,7 +136,7 @@ def _gain(grades: Sequence[int]) -> float:
 
 
 def _covered(spans: Sequence[tuple[int, int]], start: int, end: int) -> float:
-    """How much of a stretch the spans hold together."""
+    """The share of a stretch that the spans cover together."""
     held, last = 0, start
     for first, stop in sorted(spans):
         first, stop = max(first, last), min(stop, end)

@@ -81,7 +81,7 @@ def chapter_texts(novel: Path) -> list[str]:
 
 
 async def _sources(draft: str, book: Book) -> list[SourceText]:
-    """What both questions of a check of the draft are shown."""
+    """The sources for both questions of a check of the draft."""
     counter = CountedTokens(TokenEstimator(COUNTED_AS))
     evidence = tuple(await evidence_for(book, draft))
     goal = JudgedDraft(
@@ -98,7 +98,7 @@ async def _sources(draft: str, book: Book) -> list[SourceText]:
 async def _shown(
     sources: Sequence[SourceText], book: Book, numbers: Mapping[ChapterId, int]
 ) -> tuple[dict[str, int], ...]:
-    """Those that are words of a chapter."""
+    """The sources that are words of a chapter."""
     shown: dict[tuple[int, int, int], None] = {}
     for each in sources:
         chapter = ChapterId(each.uri.removeprefix("manuscript/"))
@@ -109,7 +109,7 @@ async def _shown(
 
 
 def _found(draft: Checked, now: int, book: EarlierBook) -> Iterator[dict[str, Any]]:
-    """What the rules find in the row's own draft. Where the draft alone is odd the source is the place itself."""
+    """The findings of the rules in the row's own draft. If the draft alone is odd, the source is the same place."""
     for each in check(NarratedText(draft.text, book.language, str(now)), book):
         if (own := draft.own(each.draft.start, each.draft.end)) is not None:
             source = each.source or each.draft

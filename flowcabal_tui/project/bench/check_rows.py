@@ -19,7 +19,7 @@ _MOST_BYTES: Final = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class CheckRow:
-    """The input of a checker: no label of the row. `draft` None: the true chapter `now` is the draft."""
+    """The input of a checker, without the row's labels. `draft` None: the true chapter `now` is the draft."""
 
     id: str
     language: str
@@ -30,7 +30,7 @@ class CheckRow:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The text that is checked for a row; the row's own draft is in it from `start` to `end`."""
+    """The text that is checked for a row; the row's own draft extends from `start` to `end`."""
 
     text: str
     start: int
@@ -43,7 +43,7 @@ class Checked:
 
 
 class _Line(BaseModel):
-    """A line of the file, of which only these fields are read; `span` only to see that it is right."""
+    """A line of the file. Only these fields are read; `span` only to check it."""
 
     model_config = ConfigDict(strict=True, extra="ignore")
 
@@ -79,7 +79,8 @@ def read_rows(file: Path, novels: Path) -> tuple[CheckRow, ...]:
 
 
 def checked(row: CheckRow, chapter: str, *, inside: bool) -> Checked:
-    """The draft alone, the chapter for a clean row, or `inside` the chapter: a paragraph after half of its lines."""
+    """The draft alone, the chapter for a clean row, or, with `inside`, the chapter with the draft as a paragraph after
+    half of its lines."""
     if row.draft is None:
         return Checked(chapter, 0, len(chapter))
     if not inside:
@@ -101,7 +102,7 @@ def _lines(body: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _row(line: bytes, chapters: dict[str, int], place: str) -> CheckRow:
-    """`chapters` are the novels with their numbers of chapters."""
+    """Reads a row; `chapters` maps novels to their numbers of chapters."""
     try:
         value: Any = json.loads(line.decode("utf-8"))
         read = _Line.model_validate(value)

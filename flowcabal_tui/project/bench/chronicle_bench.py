@@ -1,4 +1,5 @@
-"""The chronicle benchmark: runs a novel with known facts through the product and compares its contexts with them.
+"""The chronicle benchmark: runs a novel with known facts through the product and compares its contexts with these
+facts.
 
 Names are written by the author. Everything else is made by the background steps with the offline model, which reads the
 planted sentences by rule; records that it misses count as missing, not as wrong.
@@ -44,8 +45,9 @@ class ChronicleReport:
     """Counts over the texts of the contexts.
 
     `told` counts planted states that a context presents as current, `stale` those of them that had ended; `expected`
-    are the current states of the cast, `missing` those that no part of the context contains. `secrets` are those that
-    one of the cast, and the point of view, know by then, `withheld` those of them that are left out. Leaks must be 0.
+    are the current states of the cast, `missing` those that no part of the context contains. `secrets` counts those
+    that one of the cast and the point of view know by then, `withheld` those of them that are left out. Leaks must be
+    0.
     """
 
     counts: Counter[str]
@@ -57,12 +59,13 @@ class ChronicleReport:
         return self.counts["future"] + self.counts["viewpoint"]
 
     def share(self, part: str, whole: str) -> float:
-        """A count as a part of another, 0 to 1."""
+        """A count as a share of another, 0 to 1."""
         return self.counts[part] / self.counts[whole] if self.counts[whole] else 0.0
 
 
 async def built(chronicle: Chronicle, *, fresh: bool = False) -> tuple[Path, float]:
-    """A project with the chronicle, its memory complete, in the user's cache folder; and the seconds that took."""
+    """A project with the chronicle and its complete memory, in the user's cache folder; and the seconds it took to
+    build."""
     content = digest("\0".join(chapter.text for chapter in chronicle.chapters))
     folder = cache_folder() / "bench" / f"chronicle-{chronicle.language}-{content[:12]}"
     if (folder / _READY).exists() and not fresh:
@@ -88,7 +91,7 @@ async def built(chronicle: Chronicle, *, fresh: bool = False) -> tuple[Path, flo
 
 
 async def measured(folder: Path, chronicle: Chronicle, contexts: int, budget: int) -> ChronicleReport:
-    """Asks for contexts all over the book, each as the narrator's and through the eyes of two of its cast."""
+    """Assembles contexts spread over the book, each for the narrator and for the points of view of two of the cast."""
     store = await Store.open(folder, read_only=True, clock=lambda: datetime.now(UTC), language=chronicle.language)
     counts: Counter[str] = Counter()
     seconds: list[float] = []
@@ -111,14 +114,14 @@ async def measured(folder: Path, chronicle: Chronicle, contexts: int, budget: in
 
 
 def _targets(chapters: int, contexts: int) -> list[int]:
-    """Chapter numbers evenly over the book."""
+    """Chapter numbers spread evenly over the book."""
     least = min(_FIRST, chapters)
     many = min(contexts, chapters - least + 1)
     return [least + round(at * (chapters - least) / max(1, many - 1)) for at in range(many)]
 
 
 def _prompt(chronicle: Chronicle, number: int) -> str:
-    """Three of the chapter's cast meet; place and thing are drawn."""
+    """A prompt in which three of the chapter's cast meet; place and thing are drawn at random."""
     draw = Random(number)
     names = {entity.id: entity.name for entity in chronicle.entities}
     one, other, third = (names[each] for each in chronicle.casts[number - 1][:3])
@@ -128,7 +131,7 @@ def _prompt(chronicle: Chronicle, number: int) -> str:
 
 
 def judged(chronicle: Chronicle, injection: Injection, number: int, view: str) -> dict[str, int]:
-    """One context held against the truth, by its text alone."""
+    """Compares one context with the true facts, by its text alone."""
     text = words_of(f"{injection.system_prefix}\n{injection.user_suffix}")
     cast = chronicle.casts[number - 1][:3]
     later = [secret.text for secret in chronicle.secrets if secret.chapter >= number]
@@ -150,12 +153,12 @@ def _is_known(secret: PlantedSecret, view: str, number: int) -> bool:
 
 
 def _knowers(secret: PlantedSecret, number: int) -> set[EntityId]:
-    """Who knows it before a chapter."""
+    """The entities that know it before a chapter."""
     return {who for who, since in secret.known.items() if since < number}
 
 
 def _states(chronicle: Chronicle, suffix: str, text: str, number: int, cast: tuple[EntityId, ...]) -> Mapping[str, int]:
-    """States in the context, those of them that have ended; states of the cast that hold, those that are missing."""
+    """Counts of states in the context, of ended ones among them, of valid states of the cast, and of missing ones."""
     section = "\n".join(part.whole for part in read_parts(suffix) if part.key in ("facts", "untold"))
     holding = chronicle.holding(number)
     valid = {state.sentence for state in holding.values()}

@@ -1,4 +1,4 @@
-"""The context benchmark: novels go through the product's own import, queries through its Context agent."""
+"""The context benchmark: imports novels like the product, and sends queries through its Context agent."""
 
 from __future__ import annotations
 
@@ -57,7 +57,8 @@ class BenchQuery:
 
 @dataclass(frozen=True, slots=True)
 class BenchSettings:
-    """The settings of the contexts. `only` lexical: no entity is known; vectors: those of an embedder too.
+    """The settings of the contexts. `only`: "lexical": no entity is known; "vectors": those of an embedder are used
+    too.
 
     The embedder is the offline one, or that of `embedding`, whose vectors are stored beside the imported novel.
     """
@@ -137,7 +138,7 @@ async def _write(project: Project, files: Sequence[Path]) -> None:
 
 
 async def _upgrade(folder: Path, language: str) -> None:
-    """Brings the database of a novel up to date that an older version of the program imported."""
+    """Upgrades the database of a novel that an older version of the program imported."""
     try:
         store = await Store.open(folder, read_only=True, clock=lambda: datetime.now(UTC), language=language)
     except ProjectReadOnly:
@@ -160,7 +161,7 @@ def _files(novel: Path) -> list[Path]:
 
 
 def _fillers(novel: Path, language: str, wanted: int) -> list[Path]:
-    """So many chapters of the other novels in that language, in the order of their names, over and over."""
+    """`wanted` chapters of the other novels in that language, in the order of their names, repeated as needed."""
     if wanted <= 0:
         return []
     others = [_files(each) for each in sorted(novel.parent.iterdir()) if each.is_dir() and each != novel]
@@ -224,7 +225,7 @@ def _chapter(source: ContextSource) -> ChapterId:
 
 
 async def _item(source: ContextSource, numbers: Mapping[ChapterId, int], view: MemoryView) -> dict[str, Any]:
-    """A source as the run file has it: a passage by its offsets, a summary with its text."""
+    """A source in the form of the run file: a passage by its offsets, a summary with its text."""
     item: dict[str, Any] = {"chapter": numbers[_chapter(source)], "tokens": source.tokens}
     if source.level == "L2" and source.start >= 0:
         return item | {"start": source.start, "end": source.end}

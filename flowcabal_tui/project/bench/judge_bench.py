@@ -1,4 +1,5 @@
-"""The benchmark of judgements: rows through the whole check, with a model, and the outcome of their doubts."""
+"""The benchmark of judgements: runs rows through the whole check with a model, and records the outcome of their
+doubts."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ class Judged:
     """The result of a check of a row: findings as lines of a run file, whether they match the gold, and the usage.
 
     `found` is whether the first question saw the contradiction, where that is known. `outside` are the tokens of
-    prompts behind the chapter that an earlier question of the same check began with too.
+    prompts after the chapter with which an earlier question of the same check also began.
     """
 
     row: CheckRow
@@ -52,13 +53,13 @@ class Judged:
     found: bool = False
 
     def count(self, *, sure: bool, hit: bool | None = None) -> int:
-        """Its findings that are sure, or less; with `hit` those that the gold names, or does not."""
+        """The number of its findings that are sure, or not; with `hit` those that match the gold, or do not."""
         pairs = zip(self.findings, self.hits, strict=True)
         return sum((each["confidence"] >= SURE) == sure and hit in (None, right) for each, right in pairs)
 
 
 class _Answers:
-    """Answers of the scripted judge, for as long as a measurement takes."""
+    """Answers of the scripted judge, stored only for the duration of a measurement."""
 
     def __init__(self) -> None:
         self._kept: dict[Digest, str] = {}
@@ -71,8 +72,10 @@ class _Answers:
 
 
 class KeptAnswers(_Answers):
-    """Paid answers in a file of the user's cache, `[key, answer]` a line: a measurement that was cut off, or is made
-    again, pays for none twice. A line that cannot be read counts as absent."""
+    """Paid answers in a file of the user's cache, `[key, answer]` per line.
+
+    An interrupted or repeated measurement thus pays for no answer twice. Unreadable lines are ignored.
+    """
 
     def __init__(self, file: Path) -> None:
         super().__init__()
@@ -83,7 +86,7 @@ class KeptAnswers(_Answers):
                 self._kept[Digest(str(key))] = str(text)
 
     async def put(self, key: Digest, text: str, model: str, usage: Usage) -> None:
-        """The answer is on disk before it is used."""
+        """Writes the answer to disk before it is used."""
         await super().put(key, text, model, usage)
         await asyncio.to_thread(self._append, f"\n{json.dumps([key, text])}\n")  # ends a line that a kill cut off
 
@@ -99,14 +102,14 @@ def kept_answers() -> KeptAnswers:
 
 
 class _Recorder(PaidOnce):
-    """A model whose answers are kept, with all that it is asked."""
+    """A model that stores its answers and records all questions."""
 
     def __init__(self, model: ModelPort, answers: AnswerStore) -> None:
         super().__init__(model, answers)
         self.requests: list[ModelRequest] = []
 
     async def structured(self, request: ModelRequest, shape: type[T], sample: int = 0) -> T:
-        """Remembers the question; see `PaidOnce`."""
+        """Records the question; see `PaidOnce`."""
         self.requests.append(request)
         return await super().structured(request, shape, sample)
 
@@ -121,8 +124,8 @@ async def judged_rows(
     seed: int | None = None,
     model: ModelPort | None = None,
 ) -> AsyncIterator[Judged]:
-    """Checks each row of one book from all angles: by a model, whose answers are kept, or with `seed` by the scripted
-    judge that errs.
+    """Checks each row of one book from all angles: by a model, whose answers are stored, or with `seed` by the scripted
+    judge.
 
     `folder` is its project, `texts` are its chapters in order. Only that judge, and the count of hits, know the gold.
     """
@@ -149,7 +152,8 @@ def _always(paid: PaidOnce) -> Callable[[], PaidOnce]:
 
 
 def _scripted(seed: str, draft: Checked, gold: Gold, texts: Sequence[str], language: str) -> ScriptedJudge:
-    """The gold is of the row's own draft; the judge sees it in the whole."""
+    """The scripted judge for a row: the gold refers to the row's own draft, which the judge sees within the whole
+    text."""
     spans = {each.id: Span(each.start, each.end) for each in statements_in(draft.text, language).values()}
     inside = Gold(Span(gold.span.start + draft.start, gold.span.end + draft.start), gold.sources)
     return ScriptedJudge(seed, inside if gold.sources else gold, spans, texts)

@@ -1,6 +1,7 @@
 """Contradictions planted by rule into the writer's own book: a sentence of an earlier chapter with one value swapped.
 
-Numbers, kin words, places, and attributes are swapped; a person who has died acts. The gold is known by construction.
+Numbers, kinship words, places and attributes are swapped, or a person who has died acts. The gold is known by
+construction.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ class OwnBook:
 
 @dataclass(frozen=True, slots=True)
 class _Swap:
-    """A sentence of the chapter at a place, and its words from `start` to `end` with what stands instead."""
+    """A sentence of a chapter with a replacement for its words from `start` to `end`."""
 
     chapter: int
     sentence: Span
@@ -99,9 +100,9 @@ class _Swap:
 
 
 async def own_book(folder: Path, most: int) -> OwnBook:
-    """A project's texts with at most so many plants of each kind. Nothing is written.
+    """A project's texts with at most `most` plants of each kind. Writes nothing.
 
-    Raises ProjectError; ManuscriptError when the book gives nothing to plant.
+    Raises ProjectError, or ManuscriptError when nothing in the book can be changed.
     """
     language = load_project(folder).project.language
     store = await Store.open(folder, read_only=True, clock=lambda: datetime.now(UTC), language=language)
@@ -136,7 +137,7 @@ class Planter:
         self._last = max((number for number, text in enumerate(texts, start=1) if text.strip()), default=0)
 
     def planted(self, most: int) -> tuple[Planted, ...]:
-        """At most so many of each kind, spread evenly over the book, one of a kind in a chapter."""
+        """At most `most` plants of each kind, spread evenly over the book, one of a kind in a chapter."""
         found = []
         for kind in KINDS:
             swaps = list(self._deaths() if kind == "dead" else self._swaps(kind))
@@ -145,7 +146,7 @@ class Planter:
         return tuple(found)
 
     def _plant(self, kind: PlantKind, swap: _Swap) -> Planted:
-        """Into a later chapter, by chance from the place of the words."""
+        """Plants into a later chapter, chosen at random by the place of the words."""
         text = self._narrated[swap.chapter - 1].text
         words, sentence = text[swap.start : swap.end], swap.sentence
         later = [at for at in range(swap.chapter + 1, self._last + 1) if self._narrated[at - 1].text.strip()]
@@ -174,7 +175,7 @@ class Planter:
                     yield _Swap(number, sentence, start, end, instead)
 
     def _sentence(self, narrated: NarratedText, start: int, end: int) -> Span | None:
-        """The sentence of narration around the words, where it is neither too short nor too long."""
+        """The sentence of narration around the words, unless it is too short or too long."""
         around = narrated.around(start)
         words = narrated.text[around.start : around.end]
         span = Span(around.start + len(words) - len(words.lstrip()), around.start + len(words.rstrip()))
@@ -194,7 +195,7 @@ class Planter:
                     break
 
     def _other_number(self, number: str) -> str:
-        """The nearest of a few that is at least twice as large or as small; "" for one that cannot be read."""
+        """The nearest of a few numbers at least twice as large or half as small; "" for one that cannot be read."""
         size = range_of(number, "", self._language)
         if size is None or size.least <= 0:
             return ""
@@ -205,7 +206,7 @@ class Planter:
         return ""
 
     def _kin(self, narrated: NarratedText) -> Iterator[tuple[int, int, str]]:
-        """Kin words of a sentence that names somebody."""
+        """Kinship words of a sentence that names somebody."""
         for match in _pattern("kin", self._language).finditer(narrated.narration):
             if self._names_somebody(narrated, match.start()):
                 yield match.start(), match.end(), _table("kin", self._language)[match[0]]
@@ -241,7 +242,7 @@ class Planter:
 
 
 def clean_rows(book: OwnBook, most: int) -> tuple[CheckRow, ...]:
-    """The true chapters into which something was planted, each once, at most so many."""
+    """The true chapters with plants, each once, at most `most`."""
     rows = {each.row.now: replace(each.row, id=f"clean-{each.row.now}", draft=None) for each in book.planted}
     return tuple(spread([rows[now] for now in sorted(rows)], most))
 

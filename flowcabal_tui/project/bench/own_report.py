@@ -17,7 +17,8 @@ _SURE: Final = 0.8
 
 
 def by_kind(book: OwnBook, answers: Sequence[CheckAnswer]) -> dict[str, object]:
-    """Without a model: planted, in view, found by a rule; and alarms by rule a chapter that nothing was planted in."""
+    """Results without a model: the numbers planted, in view, and found by a rule; and findings per chapter without
+    plants."""
     known = {each.id: each for each in answers}
     clean = [each for each in answers if each.id.startswith("clean-")]
     table = _kinds(
@@ -36,13 +37,13 @@ def by_kind(book: OwnBook, answers: Sequence[CheckAnswer]) -> dict[str, object]:
 
 
 def judged_by_kind(book: OwnBook, judged: Sequence[Judged]) -> dict[str, object]:
-    """With a model: planted, and found by it."""
+    """Results with a model: the numbers planted and found."""
     known = {each.row.id: each for each in judged}
     return _kinds(book.planted, found=lambda each: any(known[each.row.id].hits))
 
 
 def _kinds(planted: Iterable[Planted], **columns: Callable[[Planted], bool]) -> dict[str, object]:
-    """For each kind, and for all, how many there are and of how many each thing holds."""
+    """For each kind, and for all, the number of plants and of those that satisfy each condition."""
     every = list(planted)
     groups = {kind: [each for each in every if each.kind == kind] for kind in KINDS} | {"all": every}
     return {

@@ -1,6 +1,6 @@
 """A judge that errs on purpose, with known probabilities: its errors test the handling of judgements.
 
-It knows the gold of a row, which no other checker is given, and reads its questions from the request alone.
+It knows the gold of a row, which no other checker gets, and reads its questions from the request alone.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _BOOK: Final = re.compile(r'<book chapter="(\d+)">(.*)</book>')
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """The place of a draft that contradicts places of chapters; none where nothing does."""
+    """The place of a draft that contradicts places of chapters; empty if there is none."""
 
     span: Span = Span(0, 0)
     sources: tuple[tuple[int, Span], ...] = ()
@@ -54,7 +54,7 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A pair as a request shows it."""
+    """A pair as it appears in a request."""
 
     statement: str
     chapter: int
@@ -62,7 +62,7 @@ class _Asked:
 
 
 def read_gold(file: Path) -> dict[str, Gold]:
-    """The gold of the contradictions of a file, or of a folder of such, by the id of their row."""
+    """The gold of the contradictions in a file, or in a folder of such files, by the id of their row."""
     found = {}
     for each in sorted(file.rglob("*.jsonl")) if file.is_dir() else [file]:
         for line in filter(str.strip, each.read_text(encoding="utf-8").splitlines()):
@@ -105,7 +105,7 @@ class ScriptedJudge:
         raise NotImplementedError
 
     async def structured(self, request: ModelRequest, shape: type[T]) -> tuple[T, Answer]:
-        """Verdicts or readings for all that the request shows."""
+        """Returns verdicts or readings for everything in the request."""
         self.requests.append(request)
         text = request.messages[1].content
         answer = self._readings(text) if request.purpose == "monitor.defence" else self._verdicts(text)
@@ -134,7 +134,7 @@ class ScriptedJudge:
         return {"readings": [self._reading(name, inner) for name, inner in _DOUBT.findall(text)]}
 
     def _reading(self, name: str, inner: str) -> dict[str, Any]:
-        """Of the pair that was asked about before; an innocent one with words that stand there."""
+        """A reading of the pair from the previous question; an innocent one quotes words from the texts."""
         statement, book = _STATEMENT.search(inner), _BOOK.search(inner)
         words = html.unescape(book[2]) if book else ""
         chapter = int(book[1]) if book else 0
@@ -150,7 +150,7 @@ class ScriptedJudge:
         return {"doubt": name, "subtype": "appearance mismatch", **verdict}
 
     def _errs(self, pair: _Asked, chance: float) -> bool:
-        """As likely as it errs by its chance; where it was wrong before, as `AGAIN`."""
+        """True with the probability of an error; with `AGAIN` if it erred on the pair before."""
         chance = chance if self.judged.get(pair, True) else AGAIN
         key = f"{self.seed} {len(self.requests)} {pair.statement} {pair.chapter} {pair.passage}"
         errs = random.Random(digest(key)).random() < chance
@@ -173,7 +173,7 @@ class ScriptedJudge:
 
 
 def _shown(text: str) -> list[tuple[str, list[tuple[str, _Asked]]]]:
-    """The statements of a question with their passages, by the names that both have in it."""
+    """The statements of a question with their passages, by the ids that both have in it."""
     found: list[tuple[str, list[tuple[str, _Asked]]]] = []
     passages: dict[str, tuple[int, str]] = {}
     for line in text.partition("<statements>")[2].partition("</statements>")[0].splitlines():

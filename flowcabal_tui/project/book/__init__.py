@@ -1,1 +1,1 @@
-"""The book of a project: kept, imported, edited, searched, followed back, backed up."""
+"""The book of a project: keeping, importing, editing, searching, origins, backups."""

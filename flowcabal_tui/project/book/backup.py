@@ -1,7 +1,7 @@
-"""A project in one file: the database as of one moment, the chapters' files, settings and prompts; and back again.
+"""A project in one file: the database as of one moment, chapter files, settings and prompts; and its restoration.
 
-The file is a ZIP with a manifest of sizes and digests. Nothing of it is believed before it was checked against the
-manifest, and nothing is written into the folder before all of it was.
+The file is a ZIP with a manifest of sizes and digests. Everything is checked against the manifest before anything is
+written into the folder.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def _write(folder: Path, workplace: Path, target: Path, made: datetime) -> Manif
 
 
 def _settings(text: str) -> str:
-    """The project's settings without what is known to nobody else, whether it is in a value or in a comment."""
+    """The project's settings without secrets, in values and in comments."""
     document = tomlkit.parse(_LOGIN.sub("", text))
     _hide_logins(document)
     return tomlkit.dumps(document)
@@ -165,8 +165,8 @@ def _hide_logins(table: MutableMapping[str, Any]) -> None:
 
 
 def _files(project: Folder) -> Iterator[tuple[str, ...]]:
-    """The names of the writer's own files. Links are not followed, also not in place of a whole folder; what is hidden
-    is left out."""
+    """The names of the writer's own files. Links are not followed, even in place of a whole folder; hidden files are
+    left out."""
     for folder in FOLDERS:
         for names in project.walk(folder):
             if any(part.startswith(".") for part in names):
@@ -183,8 +183,8 @@ def _files(project: Folder) -> Iterator[tuple[str, ...]]:
 async def restore(archive: Path, folder: Path) -> Manifest:
     """Makes the project of a backup in a folder that is new or empty.
 
-    Raises ProjectDamaged for a file that is no whole backup or would write elsewhere, ProjectTooNew, ProjectExists
-    for a folder that holds something, DiskFull; then nothing was made.
+    Raises ProjectDamaged for a file that is not a complete backup or would write elsewhere, ProjectTooNew,
+    ProjectExists for a folder that is not empty, DiskFull; then nothing was created.
     """
     return await asyncio.to_thread(_restore, archive.expanduser().resolve(), folder.expanduser().resolve())
 
@@ -232,7 +232,7 @@ def _opened(file: Path) -> zipfile.ZipFile:
 
 
 def _checked(archive: zipfile.ZipFile, file: Path) -> Manifest:
-    """The manifest, when every file was read to its end and is what the manifest says."""
+    """The manifest, after every file was read to its end and compared with it."""
     try:
         manifest = _manifest(archive)
         for name, member in manifest.members.items():
@@ -245,7 +245,7 @@ def _checked(archive: zipfile.ZipFile, file: Path) -> Manifest:
 
 
 def _manifest(archive: zipfile.ZipFile) -> Manifest:
-    """The manifest, when the archive holds exactly what it says and nothing that a path could lead astray."""
+    """The manifest, if the archive contains exactly its files and no path that leads elsewhere."""
     infos = {info.filename: info for info in archive.infolist()}
     if len(infos) != len(archive.infolist()) or len(infos) > _MOST_FILES:
         raise _unusable(_("It contains files twice, or too many files."))
@@ -269,7 +269,7 @@ def _manifest(archive: zipfile.ZipFile) -> Manifest:
 
 
 def _is_safe(name: str) -> bool:
-    """Is it one of the files that a backup has, below the folder, by a plain path that this system can write?"""
+    """True for a possible file of a backup: a plain path below the folder that this system can write."""
     if name in (DATABASE, PROJECT_FILE, KNOWLEDGE):
         return True
     path = PurePosixPath(name)
@@ -304,7 +304,7 @@ def _unpack(archive: zipfile.ZipFile, manifest: Manifest, folder: Path) -> Manif
 
 
 def _extract(archive: zipfile.ZipFile, name: str, member: Member, target: Path, modes: Modes) -> None:
-    """Writes one file; ProjectDamaged where another one of the archive has its path, as a.md for A.md."""
+    """Writes one file. Raises ProjectDamaged if another file of the archive has its path, such as a.md for A.md."""
     try:
         _make_folders(target.parent, modes)
         new = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, modes.file)
@@ -316,14 +316,14 @@ def _extract(archive: zipfile.ZipFile, name: str, member: Member, target: Path, 
 
 
 def _make_folders(folder: Path, modes: Modes) -> None:
-    """Each with these permissions: `parents=True` gives them to the last one only."""
+    """Creates folders, each with these permissions; `parents=True` would set them only on the last one."""
     if not folder.is_dir():
         _make_folders(folder.parent, modes)
         folder.mkdir(mode=modes.folder)
 
 
 def _copy(source: IO[bytes], sink: IO[bytes] | None) -> Member:
-    """Reads to the end, writes it where there is a place for it, and says what it was."""
+    """Reads a source to its end, writes it if there is a sink, and returns its size and digest."""
     size, seen = 0, hashlib.sha256()
     while piece := source.read(_CHUNK):
         size += len(piece)

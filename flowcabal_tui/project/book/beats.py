@@ -21,7 +21,7 @@ _MOST_KNOWN: Final = 256
 
 
 class BeatsReader:
-    """Lives on the engine's loop. The same plan and text are compared once."""
+    """Compares beats with texts. Lives on the engine's loop. The same plan and text are compared once."""
 
     def __init__(self, base: ProjectBase) -> None:
         self._base, self._store = base, base.store
@@ -30,7 +30,7 @@ class BeatsReader:
         self._concerned = Concerned()
 
     async def of(self, chapter: ChapterId, text: str | None = None) -> ChapterBeats:
-        """`text` is unsaved; None: the newest version. Raises UnknownName or HelperFailed."""
+        """The beats of a chapter; `text` is unsaved, None: the newest version. Raises UnknownName or HelperFailed."""
         try:
             known = await self._store.book.chapter(chapter)
         except Gone as error:
@@ -53,7 +53,7 @@ class BeatsReader:
         )
 
     async def counts(self) -> dict[ChapterId, BeatCount]:
-        """Of every written chapter with beats that name somebody or something. Raises HelperFailed."""
+        """The counts for every written chapter with beats that name somebody or something. Raises HelperFailed."""
         outline, counts = await self._store.book.outline(), {}
         written = [(each.id, each.digest) for each in outline.chapters if each.digest and outline.of(each.id)]
         names = await self._names() if written else self._concerned

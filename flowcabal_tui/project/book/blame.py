@@ -1,4 +1,4 @@
-"""From a line of a chapter back to the version, run and sources that brought it: versions compared, oldest first."""
+"""Traces a line of a chapter back to its version, run and sources by comparing versions, oldest first."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SAYING: Final = 4
 
 
 class Blame:
-    """Reads only; lives on the engine's loop."""
+    """Finds the origins of lines. Reads only; lives on the engine's loop."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -49,7 +49,7 @@ class Blame:
         return tuple(found)
 
     async def _part(self, origin: Origin, parts: Mapping[Digest, StoredPart]) -> PartSource | None:
-        """The candidate from which a line, or one from which it was changed, went into a chosen text."""
+        """The candidate that contributed a line, or an earlier form of it, to a chosen text."""
         for each in origin.chain:
             part = parts.get(words_digest(each.text))
             if part is None:
@@ -104,7 +104,7 @@ class Blame:
     async def _written(self, kept: Origin) -> Written | None:
         """The first attempt of the run, in the order of its log, whose text has the line.
 
-        What was served from an earlier run is looked for there.
+        An output served from an earlier run is looked up there.
         """
         nodes = fold(await self._store.runs.history(kept.run)).nodes
         if not nodes[kept.node].attempts:
@@ -153,7 +153,7 @@ class Blame:
 
 
 def _named(origin: Origin, line: TracedLine) -> Origin:
-    """What last changed a line: where all that it changed are words of a model's rewrite, that model."""
+    """The origin of a line's last change: a model, if everything changed are words of its rewrite."""
     changed = [span.origin for span in line.spans if span.origin.version == origin.version]
     if origin.author != "human" or not changed or any(not one.model for one in changed):
         return origin
@@ -169,8 +169,8 @@ def _origin(version: ChapterVersion, text: str, outputs: Mapping[OutputId, Curat
 
 
 def traced(old: Sequence[Origin], new: Sequence[Origin], known: Mapping[str, Origin]) -> list[Origin]:
-    """The lines of a version with their origins: unchanged lines keep theirs, those that return (`known`) have it
-    again, those that were changed refer to the earlier one."""
+    """The lines of a version with their origins: unchanged lines keep theirs, lines that return (`known`) get it back,
+    changed lines refer to the earlier one."""
     found: list[Origin] = []
     matcher = SequenceMatcher(None, [line.text for line in old], [line.text for line in new], autojunk=False)
     for change, i, i_end, j, j_end in matcher.get_opcodes():
@@ -184,7 +184,7 @@ def traced(old: Sequence[Origin], new: Sequence[Origin], known: Mapping[str, Ori
 
 
 def _changed(text: str, place: int, gone: Sequence[Origin]) -> Origin | None:
-    """Of the lines that went, the one that is most alike; None when none is alike enough."""
+    """The most similar of the removed lines; None when none is similar enough."""
     candidates = gone if len(gone) <= _WIDEST else gone[place : place + 1]
     best, likeness = None, _ALIKE
     for origin in candidates:

@@ -1,4 +1,5 @@
-"""Origins word by word: which words of a version stayed, came back, were put in by a hand or by a model's rewrite."""
+"""Origins word by word: the words of a version that stayed, came back, or were inserted by the writer or by a model's
+rewrite."""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ def traced_words(
     known: Mapping[str, TracedLine],
     rewrites: Sequence[Rewrite],
 ) -> list[TracedLine]:
-    """The lines of a version with the origin of every word: new words belong to `own`, unless a rewrite brought them.
+    """The lines of a version with the origin of every word: new words belong to `own`, unless they come from a rewrite.
 
     `known` are earlier lines by their text, for those that return.
     """
@@ -94,7 +95,7 @@ def _offsets(parts: Sequence[str]) -> list[int]:
 
 
 def _changed(old: Sequence[TracedLine], lines: Sequence[str], own: Origin) -> list[TracedLine]:
-    """Lines that took the place of others."""
+    """Lines that replaced others."""
     new = "\n".join(lines)
     spans = list(_flat(old))
     found = [OriginSpan(0, len(new), own)] if new else []
@@ -111,7 +112,7 @@ def _changed(old: Sequence[TracedLine], lines: Sequence[str], own: Origin) -> li
 
 
 def _without_chance(line: TracedLine, own: Origin) -> TracedLine:
-    """The line, where words that it has in common with older text only by chance are new."""
+    """The line with words that match older text only by chance marked as new."""
     older = list(_older(line, own))
     by_chance = [
         OriginSpan(max(start, sentence.start), min(end, sentence.end), own)
@@ -124,7 +125,7 @@ def _without_chance(line: TracedLine, own: Origin) -> TracedLine:
 
 
 def _older(line: TracedLine, own: Origin) -> Iterator[tuple[int, int]]:
-    """The runs of the line that are not new, whatever brought each part of them."""
+    """The runs of the line that are not new, regardless of the origin of each part."""
     for is_new, spans in groupby(line.spans, key=lambda span: span.origin is own):
         run = list(spans)
         if not is_new:
@@ -137,7 +138,8 @@ def _is_mostly(text: str, sentence: Span, older: Iterable[tuple[int, int]]) -> b
 
 
 def _words(text: str) -> int:
-    """Han characters and words of other scripts; marks where there is neither, so that no sentence is empty."""
+    """The number of Han characters and words of other scripts; of punctuation marks if there are neither, so that no
+    sentence counts 0."""
     return word_count(text, "zh") or len(text.strip())
 
 
@@ -151,7 +153,7 @@ def _whole(text: str, origin: Origin) -> TracedLine:
 
 
 def _flat(lines: Sequence[TracedLine]) -> Iterator[OriginSpan]:
-    """The spans of lines in their joined text; a line break belongs to none."""
+    """The spans of lines as spans of their joined text; a line break belongs to none."""
     at = 0
     for line in lines:
         for span in line.spans:
@@ -160,7 +162,7 @@ def _flat(lines: Sequence[TracedLine]) -> Iterator[OriginSpan]:
 
 
 def _laid_over(below: Sequence[OriginSpan], above: Sequence[OriginSpan]) -> list[OriginSpan]:
-    """`below`, but where there is something `above`."""
+    """`below` with the spans of `above` laid over it."""
     found = list(below)
     for top in above:
         cut: list[OriginSpan] = []
@@ -198,7 +200,7 @@ def _merged(spans: Sequence[OriginSpan]) -> tuple[OriginSpan, ...]:
 
 
 def _attributed(lines: Sequence[TracedLine], text: str, own: Origin, rewrites: Sequence[Rewrite]) -> list[TracedLine]:
-    """New words that an accepted rewrite had put in are the model's."""
+    """The lines with new words of an accepted rewrite attributed to the model."""
     spans = list(_flat(lines))
     for rewrite in sorted(rewrites, key=lambda each: each.at, reverse=True)[:_REWRITES]:
         mine = [span for span in spans if span.origin is own]
@@ -219,7 +221,7 @@ def _attributed(lines: Sequence[TracedLine], text: str, own: Origin, rewrites: S
 
 
 def _put_in(rewrite: Rewrite, own: Origin) -> Iterator[tuple[int, int]]:
-    """The words that the rewrite brought, as places in the text that it made."""
+    """The words that the rewrite added, as places in its text."""
     earlier = replace(own, version=0)
     before = [_whole(line, earlier) for line in rewrite.text[rewrite.start : rewrite.end].split("\n")]
     for span in _flat(_changed(before, rewrite.after.split("\n"), own)):

@@ -1,4 +1,4 @@
-"""Changes of several chapters in one go: words replaced everywhere, a chapter split, two merged; their undo."""
+"""Changes of several chapters at once: words replaced everywhere, a chapter split, two merged; and their undo."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SHOWN = 40
 
 
 class ChaptersEdit:
-    """Lives on the engine's loop."""
+    """Edits several chapters at once. Lives on the engine's loop."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class ChaptersEdit:
         self._store, self._emit, self._memory = store, emit, memory
 
     async def do(self, command: ChaptersCommand) -> str:
-        """Returns the id of the change. Raises VersionConflict or ManuscriptError, and then nothing was changed."""
+        """Applies a change and returns its id. Raises VersionConflict or ManuscriptError; then nothing was changed."""
         before, made = await self._store.book.chapters(), ""
         match command:
             case ReplaceText():
@@ -71,7 +71,7 @@ class ChaptersEdit:
         self._memory.wake()
 
     async def _replaced(self, command: ReplaceText) -> tuple[list[NewText], str]:
-        """The new texts, and the note of their versions."""
+        """The new texts, and the note for their versions."""
         words, by = command.words, clean(command.by)
         of_chapter: defaultdict[tuple[ChapterId, int], list[int]] = defaultdict(list)
         for place in command.places:

@@ -1,4 +1,4 @@
-"""Stores the findings of checks before they are shown."""
+"""Stores the findings of checks before they are displayed."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ class CheckResults:
         self._store, self._emit = store, emit
 
     async def put_chapter(self, chapter: Chapter, text: str, checks: Sequence[AngleCheck]) -> tuple[Proposal, ...]:
-        """Stores the findings for the kept text of a chapter; earlier findings that its rules no longer make are
-        withdrawn.
+        """Stores the findings for the kept text of a chapter; withdraws earlier findings that its rules no longer make.
 
         A finding whose quotation is not in the text, because an earlier text was checked, is left out.
         """
@@ -51,7 +50,7 @@ class CheckResults:
         return raised
 
     async def put_draft(self, node: NodeId, chapter: ChapterId | None, evaluation: Evaluation) -> None:
-        """Stores the findings for a draft in place of those for the node's earlier drafts."""
+        """Stores the findings for a draft, replacing those for the node's earlier drafts."""
         entities = await self._store.memory.entities()
         of_none = ChapterId("")
         found = [_proposal(each, chapter or of_none, each.draft.start, entities, node) for each in evaluation.findings]

@@ -40,7 +40,7 @@ PARTIAL = "partial"
 
 
 class Curation:
-    """Everything that changes the book. Lives on the engine's loop."""
+    """Makes all changes of the book. Lives on the engine's loop."""
 
     def __init__(
         self,
@@ -156,7 +156,7 @@ class Curation:
         await self._store.rewrites.add(rewrite, command.rewrite)
 
     async def forget(self, command: DeleteOutput) -> None:
-        """Takes a kept output out of the memory, or brings it back."""
+        """Removes a kept output from the memory, or restores it."""
         kept = await (
             self._store.book.restore(command.output, following(AFTER_FORGET))
             if command.restore
@@ -174,7 +174,7 @@ class Curation:
         return added.id
 
     async def edit(self, command: EditChapter) -> None:
-        """Renames, moves, deletes or undeletes."""
+        """Renames, moves, deletes or undeletes a chapter."""
         book = self._store.book
         before = await book.chapters()
         if command.title is not None or command.volume is not None:

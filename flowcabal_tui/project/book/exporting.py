@@ -36,7 +36,8 @@ async def export_book(
     *,
     comments: bool = False,
 ) -> Path:
-    """Writes chapters with text (none wanted: all) in the form of the target's suffix, with `comments` the open ones.
+    """Writes chapters with text (`wanted` empty: all) in the format of the target's suffix, with `comments` also the
+    open ones.
 
     Raises ManuscriptError, DiskFull.
     """
@@ -64,14 +65,14 @@ async def export_book(
 
 
 async def platforms() -> tuple[Platform, ...]:
-    """The layouts of platforms, ours and the user's. Raises SettingsError."""
+    """The layouts of platforms, built-in and the user's. Raises SettingsError."""
     return tuple((await asyncio.to_thread(load_platforms, config_folder() / "platforms")).values())
 
 
 async def lay_out(
     store: Store, platform: str, wanted: Sequence[ChapterId], target: Path | None = None
 ) -> PlatformExport:
-    """Chapters (`wanted` empty: all) in the layout of a platform, written to `target` where one is given.
+    """Chapters (`wanted` empty: all) in the layout of a platform, written to `target` if it is given.
 
     Raises UnknownName, SettingsError, DiskFull.
     """
@@ -90,7 +91,7 @@ async def lay_out(
 
 
 def _cover(folder: Path) -> bytes:
-    """The picture in the project's folder; b"" when there is none that may be read."""
+    """The cover picture in the project's folder; b"" when none can be read."""
     for name in COVERS:
         with suppress(OSError):
             return Folder(folder).read(name, limit=MOST_BYTES)

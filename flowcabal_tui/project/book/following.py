@@ -22,7 +22,7 @@ AFTER_RENAME: tuple[TaskKind, ...] = ("mirror", "index", "knowledge")
 def tasks(kinds: Sequence[TaskKind], subject: str, source: Digest, position: int) -> tuple[BackgroundTask, ...]:
     """New outbox rows; the store assigns their ids. Tasks for the knowledge server carry uris.
 
-    A subject that is no chapter (`meta/outline`, `entity/<id>`) concerns the knowledge server only.
+    A subject that is not a chapter (`meta/outline`, `entity/<id>`) concerns the knowledge server only.
     """
     uri = subject if "/" in subject else f"manuscript/{subject}"
     return tuple(
@@ -33,5 +33,5 @@ def tasks(kinds: Sequence[TaskKind], subject: str, source: Digest, position: int
 
 
 def following(kinds: Sequence[TaskKind]) -> TaskMaker:
-    """Makes the tasks that follow a change: these steps for its subject."""
+    """Returns a maker of the tasks that follow a change: these steps for its subject."""
     return partial(tasks, kinds)

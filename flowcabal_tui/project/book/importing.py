@@ -1,4 +1,4 @@
-"""Reads manuscripts into the book, and reference books beside it; spends no money."""
+"""Imports manuscripts into the book, and reference books; spends no money."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from flowcabal_tui.store import Store
 
 
 class Importer:
-    """Lives on the engine's loop; files are read in the helper process."""
+    """Imports files. Lives on the engine's loop; files are read in the helper process."""
 
     def __init__(
         self,
@@ -45,10 +45,10 @@ class Importer:
         """One after the other, so that the second finds what the first has brought."""
 
     async def manuscript(self, command: ImportManuscript) -> int:
-        """Appends chapters to the book, in one transaction; returns their number. Raises ManuscriptError, RunError, and
-        then none is read.
+        """Appends chapters to the book in one transaction and returns their number.
 
-        Chapters already in the book are left out, unless `again` is set.
+        Chapters already in the book are left out, unless `again` is set. Raises ManuscriptError, RunError; then none
+        was added.
         """
         async with self._turn:
             return await self._manuscript(command)
@@ -97,12 +97,12 @@ class Importer:
         return added
 
     async def preview(self, path: Path, last: int | None, *, reference: bool) -> ImportPreview:
-        """Of the first `last` chapters (None: all); a reference book is not compared with the writer's own."""
+        """Previews the first `last` chapters (None: all); a reference book is not compared with the writer's own."""
         found = await self._first(path, last)
         return found if reference else await self._compared(found)
 
     async def _compared(self, found: ImportPreview) -> ImportPreview:
-        """With what the book contains already, and warnings: only title or text is known, the language is another."""
+        """The preview compared with the book, with warnings: known titles or texts, another language."""
         there = await self._store.book.titles_by_text()
         titles = {chapter.title for chapter in await self._store.book.chapters()}
         known = frozenset(
@@ -152,8 +152,11 @@ class Importer:
 
 
 def _titles(text: str, there: Mapping[Digest, Collection[str]]) -> set[str]:
-    """The titles under which a text is in the book. DOCX and EPUB keep neither the blank lines between paragraphs nor
-    the two wide spaces before each."""
+    """The titles under which a text is in the book.
+
+    The comparison ignores blank lines between paragraphs and the two wide spaces before each, which DOCX and EPUB do
+    not keep.
+    """
     plain = paragraphs(text)
     indented = [f"\u3000\u3000{line}" for line in plain]
     spaced = (text, *(between.join(lines) for lines in (plain, indented) for between in ("\n", "\n\n")))
@@ -161,7 +164,7 @@ def _titles(text: str, there: Mapping[Digest, Collection[str]]) -> set[str]:
 
 
 def _comments(preview: ImportPreview, known: Collection[int]) -> Mapping[int, Sequence[Comment]]:
-    """The comments of the file by the rows of the chapters that are imported; those of `known` ones are left out."""
+    """The comments of the file by the rows of the imported chapters, without those of `known` ones."""
     rows = [at for at in range(len(preview.chapters)) if at not in known]
     texts = [(ChapterId(str(at)), clean(chapter.text)) for at, chapter in enumerate(preview.chapters)]
     found = placed([_noted(each) for each in preview.report.comments], texts)
@@ -173,7 +176,7 @@ def _comments(preview: ImportPreview, known: Collection[int]) -> Mapping[int, Se
 
 
 def _noted(comment: FileComment) -> Comment:
-    """A comment of a file; its time is UTC where the file does not say."""
+    """A comment of a file; its time is UTC if the file does not specify a zone."""
     try:
         when = datetime.fromisoformat(comment.at) if comment.at else None
     except ValueError:

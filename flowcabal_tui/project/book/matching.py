@@ -1,7 +1,7 @@
 """Finds words in texts, best paragraphs first. Pure, and fast enough to run at every key.
 
-All texts are scanned, so a text is found the moment it is kept, by one Chinese character as by a sentence. A Latin word
-is found where a word begins. Letter case and the form of quotation marks do not matter.
+All texts are scanned, so a text is found as soon as it is kept, by a single Chinese character or a whole sentence. A
+Latin word matches at the beginning of a word. Letter case and the form of quotation marks are ignored.
 
 score = sum over terms of idf * tf (k1 + 1) / (tf + k1 (1 - b + b length / average)), with idf = ln(1 + (N - df + 0.5) /
 (df + 0.5)) (Robertson and Zaragoza 2009), over paragraphs. Those that contain the whole query come first, then those
@@ -50,7 +50,7 @@ class Document:
 
 
 class Page:
-    """A document made ready: folded letters, and where its paragraphs begin."""
+    """A prepared document: folded letters, and the starts of its paragraphs."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
@@ -64,7 +64,7 @@ class Page:
 
 
 def fold(text: str) -> str:
-    """The text with equal letters made equal, every character at its place."""
+    """The text with equivalent letters made equal, every character at its place."""
     folded = text.lower()
     if len(folded) != len(text):  # a few letters become two
         folded = "".join(low if len(low := each.lower()) == 1 else each for each in text)
@@ -83,7 +83,8 @@ def _is_latin(character: str) -> bool:
 
 
 def places(folded: str, words: str, *, whole: bool = False) -> Iterator[int]:
-    """The places of the words, not amid a Latin word; with `whole` they must end with a word too."""
+    """The places of the words, except in the middle of a Latin word; with `whole` they must also end at the end of a
+    word."""
     starts_word, ends_word = _is_latin(words[0]), whole and _is_latin(words[-1])
     for at in _find(folded, words):
         end = at + len(words)
@@ -97,7 +98,7 @@ _Paragraph = tuple[int, int]
 
 
 def best(pages: Sequence[Page], query: str, limit: int) -> tuple[tuple[SearchHit, ...], int]:
-    """The best `limit` hits, and how many paragraphs there are; of equal ones the first of the pages comes first."""
+    """The best `limit` hits, and the number of matching paragraphs; in a tie the first page comes first."""
     phrase = " ".join(fold(query).split())
     if not phrase:
         return (), 0
@@ -164,7 +165,7 @@ def _spans(page: Page, paragraph: int, terms: Sequence[str]) -> list[Span]:
 
 
 def around(text: str, start: int, end: int, first: int) -> tuple[str, int]:
-    """The part of the paragraph from `start` to `end` around the character `first`, and its start: never amid a Latin
+    """The part of the paragraph from `start` to `end` around the character `first`, and its start, never inside a Latin
     word."""
     begin = start if end - start <= _LINE else min(max(start, first - _BEFORE), end - _LINE)
     while start < begin < first and _is_latin(text[begin - 1]) and _is_latin(text[begin]):
@@ -173,7 +174,7 @@ def around(text: str, start: int, end: int, first: int) -> tuple[str, int]:
 
 
 def _closest(folded: str, spans: Sequence[Span]) -> Span:
-    """The span from which on the most different words are in view; of equal ones the first."""
+    """The span from which most different words are in view; the first in a tie."""
 
     def words_behind(number: int) -> int:
         end = spans[number].start + _LINE - _BEFORE

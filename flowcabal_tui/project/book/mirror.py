@@ -1,4 +1,4 @@
-"""Kept chapters as plain Markdown beside the database, never over somebody's edit."""
+"""Kept chapters as plain Markdown files beside the database; edits by others are never overwritten."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _HALF_FILE: Final = late(r"\.[a-z0-9_]{8}\.tmp")
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """A chapter's file that holds another text than the program wrote there."""
+    """A chapter's file whose text differs from what the program wrote."""
 
     chapter: Chapter
     path: Path
@@ -47,12 +47,13 @@ class Mirror:
         """Held while one is written, and while those that a kill left are removed."""
 
     async def _before(self, chapter: ChapterId) -> dict[str, str]:
-        """What was written last, empty when it is not known. The row may be a stranger's: a name is only a name."""
+        """The data of the last written file; empty when unknown. The row may come from a stranger, so its name is only
+        a name."""
         found = await self._store.values.get(self._key(chapter))
         return found if isinstance(found, dict) and _is_ours(found) else {}
 
     async def _content(self, name: str) -> str | None:
-        """What a file holds, in whatever encoding another program left it; None when it is not there."""
+        """The content of a file, in whatever encoding another program wrote it; None when it does not exist."""
         return await asyncio.to_thread(_read, self._project, name)
 
     @staticmethod
@@ -60,7 +61,7 @@ class Mirror:
         return f"mirror/{chapter}"
 
     async def write(self, chapter: Chapter) -> Edited | None:
-        """Brings a chapter's file up to date; an edit made outside is returned and left alone. Raises DiskFull."""
+        """Updates a chapter's file; an edit made outside is returned and not overwritten. Raises DiskFull."""
         before = await self._before(chapter.id)
         name = await self._place(chapter, before)
         # Of this very version: a newer one under this version's digest would look like an edit made outside.
@@ -91,7 +92,7 @@ class Mirror:
         return self._project.status(MANUSCRIPT, name) is not None
 
     async def _place(self, chapter: Chapter, before: dict[str, str]) -> str:
-        """Where the chapter's file goes; a file of that name that is not the chapter's own stays as it is."""
+        """The path for the chapter's file; a file of that name that is not the chapter's own is left as it is."""
         name, other = _names(chapter)
         if name == before.get("name") or not self._project.is_there(MANUSCRIPT, name):
             return name
@@ -124,13 +125,13 @@ class Mirror:
         return {name: (status.st_mtime_ns, status.st_size) for name, status in found.items()}
 
     async def lost(self) -> tuple[Chapter, ...]:
-        """Chapters whose file is gone: another program deleted or renamed it."""
+        """Chapters whose file is missing because another program deleted or renamed it."""
         names = (await self.stamps()).keys()
         files = await self._files(await self._store.book.chapters())
         return tuple(chapter for chapter, name in files if chapter.digest and name not in names)
 
     async def left_behind(self) -> tuple[Chapter, ...]:
-        """Chapters whose file is still at its place from before they were moved, renamed or deleted.
+        """Chapters whose file is still at its old place after they were moved, renamed or deleted.
 
         The program was killed between the change and the recording of the step that moves the file.
         """
@@ -141,24 +142,24 @@ class Mirror:
         return (*moved, *(chapter for chapter, _name in await self._files(await book.deleted())))
 
     async def _files(self, chapters: Iterable[Chapter]) -> list[tuple[Chapter, str]]:
-        """Those that have a file, with its name."""
+        """The chapters that have a file, with its name."""
         known = [(chapter, await self._before(chapter.id)) for chapter in chapters]
         return [(chapter, before["name"]) for chapter, before in known if "name" in before]
 
     async def sweep(self) -> None:
-        """Takes away the half files that a kill left."""
+        """Removes incomplete files that a killed process left."""
         async with self._half_files:
             for name in filter(_HALF_FILE.fullmatch, await self.stamps()):
                 with contextlib.suppress(OSError):  # it stays until it may be removed
                     await asyncio.to_thread(self._project.remove, MANUSCRIPT, name)
 
     async def accept(self, edited: Edited) -> None:
-        """Records the file as the last one written: it became a version of its own."""
+        """Records the file as the last one written, because its text became a version."""
         digest = mirror_digest(render_mirror(edited.chapter.title, edited.text))
         await self._store.values.put(self._key(edited.chapter.id), {"name": edited.path.name, "digest": digest})
 
     async def remove(self, chapter: ChapterId) -> None:
-        """Takes a deleted chapter's file away, unless somebody changed it."""
+        """Removes a deleted chapter's file, unless somebody changed it."""
         before = await self._before(chapter)
         if "name" not in before:
             return
@@ -168,7 +169,7 @@ class Mirror:
         await self._store.values.put(self._key(chapter), None)
 
     async def purge(self, texts: Collection[Digest]) -> None:
-        """Deletes half files, and the files whose text is one of these. Raises OSError."""
+        """Deletes incomplete files, and the files with one of these texts. Raises OSError."""
         await self.sweep()
         for name in await self.stamps():
             content = await self._content(name)
@@ -177,7 +178,7 @@ class Mirror:
 
 
 async def _to_its_end(work: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
-    """What a thread does is not cut off: a write that ended after its caller would bring back what was purged."""
+    """Awaits work of a thread without cancelling it: a write that ended after its caller would restore purged text."""
     doing = asyncio.ensure_future(asyncio.to_thread(work, *arguments, **named))
     try:
         return await asyncio.shield(doing)
@@ -187,14 +188,14 @@ async def _to_its_end(work: Callable[P, T], *arguments: P.args, **named: P.kwarg
 
 
 def _is_ours(row: dict[str, Any]) -> bool:
-    """Has it the form in which `Mirror.write` leaves it? The digest of a chapter without a text is None."""
+    """True when a row has the form that `Mirror.write` leaves. The digest of a chapter without a text is None."""
     if not all(value is None or isinstance(value, str) for value in row.values()):
         return False
     return "name" not in row or ("digest" in row and _MIRRORED.fullmatch(row["name"] or "") is not None)
 
 
 def _names(chapter: Chapter) -> tuple[str, str]:
-    """The name of a chapter's file, and the one it has where that is somebody else's."""
+    """The name of a chapter's file, and the alternative name if another file has that one."""
     path = Path(mirror_name(chapter.position, chapter.title))
     return path.name, path.with_stem(f"{path.stem}-{chapter.id}").name
 

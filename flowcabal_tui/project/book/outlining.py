@@ -1,4 +1,5 @@
-"""Edits the outline part by part, and assigns its parts to chapters. The writer's text is the truth (decision 21)."""
+"""Edits the outline part by part, and assigns its parts to chapters. The writer's text is authoritative (decision
+21)."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ _OUTLINE = ChapterId("meta/outline")
 
 
 class Outlining:
-    """Lives on the engine's loop."""
+    """Edits the outline. Lives on the engine's loop."""
 
     def __init__(
         self,
@@ -36,11 +37,11 @@ class Outlining:
         self._store, self._emit, self._wake, self._settings = store, emit, wake, settings
 
     async def outline(self) -> tuple[BookOutline, int]:
-        """The outline as it is now, and its version."""
+        """The current outline and its version."""
         return await self._store.book.outline(), await self._version()
 
     async def write(self, command: WriteOutlinePart, put: Callable[[str, int], Awaitable[None]] | None = None) -> None:
-        """`put` writes the whole text over the version that it gets (None: as a version by hand).
+        """Writes one part. `put` stores the whole text over the version that it is given (None: as a version by hand).
 
         Raises VersionConflict when the part was changed since it was read, RunError for an unknown one.
         """
@@ -71,7 +72,7 @@ class Outlining:
         return _readable(with_volume(book, volume, body, self._settings().project.language))
 
     async def assign(self, command: AssignOutline) -> None:
-        """Raises RunError for an unknown part or chapter."""
+        """Assigns a part to a chapter. Raises RunError for an unknown part or chapter."""
         book = await self._store.book.outline()
         part = _part(book.outline, command.title, command.nth)
         if part.kind == "book":
@@ -85,7 +86,8 @@ class Outlining:
         self._changed()
 
     async def settle(self) -> None:
-        """Stores the links that the rules assign, before chapters move, so that each part moves with its chapter."""
+        """Stores the assignments made by the rules before chapters are moved, so that each part moves with its
+        chapter."""
         book = await self._store.book.outline()
         known = await self._links()
         links = _settled(book, known)
@@ -93,13 +95,13 @@ class Outlining:
             await self._store.book.link_outline(links)
 
     async def written(self) -> None:
-        """Renews the links after another outline was written, so that they match its parts."""
+        """Renews the links after the outline was rewritten, so that they match its parts."""
         known = await self._links()
         if known and (links := renewed((await self._store.book.outline()).outline, known)) != known:
             await self._store.book.link_outline(links)
 
     async def _link_new(self, before: BookOutline, chapter: Chapter, title: str) -> None:
-        """The part that was just added is that chapter's; all others stay where they were, whatever the rules say."""
+        """Links the part that was just added to that chapter; all others keep their links."""
         book, known = await self._store.book.outline(), await self._links()
         is_same = all(book.beats(each.id) == before.beats(each.id) for each in book.chapters if each.id != chapter.id)
         links = known if is_same else _settled(before, known)
@@ -137,7 +139,7 @@ class Outlining:
 
 
 def _settled(book: BookOutline, known: Sequence[OutlineLink]) -> tuple[OutlineLink, ...]:
-    """What is assigned by now, by the rules too; links to no chapter and to chapters that are gone stay."""
+    """The present assignments, by rules and by links; links to no chapter and to deleted chapters remain."""
     here = {chapter.id for chapter in book.chapters}
     return (*links_of(book), *(link for link in known if link.chapter == NOWHERE or link.chapter not in here))
 
@@ -165,7 +167,7 @@ def _with_words(book: BookOutline, part: OutlinePart, body: str) -> str:
 
 
 def _readable(text: str | None) -> str:
-    """Raises RunError where no heading of a volume fits."""
+    """The text, readable as an outline. Raises RunError where no heading of a volume fits."""
     if text is None:
         title = _("With the other headings of this outline, the new heading would not be recognised as a volume.")
         raise RunError(title, _("Nothing was changed."), _("Edit it in the whole outline."))

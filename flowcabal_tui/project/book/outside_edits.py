@@ -1,4 +1,4 @@
-"""Edits that other programs make in the files of the chapters: found, and offered to the writer."""
+"""Finds edits that other programs make in chapter files, and offers them to the writer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WATCH_SECONDS = 3.0
 
 
 class OutsideEdits:
-    """One edit for each chapter at most. Lives on the engine's loop."""
+    """Tracks at most one outside edit per chapter. Lives on the engine's loop."""
 
     def __init__(self, store: Store, mirror: Mirror, emit: Callable[[Event], None], wake: Callable[[], None]) -> None:
         """`wake` announces new background work."""
@@ -34,12 +34,12 @@ class OutsideEdits:
         return self._edits.get(chapter)
 
     async def accept(self, edited: Edited) -> None:
-        """The chapter was written: its edit is settled."""
+        """Marks an edit as settled after the chapter was written."""
         self._edits.pop(edited.chapter.id, None)
         await self._mirror.accept(edited)
 
     def offer(self, edited: Edited) -> None:
-        """Emits an edit made outside, once; writing that chapter settles it."""
+        """Emits an outside edit once; writing that chapter settles it."""
         known = self._edits.get(edited.chapter.id)
         self._edits[edited.chapter.id] = edited
         if known is not None and known.text == edited.text:
@@ -67,9 +67,10 @@ class OutsideEdits:
                 await self._look_outside(rested)
 
     async def _write_lost(self) -> bool:
-        """Files of chapters that were deleted or renamed outside are written again: a chapter goes by a command.
+        """Writes the files of chapters again that were deleted or renamed outside, since chapters are only deleted by a
+        command.
 
-        True when there were such files, so that it is looked whether they are there.
+        Returns True when there were such files, so that the caller checks them again.
         """
         lost = await self._mirror.lost()
         await self._write_again(lost)

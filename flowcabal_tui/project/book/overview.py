@@ -16,7 +16,7 @@ from flowcabal_tui.store import Store
 
 
 class OverviewReader:
-    """Reads only; lives on the engine's loop."""
+    """Reads the state of the book. Reads only; lives on the engine's loop."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class OverviewReader:
         return sum(each.counted(goals) for each in writing_days(grown, goals.day_begins))
 
     async def _stale_chapters(self) -> frozenset[ChapterId]:
-        """Asked again only when the memory has changed."""
+        """The chapters with outdated derived texts; recomputed only when the memory has changed."""
         generation = await self._store.memory.generation()
         if generation != self._stale[0]:
             found = await (await self._store.memory.view(None)).stale()

@@ -1,4 +1,4 @@
-"""The parts of an open project that are about the book."""
+"""The parts of an open project for the book."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class BookFiles:
 
 
 class BookParts:
-    """Chapters, kept texts, outline and imports. Lives on the engine's loop."""
+    """Builds the parts for chapters, kept texts, outline and imports. Lives on the engine's loop."""
 
     def __init__(self, base: ProjectBase, files: BookFiles, memory: Callable[[], MemoryPort]) -> None:
         self._base, self._memory = base, memory
@@ -41,7 +41,7 @@ class BookParts:
 
     @cached_property
     def importer(self) -> Importer:
-        """Manuscripts and reference books."""
+        """Imports manuscripts and reference books."""
         from flowcabal_tui.project.book.importing import Importer
 
         base = self._base
@@ -50,7 +50,7 @@ class BookParts:
 
     @cached_property
     def curation(self) -> Curation:
-        """What is kept."""
+        """Keeps and edits texts."""
         from flowcabal_tui.project.book.curation import Curation
 
         base = self._base
@@ -58,14 +58,14 @@ class BookParts:
 
     @cached_property
     def edits(self) -> ChaptersEdit:
-        """Changes of several chapters."""
+        """Makes changes of several chapters."""
         from flowcabal_tui.project.book.chapters_edit import ChaptersEdit
 
         return ChaptersEdit(self._base.store, self._base.emit, self._memory())
 
     @cached_property
     def outlining(self) -> Outlining:
-        """The outline."""
+        """Edits the outline."""
         from flowcabal_tui.project.book.outlining import Outlining
 
         base = self._base
@@ -73,7 +73,7 @@ class BookParts:
 
     @cached_property
     def scenes(self) -> SceneEdits:
-        """Scenes in the text."""
+        """Edits scenes in the text."""
         from flowcabal_tui.project.book.scene_edits import SceneEdits
 
         base = self._base
@@ -81,21 +81,21 @@ class BookParts:
 
     @cached_property
     def proofing(self) -> Proofing:
-        """Proofing by rule."""
+        """Proofs texts by rule."""
         from flowcabal_tui.project.book.proofing import Proofing
 
         return Proofing(self._base)
 
     @cached_property
     def beats(self) -> BeatsReader:
-        """The beats of a chapter against its text."""
+        """Compares the beats of a chapter with its text."""
         from flowcabal_tui.project.book.beats import BeatsReader
 
         return BeatsReader(self._base)
 
     @cached_property
     def overview(self) -> OverviewReader:
-        """The book at a glance."""
+        """Reads the state of the book."""
         from flowcabal_tui.project.book.overview import OverviewReader
 
         base = self._base
@@ -103,7 +103,7 @@ class BookParts:
 
     @cached_property
     def blame(self) -> Blame:
-        """Where lines come from."""
+        """Finds the origins of lines."""
         from flowcabal_tui.project.book.blame import Blame
 
         return Blame(self._base.store)

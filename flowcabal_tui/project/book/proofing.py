@@ -1,4 +1,4 @@
-"""Proofs chapters by rule, in a helper process; remembers which rules are silent in this book."""
+"""Proofs chapters by rule, in a helper process; stores which rules are off in this book."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _AROUND: Final = 24
 
 
 class Proofing:
-    """Lives on the engine's loop."""
+    """Proofs texts. Lives on the engine's loop."""
 
     def __init__(self, base: ProjectBase) -> None:
         self._base, self._store = base, base.store
@@ -35,7 +35,7 @@ class Proofing:
         )
 
     async def proof(self, chapters: Sequence[ChapterId], rules: Sequence[ProofRule]) -> tuple[ProofedChapter, ...]:
-        """Chapters without a mark are in it too. Raises HelperFailed."""
+        """The marks of the chapters, including chapters without any. Raises HelperFailed."""
         there = [chapter for chapter in await self._store.book.chapters() if chapter.digest]
         wanted = [chapter for chapter in there if not chapters or chapter.id in chapters]
         chosen = tuple(rules) or self.rules
@@ -58,12 +58,12 @@ class Proofing:
         )
 
     async def proof_text(self, text: str) -> tuple[ProofMark, ...]:
-        """The marks of the rules that are on, but for repeats over the book."""
+        """The marks of the enabled rules, except for repetitions across the book."""
         rules = tuple(rule for rule in self.rules if rule != "repeats")
         return await self._base.workshop.do(proof, text, self._base.language, rules) if rules else ()
 
     async def switch(self, rule: str, *, on: bool) -> None:
-        """Writes into the project's file which rules are silent. Raises UnknownName or SettingsError."""
+        """Writes into the project's file which rules are off. Raises UnknownName or SettingsError."""
         known = get_args(ProofRule)
         if rule not in known:
             raise UnknownName(

@@ -1,4 +1,4 @@
-"""The rules that need no model, for a text and the book before it; they run in the helper process."""
+"""Runs the rules that need no model over a text and the book before it, in the helper process."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class RuleChecks:
     """Checks texts by rule; see `agents/checking/rules`."""
 
     def __init__(self, workshop: Workshop, off: Callable[[], Collection[str]]) -> None:
-        """`off` are the names of the rules that the book does without."""
+        """`off` are the names of the rules that are off in this book."""
         self._workshop, self._off = workshop, off
 
     @property
     def off(self) -> tuple[str, ...]:
-        """The rules that the book does without."""
+        """The rules that are off in this book."""
         return tuple(sorted(self._off()))
 
     async def check(self, view: MemoryView, text: str, uri: str, title: str) -> tuple[AngleCheck, ...]:
@@ -71,7 +71,7 @@ class RuleChecks:
         )
 
     async def _findings(self, view: MemoryView, draft: RuleDraft, earlier: Earlier) -> tuple[RuleFinding, ...]:
-        """Raises HelperFailed. What the process has forgotten meanwhile is read again."""
+        """Runs the rules; chapters missing in the process's cache are read again. Raises HelperFailed."""
         for _round in range(_ROUNDS):
             found = await self._workshop.do(findings, draft, earlier)
             if found is not None:
@@ -96,7 +96,7 @@ def _note(entity: Entity) -> Note:
 
 
 async def _facts(view: MemoryView) -> list[Note]:
-    """Facts that hold, each of the first whom it concerns, with the words that say it."""
+    """Valid facts as notes about their first subject, with the words that state them."""
     titles = {chapter.id: _label(chapter, view) for chapter in await view.chapters()}
     return [
         Note(fact.about[0], fact.text, _quotation(evidence, titles.get(evidence.chapter, "")))

@@ -1,4 +1,4 @@
-"""Scenes of a chapter: read with the outline's words for them, moved, named, broken and joined."""
+"""Scenes of a chapter with their text in the outline: reading, moving, naming, splitting and joining them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from flowcabal_tui.store import Store
 
 
 class SceneEdits:
-    """Lives on the engine's loop. Every change of a text is a new version of its chapter."""
+    """Edits scenes. Lives on the engine's loop. Every change of a text is a new version of its chapter."""
 
     def __init__(
         self,
@@ -41,7 +41,8 @@ class SceneEdits:
         return with_beats(found, (await self._part(chapter))[1])
 
     async def edit(self, command: EditScene) -> str:
-        """The number of the chapter's version. Raises VersionConflict, UnknownName or RunError: nothing was changed."""
+        """Edits a scene and returns the number of the chapter's version. Raises VersionConflict, UnknownName or
+        RunError; then nothing was changed."""
         chapter = await self._chapter(command.chapter)
         if chapter.version != command.expected_version:
             raise VersionConflict(_("The chapter was changed in the meantime."), _("Nothing was changed."))
@@ -65,7 +66,7 @@ class SceneEdits:
         return version
 
     def _changed(self, text: str, scene: ChapterScene, command: EditScene) -> tuple[str, str]:
-        """The new text and the note of its version."""
+        """The new text and the note for its version."""
         number, blank_lines = scene.number, self._blank_lines
         if command.to is not None:
             return with_moved(text, number, command.to, blank_lines=blank_lines), _("scene moved")
@@ -86,7 +87,7 @@ class SceneEdits:
             raise UnknownName(_("There is no chapter {chapter}.").format(chapter=chapter)) from error
 
     async def _part(self, chapter: ChapterId) -> tuple[Placed | None, str]:
-        """The part of the outline that is this chapter's own, and its words."""
+        """The chapter's own part of the outline, and its text."""
         book = await self._store.book.outline()
         placed = next((each for each in book.of(chapter) if len(each.chapters) == 1), None)
         return placed, book.outline.body(placed.part) if placed else ""

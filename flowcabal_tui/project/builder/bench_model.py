@@ -1,4 +1,4 @@
-"""Briefs answered by a model of the user's own settings file, without a project: priced before, booked nowhere."""
+"""Runs briefs with a model of the user's own settings file, without a project: priced before, and not booked."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from flowcabal_tui.project.builder.simulated_runs import SimulatedRuns
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """A wish with the names that the Builder may use. `workflow` is the document to change."""
+    """A request with the names that the Builder may use. `workflow` is the document to change."""
 
     id: str
     wish: str
@@ -37,17 +37,17 @@ class Brief:
 
     @property
     def copied(self) -> WorkingCopy:
-        """The copy that is worked on."""
+        """The working copy."""
         return WorkingCopy.of(self.workflow, self.known, language=self.language)
 
 
 def read_briefs(path: Path) -> list[Brief]:
-    """The briefs of a file, a JSON object a line. Raises SettingsError."""
+    """The briefs of a file, one JSON object per line. Raises SettingsError."""
     return [_brief(row) for row in _rows(path)]
 
 
 def read_forms(path: Path) -> dict[str, Form]:
-    """Filled forms by the id of their brief: `{"id": ..., "form": {...}}` a line. Raises SettingsError."""
+    """Filled forms by the id of their brief: `{"id": ..., "form": {...}}` per line. Raises SettingsError."""
     try:
         return {str(row["id"]): Form.model_validate(row["form"]) for row in _rows(path)}
     except (KeyError, ValidationError) as error:
@@ -57,7 +57,7 @@ def read_forms(path: Path) -> dict[str, Form]:
 
 
 async def answered(brief: Brief, form: Form | None) -> Json:
-    """Answers by rule: from the form, or else from one that is filled from the wish."""
+    """The answer by rule: from the form, or from one filled from the request."""
     copied = brief.copied
     form = form or form_of(brief.wish, copied, brief.language)
     built = build_by_form(form, copied, brief.language)
@@ -69,11 +69,11 @@ async def answered(brief: Brief, form: Form | None) -> Json:
 
 
 async def answered_by_model(brief: Brief, model: AnsweringModel) -> Json:
-    """The answer of a model, with its usage. A stopped build has no document but a reason."""
+    """The answer of a model, with its usage. A stopped build has a reason instead of a document."""
     build = Build(brief.wish, brief.language, brief.copied)
 
     async def keep(_build: Build) -> None:
-        """Only the answer is kept."""
+        """Keeps nothing: only the answer matters."""
 
     await ModelBuilder(model, SimulatedRuns(brief.known), keep).build(build)
     done = build.status == "finished"

@@ -49,7 +49,7 @@ MOST_NEAR: Final = 3
 
 
 class Builds:
-    """Makes builds on the engine's loop. Nothing is saved as a workflow before the writer accepts."""
+    """Makes builds on the engine's loop. No workflow is saved before the writer accepts."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Builds:
         builder: Callable[[], type[ModelBuilder]],
         run_price: Callable[[Workflow], Awaitable[str]],
     ) -> None:
-        """`model`: the agents' model, None where it is offline; then a vocabulary fills the form.
+        """`model`: the agents' model, None if it is offline; a vocabulary then fills the form.
 
         `known`: the names that a workflow may use, with those of further files of actions. `priced`: that model's
         endpoint, and its token counter. `search` finds actions among the known ones; `builder` returns the callable
@@ -105,7 +105,7 @@ class Builds:
         return filled
 
     async def nearest(self, wish: str, most: int | None = MOST_NEAR) -> tuple[NearTemplate, ...]:
-        """The templates that cover half of a wish or more, the nearest first."""
+        """The templates that cover at least half of the request, the nearest first."""
         templates = await self._templates("")
         points = points_of(clean(wish))
         near = nearest_templates(points, templates, self._language())
@@ -120,7 +120,8 @@ class Builds:
         return WorkingCopy.of(base, await self._known(()), language=self._language())
 
     async def _templates(self, workflow: str) -> dict[str, Json]:
-        """What a new workflow can start from: the project's, ours among them, and the examples."""
+        """The possible starting points of a new workflow: the project's workflows, templates included, and the
+        examples."""
         if workflow:
             return {}
         examples = (example(name, self._language()) for name in NAMES)
@@ -129,7 +130,7 @@ class Builds:
     # Builds
 
     async def start(self, command: RequestBuild) -> str:
-        """Builds until it is finished, asks or is stopped; gives the build's id.
+        """Builds until the build is finished, asks or is stopped; returns its id.
 
         Raises UnknownName, RunError, WorkflowError.
         """
@@ -154,7 +155,7 @@ class Builds:
         return await self._go_on(record)
 
     async def _foreign(self, document: Any) -> Json:
-        """A document that the project does not have. Raises RunError."""
+        """The document to change if the project does not have it. Raises RunError."""
         try:
             workflow = Workflow.model_validate(document)
         except ValidationError as error:
@@ -169,7 +170,7 @@ class Builds:
         return plain(workflow)
 
     async def answer(self, identity: str, text: str) -> str:
-        """Continues a build that asked. Raises UnknownName, RunError."""
+        """Continues a build that asked a question. Raises UnknownName, RunError."""
         record = await self.get(identity)
         if record.status != "asks" or record.decided:
             raise RunError(_("{id} asks nothing.").format(id=identity))
@@ -226,7 +227,7 @@ class Builds:
         return record.id
 
     async def _ended(self, identity: str, work: asyncio.Task[BuildRecord]) -> BuildRecord:
-        """The end of the work; where the writer stopped it, what was kept last."""
+        """Awaits the end of the work; if the writer stopped it, returns the last stored state."""
         try:
             return await work
         except asyncio.CancelledError:
@@ -242,13 +243,13 @@ class Builds:
         return await (self._by_form(record, copied.known) if model is None else self._by_model(record, copied, model))
 
     async def _note(self, record: BuildRecord) -> None:
-        """Keeps the build as it is now, and says how far it is."""
+        """Stores the build and emits its progress."""
         await self._kept.put(record)
         nodes = len(record.document.get("nodes", ()))
         self._emit(BuildProgress(record.id, len(record.rounds), record.tokens, nodes))
 
     async def _by_form(self, record: BuildRecord, known: Known) -> BuildRecord:
-        """By the form, or by one that is filled from the wish and the answers: each time from the beginning."""
+        """Builds by the form, or by one filled from the request and the answers, each time from the beginning."""
         wish = "\n".join((record.wish, *record.answers))
         base = record.base or (plain(await self._template(record.template)) if record.template else None)
         if base is not None and record.base is None:  # a template is changed as if it were the writer's own
@@ -279,7 +280,7 @@ class Builds:
         )
 
     async def _near_note(self, record: BuildRecord) -> tuple[str, ...]:
-        """The templates that a new workflow could start from, where the writer was not shown them in a list."""
+        """The templates that a new workflow could start from, unless the writer has seen them in a list."""
         if record.base is not None or record.template or record.form is not None:
             return ()
         words = _("{name} ({n} of {all} points)")
@@ -288,7 +289,7 @@ class Builds:
         return (_("Similar templates: {names}").format(names=names),) if names else ()
 
     async def _covers(self, template: str, wish: str) -> bool:
-        """True where the template does something of the wish."""
+        """True when the template covers a part of the request."""
         return any(each.name == template.partition("@")[0] for each in await self.nearest(wish, None))
 
     async def _by_model(self, record: BuildRecord, copied: WorkingCopy, model: AnsweringModel) -> BuildRecord:
@@ -318,7 +319,7 @@ class Builds:
 
 
 def _form(filled: Any) -> Form:
-    """Raises RunError for what is no form."""
+    """The form in JSON. Raises RunError for an invalid one."""
     try:
         return Form.model_validate(filled)
     except ValidationError as error:

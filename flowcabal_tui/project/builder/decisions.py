@@ -1,4 +1,4 @@
-"""The writer's decisions on a suggestion: change by change, all at once, and undone."""
+"""The writer's decisions on a suggestion: change by change, all at once, and their undo."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ALL: Final = "all"
 
 
 class BuildDecisions:
-    """Nothing is saved as a workflow before `accept`. Lives on the engine's loop."""
+    """Decides suggestions; saves no workflow before `accept`. Lives on the engine's loop."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class BuildDecisions:
         self._store, self._kept, self._known, self._save, self._emit = store, kept, known, save, emit
 
     async def mark(self, identity: str, changes: Collection[str], *, ticked: bool) -> None:
-        """Notes the writer's word on changes. Raises UnknownName, RunError."""
+        """Ticks or unticks changes. Raises UnknownName, RunError."""
         record = await self._kept.waiting(identity)
         known = {each.id: each for each in record.changes}
         _require(changes, known)
@@ -79,10 +79,10 @@ class BuildDecisions:
             raise EditRefused(_("The edit would break the workflow."), "\n".join(new[:5]))
 
     async def accept(self, identity: str, chosen: Collection[str] = ()) -> str:
-        """Saves the chosen changes as one new version; `chosen` empty: those that are ticked; `all`: every one.
+        """Saves the chosen changes as one new version; `chosen` empty: the ticked ones; `all`: every one.
 
-        A change that depends on one that is not taken is left out. Raises VersionConflict when the workflow was changed
-        since the build began, WorkflowError when the result is invalid; then nothing was changed.
+        A change that depends on one that is not chosen is left out. Raises VersionConflict when the workflow was
+        changed since the build began, WorkflowError when the result is invalid; then nothing was changed.
         """
         record = await self._kept.waiting(identity)
         changes = record.changes
@@ -100,7 +100,7 @@ class BuildDecisions:
         return reference
 
     async def reject(self, identity: str, reason: str = "") -> None:
-        """Turns a build down for good; the copy is kept to be looked at."""
+        """Rejects a build for good; its copy can still be viewed."""
         record = await self._kept.get(identity)
         if record.decided or record.status == "building":
             raise RunError(_("{id} is not waiting for a decision.").format(id=identity))
@@ -156,7 +156,7 @@ def _unversioned(document: Json | None) -> Json | None:
 
 
 def _place(change: Change) -> tuple[str, str, str]:
-    """Of a prompt, how it is written decides whether its change is one of words or of wiring."""
+    """The sort key of a change; the form of a prompt decides whether its change is one of words or of wiring."""
     return "prompt" if change.kind == "wiring" else change.kind, change.node, change.field
 
 

@@ -1,4 +1,4 @@
-"""The builds of a project, read and kept."""
+"""Stores and reads the builds of a project."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _COUNT: Final = "builds"
 
 
 class KeptBuilds:
-    """One value a build, numbered."""
+    """The stored builds, numbered."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     async def new_id(self) -> str:
-        """The id of a further build."""
+        """Returns an unused id for a build."""
         number = int(await self._store.values.get(_COUNT, 0)) + 1
         await self._store.values.put(_COUNT, number)
         return f"{_PREFIX}{number}"
@@ -37,14 +37,14 @@ class KeptBuilds:
         return record_of(kept)
 
     async def waiting(self, identity: str) -> BuildRecord:
-        """A suggestion that the writer is to decide. Raises UnknownName, RunError."""
+        """A suggestion that waits for the writer's decision. Raises UnknownName, RunError."""
         record = await self.get(identity)
         if record.status != "finished" or record.decided:
             raise RunError(_("{id} is not waiting for a decision.").format(id=identity))
         return record
 
     async def put(self, record: BuildRecord) -> None:
-        """Keeps a build as it is."""
+        """Stores a build."""
         await self._store.values.put(record.id, plain_record(record))
 
     async def document(self, reference: str) -> Json:

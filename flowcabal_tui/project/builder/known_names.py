@@ -31,7 +31,7 @@ async def known_names(
 
 
 def _models(settings: ProjectSettings, workflows: Sequence[Workflow]) -> tuple[str, ...]:
-    """Those of the settings, and those that workflows use already."""
+    """The models of the settings, and those that workflows already use."""
     found = dict.fromkeys(settings.models.names)
     for workflow in workflows:
         document: Any = workflow.model_dump(mode="json")

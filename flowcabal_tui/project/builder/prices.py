@@ -1,4 +1,4 @@
-"""The likely and the highest price of a build by the agents' model, and of a run of what it makes."""
+"""The likely and the highest price of a build by the agents' model, and of a run of the built workflow."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class BuildPrice:
 
 
 def price_of(build: Build, endpoint: Endpoint, counter: TokenEstimator, limits: BuildLimits = USUAL) -> BuildPrice:
-    """Assumes that every call is like the first one and repeats the earlier messages; the most is the limit of a
-    build."""
+    """The price of a build, assuming that every call resembles the first one and repeats the earlier messages; the
+    highest is the limit of a build."""
     messages = (Message("system", system_prompt()), Message("user", user_prompt(build)))
     first = counter.count_request(ModelRequest(messages, PURPOSE, tools=tools()))
     sent = sum(first + call * _LIKELY_ANSWER for call in range(LIKELY_CALLS))
@@ -70,7 +70,8 @@ class RunPrices:
         self._store, self._runs = store, runs
 
     async def words(self, workflow: Workflow) -> str:
-        """A run of the last chapter with every node run again; "" where it is free, or where it cannot be foreseen.
+        """The price of a run for the last chapter in which every node runs again; "" if it is free or cannot be
+        estimated.
 
         A book without chapters is quoted as if it had a first one.
         """

@@ -1,4 +1,4 @@
-"""A stored build: the wish, the copy, the rounds, and the writer's decisions so far."""
+"""A stored build: the request, the copy, the rounds, and the writer's decisions so far."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ _TUPLES = ("actions", "assumptions", "questions", "answers", "problems", "notes"
 
 @dataclass(frozen=True, slots=True)
 class BuildRecord:
-    """A build as it is kept. `base` is the writer's document when it began; `decided` the reference that came of it."""
+    """A build as stored. `base` is the writer's document when it began; `decided` the reference of the resulting
+    version."""
 
     id: str
     wish: str
@@ -68,7 +69,7 @@ class BuildRecord:
 
     @property
     def taken(self) -> tuple[frozenset[str], frozenset[str]]:
-        """The ids of changes that are ticked and can be without the others, and of ticked ones that fall with those."""
+        """The ids of ticked changes that do not depend on unticked ones, and of ticked ones that do."""
         changes = self.changes
         return without_needy(changes, {each.id for each in changes if not each.ticked})
 
@@ -89,7 +90,7 @@ class BuildRecord:
 
 
 def change_key(change: Change) -> str:
-    """A key that is the same for equal changes, whatever their numbers are."""
+    """A key that is equal for equal changes, regardless of their numbers."""
     parts = [change.kind, change.node, change.field, change.before, change.after]
     return digest(json.dumps(parts, ensure_ascii=False, sort_keys=True))
 

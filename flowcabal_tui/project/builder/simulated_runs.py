@@ -35,11 +35,11 @@ class SimulatedRuns:
         self._actions = actions
 
     async def price(self, workflow: Workflow) -> str:
-        """The price of a real run in words; "" where it is free or unknown."""
+        """The price of a real run in words; "" if it is free or unknown."""
         return await self._price(workflow) if self._price is not None else ""
 
     async def __call__(self, workflow: Workflow, picks: Mapping[str, int]) -> SimulatedRun:
-        """Runs it once. Raises WorkflowError when it cannot run."""
+        """Runs the workflow once. Raises WorkflowError when it cannot run."""
         completed: dict[str, int] = {}
         trouble: list[str] = []
 
@@ -89,6 +89,6 @@ def _sample(schema: Any, number: int, depth: int) -> Any:
 
 
 def _stand_in(reference: str) -> Workflow:
-    """In place of a workflow of which only the name is known."""
+    """A placeholder for a workflow of which only the name is known."""
     node = {"id": "text", "kind": "end", "params": {"value": {"text": _FLOW_TEXT}}}
     return Workflow.model_validate({"id": reference.partition("@")[0], "nodes": [node]})

@@ -22,7 +22,7 @@ _READ: Final = ("name", "description", "nodes", "edges")
 
 
 class VelvetFlowDraft:
-    """The skeleton of a build. The copy of the build is its last version that was valid, never anything else."""
+    """The skeleton of a build. The copy of the build is always its last valid version."""
 
     def __init__(self, build: Build) -> None:
         """Raises DialectError when the workflow holds nodes that VelvetFlow does not have."""
@@ -38,7 +38,7 @@ class VelvetFlowDraft:
         """Why the skeleton as it is could not be taken over."""
 
     def take_over(self) -> None:
-        """Applies the present skeleton to the copy, in one step; else records the obstacles in `problems`."""
+        """Applies the current skeleton to the copy in one step; otherwise records the obstacles in `problems`."""
         if not self.skeleton.nodes:
             return
         try:
@@ -54,7 +54,7 @@ class VelvetFlowDraft:
             self._made, self.problems = ours, ()
 
     def findings(self, but: Collection[str] = ()) -> Mapping[str, tuple[str, ...]]:
-        """The errors of each node, by its id; "" for the document. `but`: codes that are left out."""
+        """The errors of each node by its id; "" for the document. `but` are codes to leave out."""
         found: dict[str, list[str]] = {}
         try:
             for each in check(self.skeleton.document(derived=False), self.actions):
@@ -65,7 +65,7 @@ class VelvetFlowDraft:
         return {name: tuple(lines) for name, lines in found.items()}
 
     def shown(self) -> str:
-        """The skeleton as the model is shown it."""
+        """The skeleton in the form that the model sees."""
         return json.dumps(self.skeleton.document(), ensure_ascii=False)
 
     def _as_ours(self) -> Json:

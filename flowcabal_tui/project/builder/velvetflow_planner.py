@@ -1,7 +1,7 @@
 """VelvetFlow's planner as recorded, on our copy: structure, coverage, parameters, repair, last valid version.
 
-Every tool writes the skeleton in VelvetFlow's terms; after each call a valid skeleton becomes edits of the copy. So
-whatever the model does, the copy is the last version that was valid.
+Every tool writes the skeleton in VelvetFlow's terms; after each call, a valid skeleton becomes edits of the copy. The
+copy is therefore always the last valid version.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Pass = Literal["structure", "params", "repair"]
 
 @dataclass
 class _Submitted:
-    """What was submitted for the node that is completed."""
+    """The submissions for the node that is being completed."""
 
     params: Document | None = None
     valid: bool = False
@@ -140,7 +140,8 @@ class VelvetFlowPlanner:
                 return await self._after_repair(text)
 
     async def _finalize(self, given: Document) -> tuple[Document, tuple[BuildRound, ...]]:
-        """Asks whether the wish is covered. What is missing is fed back, so often; then the pass ends all the same."""
+        """Asks whether the request is covered. Missing parts are fed back a limited number of times; then the pass ends
+        anyway."""
         coverage, asked = await self._covered()
         alone = self.draft.skeleton.without_upstream()
         covered = coverage.get("is_covered") is True
@@ -206,7 +207,7 @@ class VelvetFlowPlanner:
         return await self._next_node()
 
     async def _next_node(self) -> Turn:
-        """On to the next node that lacks something, else to repair, else to the end."""
+        """Continues with the next incomplete node, else with repair, else with the end."""
         self._turns, self._submitted = 0, _Submitted()
         if self._nodes:
             self._pass = "params"
@@ -222,7 +223,7 @@ class VelvetFlowPlanner:
         return await self._checked()
 
     async def _checked(self) -> Turn:
-        """Ends the build where all is well, else asks for a repair."""
+        """Ends the build if it is valid, otherwise requests a repair."""
         if await self._is_well():
             await self._end()
             return Turn(settled=True)
@@ -231,7 +232,7 @@ class VelvetFlowPlanner:
         return Turn(restart=True, settled=True)
 
     async def _is_well(self) -> bool:
-        """Is all of the skeleton on the copy, and does the copy pass the checks?"""
+        """True when all of the skeleton is applied to the copy and the copy passes the checks."""
         if self.draft.problems or not self.draft.skeleton.nodes:
             return not self.draft.skeleton.nodes
         await self._check()
@@ -246,7 +247,8 @@ class VelvetFlowPlanner:
         build.checked = len(build.copied.made)
 
     async def _end(self) -> None:
-        """The copy as it is: the whole plan, else its last valid version with what was left out; never nothing."""
+        """Ends with the current copy: the whole plan, or its last valid version with the parts left out; never
+        nothing."""
         build = self._build
         if build.status != "building":
             return
@@ -268,14 +270,14 @@ class VelvetFlowPlanner:
         return tuple(clean(each)[:300] for each in self.draft.problems[:3])
 
     def _problems(self) -> tuple[str, ...]:
-        """What is to be repaired."""
+        """The problems to repair."""
         found = [f"{name}: {line}" for name, lines in self.draft.findings().items() for line in lines]
         report = self._build.report
         checked = [each.message for each in report.problems] if report is not None and not self.draft.problems else []
         return tuple(dict.fromkeys((*found, *self.draft.problems, *checked)))[:_MOST_PROBLEMS]
 
     def _gated(self) -> tuple[str, ...]:
-        """The actions of the skeleton that ask before they are carried out."""
+        """The actions of the skeleton that need confirmation before they are carried out."""
         named = dict.fromkeys(str(node.get("action_id")) for node in self.draft.skeleton.nodes.values())
         return tuple(name for name in named if getattr(self.draft.actions.get(name), "requires_approval", False))
 
@@ -296,7 +298,7 @@ class VelvetFlowPlanner:
                 return error("unknown_tool", tool=tool[:60])
 
     def _validated(self, name: str, params: Document) -> Document:
-        """Puts the parameters into the node, and says what is still wrong with it."""
+        """Sets the parameters of the node and returns its remaining errors."""
         node = self.draft.skeleton.nodes[name]
         body = node["params"].get("body_subgraph") if node["type"] == "loop" else None
         inside = {} if body is None else {"body_subgraph": body}
@@ -313,14 +315,14 @@ class VelvetFlowPlanner:
         return {"status": "ok" if done else "error", **summary, "applied": done}
 
     def _mend_plainly(self) -> None:
-        """What needs no model: paths without braces around them."""
+        """Fixes errors that need no model: adds missing braces around paths."""
         document, summary = mended(self._plain(), "normalize_binding_paths", {}, self.draft.actions)
         if summary["applied"]:
             self._replace(document)
             self.draft.take_over()
 
     def _take_whole(self, text: str) -> None:
-        """A whole document, which a model may give where no tool helps; what is none is passed over."""
+        """Takes a whole document, which a model may give when no tool helps; ignores text that is not a document."""
         start, end = text.find("{"), text.rfind("}")
         try:
             document = json.loads(text[start : end + 1]) if 0 <= start < end else None
@@ -333,7 +335,7 @@ class VelvetFlowPlanner:
         return self.draft.skeleton.document(derived=False)
 
     def _replace(self, document: Document) -> bool:
-        """Takes a document in the place of the skeleton; not one that has not the form of one."""
+        """Replaces the skeleton by a document; False for a document without the form of a skeleton."""
         try:
             made = Skeleton.of(document)
         except DialectError:

@@ -1,4 +1,5 @@
-"""The conversations of a project: questions wait for their turn, answers stream, stop at once, and are kept."""
+"""The conversations of a project: questions are queued, answers are streamed, can be stopped at once, and are
+stored."""
 
 from __future__ import annotations
 
@@ -54,7 +55,7 @@ INSTRUCTION: Final = "instruction"
 
 
 class Conversations:
-    """Lives on the engine's loop."""
+    """Runs conversations. Lives on the engine's loop."""
 
     def __init__(self, parts: Parts, clock: Callable[[], datetime]) -> None:
         self._parts, self._store, self._clock = parts, parts.store.conversations, clock
@@ -73,7 +74,7 @@ class Conversations:
         return replace(known, level=level, scope=scope)
 
     async def set_level(self, identity: ConversationId, level: ConversationLevel, scope: Scope | None) -> None:
-        """Raises RunError for "do" without a scope, Gone."""
+        """Sets the level. Raises RunError for "do" without a scope, Gone."""
         if level == "do" and (scope is None or (scope.kind != "lore" and not scope.target)):
             raise RunError(_("Name what may be changed: a chapter, the lore, or a workflow."))
         await self._store.set_level(identity, level, scope)
@@ -81,7 +82,7 @@ class Conversations:
         self._parts.base.emit(TurnChanged(identity, 0))
 
     async def ask(self, identity: ConversationId, text: str, chips: tuple[Chip, ...]) -> int:
-        """Adds a question and answers it when its turn comes; gives its number. Raises RunError, Gone."""
+        """Adds a question, answers it in its turn, and returns its number. Raises RunError, Gone."""
         asked = clean(text).strip()
         if not asked:
             raise RunError(_("There is no question."))
@@ -127,7 +128,7 @@ class Conversations:
         self._parts.base.emit(TurnChanged(talk.id, turn.number, ended.state))
 
     async def _talked(self, turn: Turn) -> Turn:
-        """The turn to its end, which is on disk: answered, stopped, or failed with a reason."""
+        """Carries out the turn and stores its end: answered, stopped, or failed with a reason."""
         talk: Talk | None = None
         try:
             talk = await self._talk(turn)
@@ -159,7 +160,7 @@ class Conversations:
         return tuple(each for each in turns if each.number < turn.number)
 
     async def stop(self, identity: ConversationId) -> None:
-        """Stops the answer under way; questions that wait behind it stay unsent."""
+        """Stops the running answer; questions queued behind it stay unsent."""
         self._stopped[identity] = sys.maxsize
         if (task := self._tasks.get(identity)) is not None:
             task.cancel()
@@ -226,7 +227,7 @@ class Conversations:
         return await self._parts.runs.manager.start(request)
 
     async def _applied(self, turn: Turn, proposal: Proposal) -> bool:
-        """Applies a change at once where the level of the question and the present one both allow it."""
+        """Applies a change at once if both the level of the question and the present level allow it."""
         now = await self.get(turn.conversation)
         if not may_apply(turn, proposal) or not may_apply(replace(turn, level=now.level, scope=now.scope), proposal):
             return False
@@ -234,7 +235,7 @@ class Conversations:
         return True
 
     async def _raised(self, turn: Turn, call: str, proposals: tuple[ProposalId, ...], *, applied: bool = False) -> None:
-        """Adds to a call what it has raised, on the turn as it is now."""
+        """Adds the effects of a call to the current turn."""
         latest = await self._store.turn(turn.conversation, turn.number)
         used = tuple(
             replace(each, proposals=(*each.proposals, *proposals), applied=applied) if each.id == call else each
@@ -243,7 +244,7 @@ class Conversations:
         await self._store.put(replace(latest, used=used))
 
     async def delete(self, identity: ConversationId) -> None:
-        """Stops running work first. Raises Gone."""
+        """Deletes a conversation after stopping its running work. Raises Gone."""
         await self.stop(identity)
         await self._store.delete(identity)
         self._levels.pop(identity, None)
@@ -278,26 +279,26 @@ def _failed(turn: Turn, why: str) -> Turn:
 
 
 class _Journal:
-    """Keeps a turn while it is answered: pieces as they come, its state after every round."""
+    """Stores a turn while it is answered: pieces as they arrive, its state after every round."""
 
     def __init__(self, parts: Parts, turn: Turn) -> None:
         self._parts, self._identity, self._number, self._offset = parts, turn.conversation, turn.number, 0
 
     def heard(self, piece: str) -> None:
-        """A piece of the answer."""
+        """Stores a piece of the answer."""
         self._parts.store.conversations.piece(self._identity, self._number, piece)
         self._parts.base.emit(AnswerStreaming(self._identity, self._number, self._offset, piece))
         self._offset += len(piece)
 
     async def keep(self, turn: Turn) -> None:
-        """The turn as it is now. Its end is kept with its citations instead."""
+        """Stores the turn. Its end is stored with its citations instead."""
         if not turn.stop:
             await self._parts.store.conversations.put(turn)
             self._parts.base.emit(TurnChanged(self._identity, self._number, "in_progress"))
 
 
 class HeardModel:
-    """Implements the conversation's `TalkingModel`. `model` gives the agents' model; it raises ModelError."""
+    """Implements the conversation's `TalkingModel`. `model` returns the agents' model and raises ModelError."""
 
     def __init__(self, model: Callable[[], PaidOnce]) -> None:
         self._model = model

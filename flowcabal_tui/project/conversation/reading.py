@@ -1,4 +1,4 @@
-"""The project as a conversation reads it. Nothing is spent and nothing changed."""
+"""The project as a conversation reads it; spends and changes nothing."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ class ProjectBook:
 
 
 def context_tokens(endpoint: Endpoint | None) -> int:
-    """The budget of the Context agent: at most a third of what the model's window leaves for all that is sent."""
+    """The budget of the Context agent: at most a third of the model's window that is left for the prompt."""
     if endpoint is None or endpoint.context_window is None:
         return CONTEXT_TOKENS
     return min(CONTEXT_TOKENS, prompt_room(endpoint.context_window, endpoint.max_output) // 3)

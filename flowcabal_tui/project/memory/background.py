@@ -26,7 +26,7 @@ KNOWLEDGE: Final[tuple[TaskKind, ...]] = ("knowledge",)
 
 
 class Background:
-    """Two lanes of tasks: for the memory, and for the knowledge server. Lives on the engine's loop."""
+    """Two lanes of tasks: one for the memory, one for the knowledge server. Lives on the engine's loop."""
 
     def __init__(
         self,
@@ -38,8 +38,10 @@ class Background:
         may_work: Callable[[], bool],
         work: WorkSignal,
     ) -> None:
-        """`do` carries out a step. Raises FlowCabalError, and Gone when its subject is. While `may_work` is
-        false nothing is done, and nothing is waited for."""
+        """`do` carries out a step; it raises FlowCabalError, or Gone when its subject no longer exists.
+
+        While `may_work` is false, nothing is done or awaited.
+        """
         self._outbox, self._step, self._emit, self._clock = outbox, do, emit, clock
         self._knowledge_is_up, self._may_work, self._wake = knowledge_is_up, may_work, work.wake
         self._not_confirmed: set[int] = set()
@@ -86,7 +88,7 @@ class Background:
         self._hindrance = error
 
     async def _one(self, kinds: tuple[TaskKind, ...]) -> bool:
-        """Does the next task of a lane; False when there is none that can be done now."""
+        """Does the next task of a lane; returns False when none can be done now."""
         if not self._may_work() or (kinds is KNOWLEDGE and not self._knowledge_is_up()):
             return False
         for left in sorted(self._untold):
@@ -136,13 +138,14 @@ class Background:
         await self._mark(replace(task, state="waiting", tries=tries, error=end.why, not_before=not_before))
 
     async def _until_confirmed(self, task: BackgroundTask, why: str) -> None:
-        """It waits for the user, who may also answer in another process: it is looked at again now and then."""
+        """Postpones a task until the user confirms; it is retried regularly, since the user may answer in another
+        process."""
         self._not_confirmed.add(task.id)
         not_before = self._now() + LONGEST_WAIT
         await self._mark(replace(task, state="waiting", error=why, not_before=not_before))
 
     async def confirmed(self) -> None:
-        """Resumes at once the tasks that waited for the user's confirmation."""
+        """Resumes at once the tasks that wait for the user's confirmation."""
         self._not_confirmed.clear()
         await self._outbox.move(("waiting",), "waiting")
         await self.tell()
@@ -156,15 +159,15 @@ class Background:
         await self.tell(task)
 
     async def tell(self, task: BackgroundTask | None = None) -> None:
-        """Emits the counts of tasks; those for the knowledge server apart, since it may be down."""
+        """Emits the counts of tasks, with those for the knowledge server separate, since it may be down."""
         counts, owed = [await self._outbox.counts(kinds) for kinds in (LOCAL, KNOWLEDGE)]
         self._emit(BackgroundChanged(tuple(sorted(counts.items())), task, tuple(sorted(owed.items()))))
 
     async def heal(self, held: Mapping[str, str]) -> None:
         """Brings the content of the knowledge server up to date: its folder is only a cache.
 
-        `held` are its subjects and the sources that they were made from. Others are sent again; subjects without a task
-        are examined, and removed when the book does not have them.
+        `held` maps its subjects to the sources from which they were made. Outdated ones are sent again; subjects
+        without a task are examined, and removed if the book does not have them.
         """
         known = [task for task in await self._outbox.all(get_args(Freshness)) if task.kind == "knowledge"]
         lacking = [task.subject for task in known if task.state == "fresh" and held.get(task.subject) != task.source]
@@ -191,10 +194,10 @@ class Background:
         await self.tell()
 
     async def settled(self, but: TaskKind | None = None) -> None:
-        """Returns when the memory has no open tasks, and the knowledge server none that can be done now.
+        """Returns when the memory has no open tasks and the knowledge server none that can be done now.
 
-        Tasks of the kind `but` may be left.
-        Raises DiskFull, or another error that prevents writing to the store: the open tasks are resumed later.
+        Tasks of the kind `but` are ignored. Raises DiskFull, or another error that prevents writing to the store: the
+        open tasks are resumed later.
         """
         self._wake()
         local = tuple(kind for kind in LOCAL if kind != but)
@@ -206,7 +209,7 @@ class Background:
             raise unwritten
 
     def require_writable(self) -> None:
-        """Raises the error of the last failed write to the store: DiskFull, mostly."""
+        """Raises the error of the last failed write to the store, usually DiskFull."""
         if self._hindrance is not None:
             raise self._hindrance
 
@@ -222,7 +225,7 @@ class Background:
         )
 
     async def _local_due(self, local: Collection[TaskKind]) -> bool:
-        """Is there work for the memory that does not wait for a confirmation?"""
+        """True when there is work for the memory that does not wait for a confirmation."""
         return any(
             task.kind in local and not task.job and task.id not in self._not_confirmed
             for task in await self._outbox.all(("waiting", "running"))

@@ -1,7 +1,7 @@
-"""Imported chapters read by the agents' model: a paid job that the writer starts, pauses and resumes.
+"""The reading of imported chapters by the agents' model: a paid job that the writer starts, pauses and resumes.
 
 Its steps are those of a keep, as rows of the outbox that carry its id. Each reads the memory as of the generation in
-which it first began, so a step that is repeated after a kill asks questions that are already paid.
+which it first began, so a step that is repeated after a kill asks questions that are already paid for.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ LOOK_SECONDS: Final = 0.05
 
 
 class Bootstrap:
-    """One reading at a time. Lives on the engine's loop."""
+    """Runs one reading at a time. Lives on the engine's loop."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class Bootstrap:
         ]
 
     async def _read_offline(self) -> Set[str]:
-        """Chapters that were read, by whichever model, or that the background will read."""
+        """Chapters that were read, by any model, or that the background work will read."""
         to_come = await self._store.outbox.all(("waiting", "running"))
         return await self._store.records.read() | {task.subject for task in to_come if task.kind == "story"}
 
@@ -132,7 +132,7 @@ class Bootstrap:
         return plan.quote(asked, lengths, plan.Price(self._models.counter, endpoint, pace))
 
     async def _unfinished(self, first: int | None, last: int | None) -> list[BackgroundTask] | None:
-        """The open steps of the reading that is to be gone on with: one that paused, or of which steps failed."""
+        """The open steps of the reading to resume: one that was paused, or that has failed steps."""
         job, named = self._job, (first, last) != (None, None)
         if job is None or job.state == "dropped" or (job.state == "done" and named):
             return None
@@ -146,7 +146,7 @@ class Bootstrap:
         return rows if rows or job.state != "done" else None
 
     def expect(self) -> None:
-        """A start was sent: a pause that is sent from now on holds, even if it is carried out first."""
+        """Announces a start, so that a pause sent from now on takes effect even if it is carried out first."""
         if self._worker is None or self._worker.done():
             self._stopping.clear()
 
@@ -193,9 +193,9 @@ class Bootstrap:
         return plan.Job(job, tuple(chapter.id for chapter in chapters), expected, max_cost)
 
     async def pause(self, *, drop: bool = False) -> None:
-        """Lets running steps end, and begins no more.
+        """Starts no further steps; running ones are completed.
 
-        With `drop` returns when the rest is given up; raises RunError when there is none.
+        With `drop`, returns when the rest is cancelled; raises RunError when there is none.
         """
         self._stopping.set()
         await self.tell()
@@ -203,7 +203,7 @@ class Bootstrap:
             await self._drop()
 
     async def _drop(self) -> None:
-        """Chapters that are not read are as after an import; what was read, and paid, stays."""
+        """Returns unread chapters to their state after the import; what was read and paid for stays."""
         if self._worker is not None:
             await asyncio.wait([self._worker])
         job = self._job
@@ -219,7 +219,7 @@ class Bootstrap:
         self._wake()
 
     async def status(self) -> BootstrapStatus | None:
-        """None when there never was a reading."""
+        """The progress of the reading; None when there never was one."""
         if (job := self._job) is None:
             return None
         rows = await self._store.jobs.open(job.id)
@@ -280,7 +280,8 @@ class Bootstrap:
             await self.tell()
 
     async def _all(self, job: plan.Job) -> str:
-        """Does all steps, some side by side; returns why it stopped before the end ("": it did not, or was stopped)."""
+        """Carries out all steps, some in parallel; returns the reason for an early end ("": it reached the end, or was
+        stopped)."""
         width = self._models.model("agent").endpoint.pace.concurrency
         await self._indexed()
         active: dict[asyncio.Task[str], int] = {}
@@ -317,7 +318,7 @@ class Bootstrap:
             return
 
     async def _one(self, task: BackgroundTask) -> str:
-        """One step; returns why no other may begin, or ""."""
+        """Carries out one step; returns the reason why no other may begin, or ""."""
         reason = await self._ended(task, await run_step(self._step, task))
         await self.tell()
         return reason
@@ -328,7 +329,7 @@ class Bootstrap:
         await self._done(task)
 
     async def _ended(self, task: BackgroundTask, end: StepEnd) -> str:
-        """Stores how a step ended; returns why no other may begin, or ""."""
+        """Stores the end of a step; returns the reason why no other may begin, or ""."""
         set_state = self._store.outbox.set_state
         self._unwritten = end.error if isinstance(end.error, DiskFull) else self._unwritten
         match end.ending:
@@ -356,7 +357,8 @@ class Bootstrap:
         self._wake()
 
     async def _plan_more(self, job: plan.Job) -> None:
-        """Rows for the profiles of the next block, when all names are known and found everywhere; at last for arcs."""
+        """Adds the rows for the profiles of the next block once all names are known and indexed; finally those for
+        arcs."""
         steps = self._steps(None)
         if job.planned == 0:
             await steps.enqueue_index()
@@ -376,7 +378,8 @@ class Bootstrap:
         await self._put(replace(job, planned=job.planned + 1, steps=steps_then))
 
     async def _indexed(self) -> None:
-        """Returns when the background has nothing left to index: names are looked up there. Raises DiskFull."""
+        """Returns when the background work has nothing left to index, since names are looked up in the index. Raises
+        DiskFull."""
         while await self._store.outbox.waits("index"):
             self._require_writable()
             await asyncio.sleep(LOOK_SECONDS)

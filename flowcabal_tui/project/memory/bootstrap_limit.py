@@ -1,4 +1,4 @@
-"""A reading is held to the most of its quote, and shows how fast its model answers."""
+"""Limits a reading to the highest price of its quote, and measures the speed of its model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PACE: Final = "bootstrap/pace"
 
 
 async def hold(store: Store, models: ModelRoles, job: RunId, quote: BootstrapQuote) -> None:
-    """Limits the reading: no further call may exceed the amount spent so far plus the most of `quote`."""
+    """Limits the reading: no further call may exceed the amount spent so far plus the highest price of `quote`."""
     spent = await store.usage.totals(job)
     cost = None if quote.cost is None or spent.cost is None else spent.cost + quote.cost
     tokens = _tokens(spent) + quote.input_tokens + quote.output_tokens
@@ -24,18 +24,18 @@ async def hold(store: Store, models: ModelRoles, job: RunId, quote: BootstrapQuo
 
 
 def past_quote() -> str:
-    """Why the reading paused when the next call could pass the limit."""
+    """The reason for a pause when the next call could exceed the limit."""
     return _("It has reached the limit of its quote: continue to agree to the rest.")
 
 
 async def known_pace(store: Store, endpoint: Endpoint) -> float | None:
-    """Seconds a token, as an earlier reading with this model took; None when there was none."""
+    """The seconds per token measured in an earlier reading with this model; None when there was none."""
     pace: float | None = (await store.values.get(PACE) or {}).get(endpoint.identity)
     return pace
 
 
 async def learn_pace(store: Store, endpoint: Endpoint, job: RunId, before: Totals, seconds: float) -> None:
-    """Keeps how long a token took since `before`."""
+    """Stores the seconds per token since `before`."""
     if (tokens := _tokens(await store.usage.totals(job)) - _tokens(before)) > 0:
         known = await store.values.get(PACE) or {}
         await store.values.put(PACE, {**known, endpoint.identity: seconds / tokens})

@@ -56,8 +56,8 @@ _OFFLINE_SECONDS = 0.2
 class Job:
     """The stored state of a reading: its steps are rows of the outbox.
 
-    `steps` counts all past and, at most, future steps. `planned` counts the blocks of chapters whose profiles have
-    their rows, and the arcs as one more.
+    `steps` counts past and, at most, future steps. `planned` counts the blocks of chapters whose profiles have rows;
+    the arcs count as one more.
     """
 
     id: str
@@ -75,8 +75,11 @@ def undone(rows: Iterable[BackgroundTask]) -> list[BackgroundTask]:
 
 
 def ready(rows: Iterable[BackgroundTask], now: float) -> list[BackgroundTask]:
-    """The rows that may begin: chapters are read in story order, each is summarised after it was read; profiles and
-    arcs come last, those as of one chapter before those as of the next."""
+    """The rows that may begin.
+
+    Chapters are read in story order, each is summarised after it was read; profiles and arcs come last, those as of one
+    chapter before those as of the next.
+    """
     left = undone(rows)
     of_chapter = {(row.kind, row.position) for row in left}
     reading = min((row.position for row in left if row.kind == "story"), default=None)
@@ -97,14 +100,15 @@ def ready(rows: Iterable[BackgroundTask], now: float) -> list[BackgroundTask]:
 
 
 def blocks(chapters: Sequence[Chapter]) -> list[Sequence[Chapter]]:
-    """Groups of chapters; profiles are written as of the last of each."""
+    """Groups of chapters; profiles are written as of the last chapter of each."""
     return [chapters[start : start + BLOCK] for start in range(0, len(chapters), BLOCK)]
 
 
 def rows_to_come(chapters: int, planned: int) -> list[BackgroundTask]:
-    """Steps that get their rows when all chapters were read, at most: profiles of each block, and at last the arcs.
+    """The highest number of steps that get rows once all chapters were read: profiles of each block, and finally the
+    arcs.
 
-    `planned` of the blocks have theirs already; one more than there are blocks: the arcs have them too.
+    `planned` counts the blocks that already have rows; one more than the number of blocks: the arcs have them too.
     """
     of_book = -(-chapters // BLOCK)
     profiles = [_row("profile")] * MOST_OF_MANY * max(0, of_book - planned)
@@ -116,8 +120,8 @@ def _row(kind: TaskKind) -> BackgroundTask:
 
 
 def questions(rows: Iterable[BackgroundTask], arcs: Sequence[StoryArc]) -> Counter[TaskKind]:
-    """A question for each step; but an arc is summarised at each tenth chapter and at its end, and may then change the
-    summary of the work."""
+    """The questions of each kind: one for each step, but an arc is summarised at each tenth chapter and at its end, and
+    may then change the summary of the work."""
     found = Counter(row.kind for row in rows)
     if found["arc"]:
         found["arc"] = max(found["arc"], sum(len(arc.parts()) + 1 + arc.closed for arc in arcs))
@@ -131,8 +135,8 @@ def weight(kinds: Iterable[TaskKind]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """The values that price questions. `pace` is in seconds a token, as measured in an earlier reading; None: not
-    known."""
+    """The values that price questions. `pace` is in seconds per token, as measured in an earlier reading; None:
+    unknown."""
 
     counter: TokenCounter
     endpoint: Endpoint
@@ -140,7 +144,8 @@ class Price:
 
 
 def likely(asked: Counter[TaskKind], lengths: Sequence[int], endpoint: Endpoint) -> Spend:
-    """The likely price of so many questions: answers of usual length, no repetitions. `lengths` are the chapters'."""
+    """The likely price of these questions: answers of usual length, no repetitions. `lengths` are the tokens of the
+    chapters."""
     calls = sent = received = 0
     for kind, number in asked.items():
         for length, times in _texts(kind, number, lengths):
@@ -153,7 +158,8 @@ def likely(asked: Counter[TaskKind], lengths: Sequence[int], endpoint: Endpoint)
 
 
 def at_most(asked: Counter[TaskKind], lengths: Sequence[int], price: Price) -> Spend:
-    """The same with every part, repair and repetition after a failed call, and answers as long as they may be."""
+    """The highest price: with every part, repair and repetition after a failed call, and answers of the greatest
+    length."""
     endpoint, counter, space = price.endpoint, price.counter, space_of(price.endpoint)
     out, tries = output_bound(endpoint, None), (1 + REPAIRS) * (1 + endpoint.retries)
     most = Spend()
@@ -169,7 +175,7 @@ def at_most(asked: Counter[TaskKind], lengths: Sequence[int], price: Price) -> S
 
 
 def _texts(kind: TaskKind, number: int, lengths: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """How long the texts of so many questions are, and how many have that length."""
+    """The lengths of the texts of a number of questions, and how many have each length."""
     if kind not in _READS_CHAPTER or not lengths:
         yield _SOURCES if kind in ("profile", "arc") else 0, number
         return
@@ -180,7 +186,7 @@ def _texts(kind: TaskKind, number: int, lengths: Sequence[int]) -> Iterator[tupl
 
 
 def quote(asked: Counter[TaskKind], lengths: Sequence[int], price: Price) -> BootstrapQuote:
-    """`lengths` are the tokens of the chapters that are to be read."""
+    """The quote of a reading; `lengths` are the tokens of the chapters to read."""
     usual, most = likely(asked, lengths, price.endpoint), at_most(asked, lengths, price)
     tokens = usual.input_tokens + usual.output_tokens
     seconds = None if price.pace is None else price.pace * tokens

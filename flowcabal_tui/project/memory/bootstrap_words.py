@@ -11,7 +11,7 @@ from flowcabal_tui.project.words import calls_words, money, price_lines
 
 
 def quoted(quote: BootstrapQuote) -> str:
-    """In one line."""
+    """The quote in one line."""
     likely = _("{chapters} chapters: likely {calls} calls, {tokens} tokens, {cost}").format(
         chapters=quote.chapters,
         calls=f"{quote.likely_calls:,}",
@@ -30,7 +30,7 @@ def quoted(quote: BootstrapQuote) -> str:
 
 
 def reading_lines(quote: BootstrapQuote, models: str) -> list[str]:
-    """The price of a reading in the lines of every question before something is paid for."""
+    """The lines with the price of a reading that precede every paid action."""
     words, about = _("{calls}, {tokens} tokens, {cost}"), ""
     most_tokens = quote.input_tokens + quote.output_tokens
     if quote.seconds is not None:

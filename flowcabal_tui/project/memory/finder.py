@@ -1,4 +1,4 @@
-"""Semantic search for the Context agent: asked once for a generation of the memory, then remembered."""
+"""Semantic search for the Context agent: each query is sent once per generation of the memory, then remembered."""
 
 from __future__ import annotations
 
@@ -59,7 +59,9 @@ class RememberingFinder:
         self._generation, self._remember = generation, remember
 
     async def find(self, query: str, before: int, limit: int) -> Sequence[Found]:
-        """Raises KnowledgeError when the server does not answer, or did not at the first time, or cannot be paid;
+        """The nearest texts.
+
+        Raises KnowledgeError when the server does not answer, did not answer the first time, or cannot be paid;
         KnowledgeAbsent when there is none.
         """
         key = f"find/{self._generation}/{digest_of([query, before, limit, self._connection.embedder])}"
@@ -102,12 +104,12 @@ class RememberingFinder:
         return {"found": [asdict(item) for item in [one for one in once.values() if one not in many][:limit]]}
 
     async def _narrowed(self, query: str, found: list[list[Found]], view: View) -> list[Found]:
-        """In place of each scene its nearest passages, and of a chapter's records the nearest: what is short leaves
-        space for more. Best first.
+        """Replaces each scene by its nearest passages, and a chapter's records by the nearest ones, since short texts
+        leave space for more. Best first.
 
-        The server has a vector a scene, since each costs it a file; within the few that it finds we look ourselves.
-        One search pays for its query alone: without kept vectors of the passages, words choose within a scene, and
-        scenes keep the order of the server.
+        The server has one vector per scene, because each costs it a file; the few scenes that it finds are searched
+        here. A search pays only for its query: without stored vectors of the passages, words choose within a scene, and
+        scenes keep the server's order.
         """
         parts = [await self._parts(each, view) for each in found]
         whole = [item for each in found for item in each[:_FROM_EACH]]
@@ -130,7 +132,7 @@ class RememberingFinder:
         return sorted(best, key=lambda each: -each.score)
 
     async def _parts(self, found: list[Found], view: View) -> list[Found]:
-        """Passages of a scene, or the records of a chapter; none where there is nothing to choose."""
+        """Passages of a scene, or the records of a chapter; none if there is nothing to choose from."""
         scene = found[0]
         if scene.start < 0:
             return found if len(found) > 1 else []
@@ -141,10 +143,10 @@ class RememberingFinder:
         ]
 
     async def _story(self, hits: Sequence[KnowledgeHit], view: View, before: int) -> dict[str, list[Found]]:
-        """The records that hold before the target, of each hit in what the story says, by the hit's uri.
+        """The records valid before the target, for each hit among story records, by the hit's uri.
 
-        What the server has is compared with the whole generation, which is what was sent; what is found comes from the
-        view before the target, since a later chapter decides whether what an earlier one says is a line of its own.
+        The server's text is compared with the whole generation, which was sent; the result comes from the view before
+        the target, since a later chapter decides whether an earlier statement is a line of its own.
         """
         wanted = {hit.subject for hit in hits if hit.subject.startswith(f"{story_records.ROOT}/")}
         if not wanted:
@@ -167,9 +169,9 @@ class RememberingFinder:
         return found
 
     async def _read(self, hit: KnowledgeHit, view: View, before: int) -> list[Found]:
-        """The hit's text from our own store, as of the generation: the server's copy is only an index.
+        """The hit's text from the project's store, as of the generation; the server's copy is only an index.
 
-        Nothing when the book has no such text, or another one: the server does not have the change yet.
+        Empty when the book has no such text, or a different one, because the server does not have the change yet.
         """
         uri, title, position, whole = hit.subject, "", hit.position, ""
         if hit.chapter is not None:

@@ -54,7 +54,7 @@ DRAIN_LOOKS: Final = 240
 
 
 class KnowledgeConnection:
-    """Starts the endpoint, then the server; stops them the other way round. Lives on the engine's loop."""
+    """Starts the endpoint, then the server; stops them in reverse order. Lives on the engine's loop."""
 
     def __init__(
         self,
@@ -66,9 +66,10 @@ class KnowledgeConnection:
         hold: Callable[[], None] = lambda: None,
         permit: Callable[[], None] = lambda: None,
     ) -> None:
-        """`project` is (id, name, folder). `ready` gets the content of the server, as `KnowledgeSync.held`, and queues
-        the missing texts before the server is reported as ready. `hold` raises BudgetExceeded when vectors cannot be
-        paid; `permit` raises ProjectNotConfirmed or ModelError for a server that the user has not confirmed."""
+        """`project` is (id, name, folder). `ready` is called with the content of the server, as `KnowledgeSync.held`,
+        and queues the missing texts before the server is reported as ready. `hold` raises BudgetExceeded when vectors
+        cannot be paid; `permit` raises ProjectNotConfirmed or ModelError for a server that the user has not confirmed.
+        """
         self._settings, self._language = settings, language
         self._id, self._name, self._folder = project
         self._cache = paths.cache_folder() / "knowledge" / workspace_name(self._id, self._folder, settings.url)
@@ -136,7 +137,7 @@ class KnowledgeConnection:
         await self._server.start()
 
     def held_back(self) -> None:
-        """The user has not confirmed it."""
+        """Reports that the user has not confirmed the server."""
         self._tell(StatusEvent("off", _("not confirmed: F10")))
 
     def asks(self) -> bool:
@@ -147,12 +148,14 @@ class KnowledgeConnection:
         return True
 
     async def known_vectors(self, texts: Sequence[str]) -> list[list[float]] | None:
-        """The vectors of these texts where all are kept; None where a model would have to be asked."""
+        """The vectors of these texts if all are stored; None if a model would have to be called."""
         return None if self._stored is None else await self._stored.stored(texts)
 
     async def paid_vector(self, query: str) -> None:
-        """Makes the vector of a query here, in the task of the run that pays for it: the server's request over HTTP,
-        which names no run, then finds it stored. Raises ModelError."""
+        """Makes the vector of a query in the task of the run that pays for it.
+
+        The server's request over HTTP, which names no run, then finds it stored. Raises ModelError.
+        """
         if self._kept is not None:
             await self._kept.embed([query])
 
@@ -161,17 +164,17 @@ class KnowledgeConnection:
         return self._kept is None or await self._kept.stored([query]) is not None
 
     def failed(self, reason: str) -> None:
-        """Reports that it could not be started."""
+        """Reports that the server could not be started."""
         self._tell(StatusEvent("failed", reason))
 
     async def started(self, seconds: float) -> None:
-        """Returns when the server is no longer starting, or after so many seconds."""
+        """Returns when the server is no longer starting, or after `seconds`."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._decided.wait(), seconds)
 
     @property
     def is_up(self) -> bool:
-        """True when it can be asked now."""
+        """True when it can be queried now."""
         return self.last.state in ("ready", "external")
 
     @property
@@ -181,7 +184,7 @@ class KnowledgeConnection:
         return self._settings.enabled and is_there
 
     def is_expected(self) -> None:
-        """It will be started soon: `started` waits for it from now on."""
+        """Announces that it will be started soon, so that `started` waits for it."""
         self._decided.clear()
 
     def sync(self) -> KnowledgeSync:
@@ -210,7 +213,7 @@ class KnowledgeConnection:
         return self.sync()
 
     def set_positions(self, positions: Mapping[ChapterId, int]) -> None:
-        """The chapters' places in story order have changed."""
+        """Reports that the chapters' positions have changed."""
         if self._sync is not None:
             self._sync.set_positions(positions)
 
@@ -237,7 +240,7 @@ class KnowledgeConnection:
         self._repairing = asyncio.get_running_loop().create_task(self._usable(status, thorough=thorough))
 
     async def _usable(self, status: StatusEvent, *, thorough: bool) -> None:
-        """What the server has is compared with what it should have before it is used: its files are only a cache."""
+        """Compares the server's content with the expected one before it is used, since its files are only a cache."""
         if self._sync is None or self._client is None:
             return
         try:
@@ -257,7 +260,8 @@ class KnowledgeConnection:
         self._tell(replace(status, message=why or status.message))
 
     async def _drained(self, client: KnowledgeClient) -> None:
-        """Waits until the server has done what it took up again by itself: until then vectors seem to be missing."""
+        """Waits until the server has finished the work that it resumed by itself; until then vectors seem to be
+        missing."""
         for _look in range(DRAIN_LOOKS):
             waiting = (await client.queue()).waiting
             if not waiting:
@@ -266,24 +270,24 @@ class KnowledgeConnection:
             await asyncio.sleep(DRAIN_SECONDS)
 
     async def rebuild(self, subjects: Collection[str] = ()) -> None:
-        """Takes everything, or these subjects, out of the server's tree; the tasks that bring it back are the
-        caller's. Raises KnowledgeError while the server is not there."""
+        """Removes everything, or these subjects, from the server's tree; the caller queues the tasks that restore it.
+        Raises KnowledgeError while the server is not available."""
         for subject in subjects:
             await self.sync().remove(subject)
         if not subjects:
             await self.sync().clear()
 
     def records(self) -> tuple[tuple[str, Record], ...]:
-        """The directories that the server has, as far as is known here; () before its first start."""
+        """The directories of the server as known locally; () before its first start."""
         return self._sync.records() if self._sync is not None else ()
 
     @property
     def place(self) -> str:
-        """The folder or the address where it keeps the book."""
+        """The folder or the address of the server's data."""
         return without_login(self._settings.url) if self._settings.url else str(self._cache)
 
     async def look_again(self) -> None:
-        """Starts a server that was installed meanwhile, that was given up, or that `stop` has stopped."""
+        """Starts a server that was installed meanwhile, given up, or stopped by `stop`."""
         if self._server is not None and self.last.state in ("absent", "failed", "stopped"):
             await self._server.start()
 
@@ -302,7 +306,7 @@ class KnowledgeConnection:
         return True
 
     async def _unpack(self, sync: KnowledgeSync) -> None:
-        """Takes in the pack of a backup that was restored here, once. What it lacks is sent like everything else."""
+        """Loads the pack of a backup that was restored here, once. Missing texts are sent like others."""
         from flowcabal_tui.project.book.backup import KNOWLEDGE
 
         project, names = Folder(self._folder), (paths.PROJECT_STATE, KNOWLEDGE)
@@ -325,7 +329,8 @@ class KnowledgeConnection:
         return bool(self._settings.url)
 
     async def wipe(self) -> bool:
-        """Stops a local server and deletes its folder: its database keeps deleted texts in its log for long.
+        """Stops a local server and deletes its folder, because its database keeps deleted texts in its log for a long
+        time.
 
         False while another process still uses the folder. Raises OSError.
         """
@@ -345,7 +350,8 @@ class KnowledgeConnection:
 
 
 def _delete_unused(folder: Path) -> bool:
-    """Deletes a server's folder unless a server of an earlier process still ends."""
+    """Deletes a server's folder unless a server of an earlier process is still ending; returns True when it is
+    deleted."""
     lock = folder / "workspace" / _SERVER_LOCK
     with suppress(FileNotFoundError):
         file = os.open(lock, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)

@@ -19,9 +19,9 @@ TEXT_LIMIT: Final = 20_000
 class KnowledgeEntry:
     """One directory of the server's tree, or one that is still to be written.
 
-    `subject` is the uri of what it is about, also of what has moved. `step` is the state of the step that sends the
-    current text: fresh means that the server has that. `pieces` are the files that its L2 is cut into; `position` is
-    the last chapter that the text knows of (0: none).
+    `subject` is the uri of its subject, even if that has moved. `step` is the state of the step that sends the current
+    text: fresh means that the server has it. `pieces` are the files into which its L2 is divided; `position` is the
+    last chapter that the text covers (0: none).
     """
 
     subject: str
@@ -35,8 +35,10 @@ class KnowledgeEntry:
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeContents:
-    """The state of the server, the folder or address where it keeps the book, the embedding model whose vectors it
-    compares ("": it was not started), and its entries in the order of their subjects."""
+    """The state of the server and its entries, ordered by subject.
+
+    Also the folder or address of its data, and the embedding model whose vectors it compares ("": it was not started).
+    """
 
     status: KnowledgeStatus
     place: str
@@ -50,7 +52,7 @@ class KnowledgeContents:
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeFound:
-    """A text that is near to a query. `score` is 0..1; unrelated texts are about 0.5."""
+    """A text that is near to a query. `score` is 0..1; unrelated texts have about 0.5."""
 
     subject: str
     level: Level
@@ -59,7 +61,7 @@ class KnowledgeFound:
 
 
 def entries(records: Iterable[tuple[str, Record]], steps: Iterable[BackgroundTask]) -> tuple[KnowledgeEntry, ...]:
-    """Joins what the server holds with the steps that bring it up to date, by subject."""
+    """Joins the server's content with the steps that update it, by subject."""
     held = {record.subject: record for _path, record in records}
     latest = {step.subject: step for step in steps if step.kind == "knowledge"}
     return tuple(_entries(held, latest))

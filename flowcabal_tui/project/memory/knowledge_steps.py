@@ -19,15 +19,18 @@ _LEVELS: Final[tuple[Level, ...]] = ("L0", "L1", "L2")
 
 
 class KnowledgeSteps:
-    """Subjects are `manuscript/<chapter>`, `meta/<name>`, `entity/<id>`, `story/<chapter>`, and the uris of derived
-    texts: all below `profiles/` and `summaries/`, whatever their kind."""
+    """Updates subjects.
+
+    Subjects are `manuscript/<chapter>`, `meta/<name>`, `entity/<id>`, `story/<chapter>`, and the uris of derived texts:
+    everything below `profiles/` and `summaries/`, of any kind.
+    """
 
     def __init__(self, store: Store, queries: Sources, sync: Callable[[], KnowledgeSync]) -> None:
-        """`sync` raises KnowledgeError while the server is not there."""
+        """`sync` raises KnowledgeError while the server is not available."""
         self._store, self._queries, self._sync = store, queries, sync
 
     async def do(self, task: BackgroundTask) -> None:
-        """Brings a subject up to date; one that was removed is taken out. Raises KnowledgeError."""
+        """Updates a subject; removes one that the book no longer has. Raises KnowledgeError."""
         root, _slash, rest = task.subject.partition("/")
         if root == "manuscript":
             await self._chapter(task, ChapterId(rest))
@@ -57,7 +60,7 @@ class KnowledgeSteps:
         await self._sync().put_chapter(chapter, text, l0, l1, source=task.source)
 
     async def _entity(self, task: BackgroundTask, identity: EntityId) -> None:
-        """What is written about it: names that were only found in the text tell a search nothing."""
+        """The written information about an entity: names that were only found in the text are useless for a search."""
         entity = next((one for one in await self._store.memory.names() if one.id == identity), None)
         if entity is None or (entity.by != "hand" and not entity.note):
             await self._sync().remove(task.subject)

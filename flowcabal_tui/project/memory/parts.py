@@ -1,4 +1,4 @@
-"""The parts of an open project that are about its memory."""
+"""The parts of an open project for its memory."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class MemoryParts:
 
     @cached_property
     def sources(self) -> Sources:
-        """Texts that are cited or found."""
+        """Reads texts that are cited or found."""
         from flowcabal_tui.project.memory.sources import Sources
 
         return Sources(self._base.store, self._base.kinds)
@@ -61,7 +61,7 @@ class MemoryParts:
 
     @cached_property
     def embeddings(self) -> Embeddings:
-        """What makes vectors."""
+        """The embedding model."""
         from flowcabal_tui.project.models.embeddings import Embeddings
 
         base = self._base
@@ -69,14 +69,14 @@ class MemoryParts:
 
     @cached_property
     def search(self) -> Search:
-        """Words anywhere in the project."""
+        """Searches words in the whole project."""
         from flowcabal_tui.project.memory.search import Search
 
         return Search(self._base.store, self.sources, self.knowledge, self._base.kinds)
 
     @cached_property
     def results(self) -> CheckResults:
-        """What checks find, stored before it is shown."""
+        """Stores the findings of checks before they are displayed."""
         from flowcabal_tui.project.book.check_results import CheckResults
 
         return CheckResults(self._base.store, self._base.emit)
@@ -113,7 +113,7 @@ class MemoryParts:
 
     @cached_property
     def updates(self) -> MemoryUpdates:
-        """The memory after a change."""
+        """Updates the memory after a change."""
         from flowcabal_tui.project.memory.updates import MemoryUpdates
 
         return MemoryUpdates(self._base.store, self.knowledge, self.steps, self._base.work)
@@ -152,7 +152,7 @@ class MemoryParts:
 
     @cached_property
     def rebuilder(self) -> Rebuilder:
-        """Makes again what is derived from the texts."""
+        """Regenerates derived texts."""
         from flowcabal_tui.project.memory.rebuild import Rebuilder, RebuildTools
 
         base = self._base
@@ -163,7 +163,7 @@ class MemoryParts:
         )
 
     async def begun_bootstrap(self) -> Bootstrap:
-        """The reading of imported chapters, once it knows what an earlier process left."""
+        """The reading of imported chapters, after it has loaded the state of an earlier process."""
         await self.bootstrap.begin()
         return self.bootstrap
 
@@ -179,7 +179,7 @@ class MemoryParts:
             await self.knowledge.close()
 
     async def _step(self, task: BackgroundTask) -> None:
-        """Carries out a task; one that was done before reads the generation that it read then."""
+        """Carries out a task; a repeated one reads the same generation as before."""
         from flowcabal_tui.project.memory.steps import Steps
 
         await self.bootstrap.begin()  # the steps ask which chapters were read
@@ -187,7 +187,7 @@ class MemoryParts:
         await steps.do(task)
 
     async def catch_up(self, held: Mapping[str, str]) -> None:
-        """Queues the texts that the knowledge server, which holds `held`, lacks.
+        """Queues the texts that the knowledge server lacks; `held` is its content.
 
         Chapters may have moved, and tasks may have been done, while another server or none was in use. A kill may have
         come between a change of the story's records and its task.

@@ -1,4 +1,4 @@
-"""Profiles and summaries as a writer handles them: seen with their history, written, pinned, taken, made again."""
+"""Profiles and summaries: reading them with their history, and writing, pinning, accepting and regenerating them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CHAPTERS = "manuscript/"
 
 
 class ProfileEditor:
-    """Lives on the engine's loop."""
+    """Edits profiles and summaries. Lives on the engine's loop."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class ProfileEditor:
         return (*rows, *(_row("chapters", titles[uri], state, states, _("Chapters")) for uri, state in chapters))
 
     async def view(self, uri: str) -> ProfileView:
-        """The current state of each level, the offered ones beside it, and all states, newest first."""
+        """The current state of each level, the offered ones, and all states, newest first."""
         view = await self._store.memory.view(None)
         standing = [state for level in SUMMARIES if (state := await view.derived(uri, level)) is not None]
         made = [state for level in SUMMARIES if (state := await view.made(uri, level)) is not None]
@@ -98,7 +98,7 @@ class ProfileEditor:
         return (whole,) if evidence else ()
 
     async def carry_out(self, command: ProfileCommand) -> None:
-        """Raises RunError, and then nothing was changed."""
+        """Carries out a command. Raises RunError; then nothing was changed."""
         match command:
             case WriteProfile():
                 await self._write(command)
@@ -131,7 +131,8 @@ class ProfileEditor:
         await self._changed(uri, position)
 
     async def _take(self, uri: str) -> None:
-        """Only what was made since: an older state is pinned instead, so that own words are not lost by one key."""
+        """Accepts the states made since; an older state is pinned instead, so that a single key does not discard the
+        writer's text."""
         if (await self._store.memory.derived_history(uri)) and not (await self.view(uri)).offered:
             raise RunError(
                 _("No text was generated after your own text or the pin."),
@@ -155,7 +156,7 @@ class ProfileEditor:
         await self._changed(uri, 0)
 
     async def _again(self, uri: str) -> list[BackgroundTask]:
-        """A step that asks for a further answer; the current one is read until it is there."""
+        """A step that requests a further answer; the current one is used until it arrives."""
         view = await self._store.memory.view(None)
         made = await view.made(uri, "L1")
         source = with_sample(digest_of(["again", uri]), sample_of(made.source) + 1 if made else 1)
@@ -169,7 +170,7 @@ class ProfileEditor:
         return [profile_task(uri, chapter, source)]
 
     async def _newest_chapter(self, uri: str) -> Chapter:
-        """As of which a profile that is not there yet would be. RunError when there can be none."""
+        """The chapter as of which a missing profile would be made. Raises RunError when it cannot exist."""
         kind, entity = self._kind(uri), await self._entity(uri)
         written = [chapter for chapter in await self._store.book.chapters() if chapter.digest]
         fits = kind is not None and (uri.endswith(f"/{BOOK}") if kind.of_book else entity is not None)

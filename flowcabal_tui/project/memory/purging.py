@@ -1,8 +1,4 @@
-"""Purging a text: out of the tables at once, then out of every file that the program writes, however long that takes.
-
-The remaining steps are recorded in the database in the transaction that purges, so a kill only delays them to the next
-opening.
-"""
+"""Purges a text from the tables at once, then from every file that the program writes, however long that takes."""
 
 from __future__ import annotations
 
@@ -67,7 +63,7 @@ class PurgeTools:
 
 
 class Purging:
-    """Lives on the engine's loop."""
+    """Purges texts. Lives on the engine's loop."""
 
     def __init__(self, tools: PurgeTools) -> None:
         self._tools, self._store = tools, tools.store
@@ -76,7 +72,7 @@ class Purging:
     async def purge(self, command: Purge) -> None:
         """Removes a text for good. Raises RunError while runs are in progress.
 
-        Background work is suspended meanwhile: a running step could write down a text that it has just read.
+        Background work is suspended meanwhile: a running step could store a text that it has just read.
         """
         await self._require_possible(command)
         before = await self._store.book.chapters()
@@ -113,7 +109,7 @@ class Purging:
             raise RunError(_("Purge what?"), "", _("Name one of: a chapter, a kept output, a build."))
 
     async def _forgotten_in_log(self, purged: Purged) -> list[str]:
-        """Removes the lines of the log that repeat the text; returns the log where that failed."""
+        """Removes the lines of the log that repeat the text; returns the log's path if that failed."""
         size = window_size(self._tools.project.language)
         try:
             await asyncio.to_thread(
@@ -155,9 +151,10 @@ class Purging:
         return []
 
     async def _wiped(self) -> str:
-        """Empties the local knowledge server, which starts again if it ran; returns why it could not, "" when done.
+        """Empties the local knowledge server, and restarts it if it was running; returns the reason for a failure, ""
+        when done.
 
-        A server elsewhere deletes on request; until the request was sent, that is the reason.
+        A server elsewhere deletes on request; until the request is sent, that is the reason.
         """
         knowledge = self._tools.knowledge
         if knowledge.is_elsewhere:
@@ -170,7 +167,7 @@ class Purging:
         return "" if wiped else _("a knowledge server from an earlier start still runs")
 
     async def _compacted(self) -> str:
-        """Rewrites the database; returns why it still holds what was deleted, "" when it does not."""
+        """Rewrites the database; returns the reason if it still contains deleted text, otherwise ""."""
         for _number in range(_TRIES):
             try:
                 if await self._store.upkeep.compact():
@@ -181,14 +178,14 @@ class Purging:
         return _("another program reads the project's database")
 
     async def begin(self) -> None:
-        """Finishes the purges of an earlier process before anything reads the files; failed steps are tried again."""
+        """Finishes the purges of an earlier process before anything reads the files; retries failed steps."""
         try:
             await self.finish()
         except FlowCabalError as error:
             self._tools.emit(Status("error", error.title))
 
     async def keep_finishing(self) -> None:
-        """Finishes delayed steps, also of an earlier process, as soon as nothing delays them."""
+        """Finishes delayed steps, also of an earlier process, as soon as possible."""
         tries = 0
         while True:
             try:
@@ -205,7 +202,7 @@ class Purging:
             self._due.clear()
 
     async def _finished(self) -> bool:
-        """Tries what is left; background work is suspended only for what it could undo."""
+        """Tries the remaining steps; suspends background work only for those that it could undo."""
         left = (await self._store.upkeep.purge_left()).steps
         if not left:
             return True
@@ -217,7 +214,8 @@ class Purging:
         return not pending
 
     def _holding(self, words: frozenset[str]) -> list[str]:
-        """Files in the project's folder that hold the words and are not ours: an edit from outside, an export."""
+        """Files in the project's folder that contain the words and were not written by the program: an outside edit, an
+        export."""
         size = window_size(self._tools.project.language)
         texts = ((path, _text(path)) for path in _text_files(self._tools.folder) if words)
         return [str(path) for path, text in texts if not words.isdisjoint(windows(text, size))]
@@ -234,13 +232,13 @@ class Purging:
 
 
 def _after_purge(chapter: str, text: Digest, position: int) -> tuple[BackgroundTask, ...]:
-    """Its file goes, and what the knowledge server has of it and of the records that begin in it."""
+    """The tasks that remove its file, and its texts and records in the knowledge server."""
     of_chapter = tasks(("mirror", "knowledge"), chapter, text, position)
     return (*of_chapter, *tasks(("knowledge",), f"story/{chapter}", text, position))
 
 
 def _text_files(folder: Path) -> Iterator[Path]:
-    """Regular text files below the folder, links not followed, the program's own left out; so many at most."""
+    """Regular text files below the folder, up to a limit, without links and the program's own files."""
     found = 0
     for place, folders, names in os.walk(folder):
         if Path(place) == folder:
@@ -256,7 +254,7 @@ def _text_files(folder: Path) -> Iterator[Path]:
 
 
 def _text(path: Path) -> str:
-    """What a file says; "" where it is too large or cannot be read."""
+    """The text of a file; "" if it is too large or cannot be read."""
     try:
         return path.read_text("utf-8", "replace") if path.stat().st_size <= _LARGEST_FILE else ""
     except OSError:

@@ -13,7 +13,7 @@ READ: Final = "bootstrap/read"
 
 
 class ReadChapters:
-    """Survives the end of the program. Lives on the engine's loop."""
+    """Stores records that survive the end of the program. Lives on the engine's loop."""
 
     def __init__(self, store: Store, models: ModelRoles) -> None:
         self._store, self._models = store, models
@@ -34,5 +34,5 @@ class ReadChapters:
             await self._store.values.put(READ, self._read)
 
     def by_rule(self, chapter: Chapter) -> bool:
-        """True for imported text when the agents' model costs money, until the writer has it read for that."""
+        """True for imported text when the agents' model costs money, until the writer starts its reading."""
         return chapter.author == "import" and not self._models.is_offline("agent") and not self.has_read(chapter)

@@ -33,8 +33,11 @@ STEPS: Final[Mapping[RebuildPart, tuple[TaskKind, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class RebuildPlan:
-    """The effects of a rebuild: the number of chapters whose index is examined, the uris of unreadable derived texts
-    that are made again, the texts that are out of date, and the number of background steps of each kind."""
+    """The effects of a rebuild.
+
+    The number of chapters whose index is examined, the uris of unreadable derived texts to regenerate, the texts that
+    are out of date, and the number of background steps of each kind.
+    """
 
     chapters: int
     damaged: tuple[str, ...]
@@ -56,7 +59,7 @@ class RebuildTools:
 
 
 class Rebuilder:
-    """Lives on the engine's loop."""
+    """Rebuilds derived texts. Lives on the engine's loop."""
 
     def __init__(self, tools: RebuildTools) -> None:
         self._tools, self._store = tools, tools.store
@@ -66,7 +69,7 @@ class Rebuilder:
         return await (await self._store.memory.view(None)).stale()
 
     async def plan(self, what: RebuildPart) -> RebuildPlan:
-        """Changes nothing."""
+        """The plan of a rebuild; changes nothing."""
         written = [chapter for chapter in await self._store.book.chapters() if chapter.digest]
         there = await self._store.outbox.all(get_args(Freshness))
         done = [task for task in there if task.state != "running" and not task.job]
@@ -83,9 +86,9 @@ class Rebuilder:
         )
 
     async def rebuild(self, what: RebuildPart, uris: Collection[str] = ()) -> int:
-        """Repairs the index, then lets the background make the rest again; returns the number of waiting steps.
+        """Repairs the index, then queues the rest as background work; returns the number of waiting steps.
 
-        With `uris`, of the texts out of date, or of the knowledge server's subjects, only these.
+        `uris` limits the rebuild to these outdated texts or subjects of the knowledge server.
         """
         if what in ("index", "all"):
             await self._index()
@@ -104,7 +107,7 @@ class Rebuilder:
         return waiting
 
     async def _index(self) -> None:
-        """All at once: a search never sees a half index."""
+        """Rebuilds the index in one transaction, so that a search never sees half an index."""
         chapters = [chapter for chapter in await self._store.book.chapters() if chapter.digest]
         entities = await self._store.memory.names()
         indexes: list[ChapterIndex] = []
@@ -119,7 +122,7 @@ class Rebuilder:
         self._tools.emit(RebuildProgress(len(chapters), len(chapters), wrong))
 
     async def _add_missing(self) -> None:
-        """Steps of chapters that were never asked for, such as those of a book of an earlier release."""
+        """Adds steps of chapters that were never queued, such as those of a book of an earlier release."""
         steps = [kind for kind in AFTER_IMPORT if kind in STEPS["summaries"]]
         known = {task.subject for task in await self._store.outbox.all(get_args(Freshness)) if task.kind == "l1"}
         for chapter in await self._store.book.chapters():
@@ -127,7 +130,7 @@ class Rebuilder:
                 await self._store.outbox.add(tasks(steps, chapter.id, chapter.digest, chapter.position))
 
     async def _empty_knowledge(self, subjects: Collection[str]) -> None:
-        """One that is not there is not emptied: at its start it is compared with the book anyway."""
+        """Empties the server if it is available; otherwise it is compared with the book at its next start."""
         try:
             await self._tools.knowledge.rebuild(subjects)
         except KnowledgeError:
@@ -135,7 +138,7 @@ class Rebuilder:
                 raise
 
     async def tidy(self) -> None:
-        """Called at the opening: deletes rows that no run reads again."""
+        """Deletes rows that no run reads any more; called when the project is opened."""
         try:
             await self._store.upkeep.sweep()
         except FlowCabalError as error:

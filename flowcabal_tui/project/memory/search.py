@@ -31,7 +31,7 @@ _LINE: Final = 160
 
 
 class Search:
-    """Reads only; lives on the engine's loop. A text is made ready once, until it changes."""
+    """Searches the project. Reads only; lives on the engine's loop. A text is prepared once, until it changes."""
 
     def __init__(self, store: Store, queries: Sources, knowledge: KnowledgeConnection, kinds: ProfileKinds) -> None:
         self._store, self._queries, self._knowledge, self._kinds = store, queries, knowledge, kinds
@@ -39,7 +39,7 @@ class Search:
         self._memory: tuple[Generation, list[Page]] = (Generation(-1), [])
 
     async def find(self, query: str, kinds: Sequence[SearchKind], limit: int) -> SearchAnswer:
-        """The best `limit` places of each kind. By meaning nothing is found while the knowledge server is down."""
+        """The best `limit` places of each kind. Finds nothing by meaning while the knowledge server is down."""
         query = clean(query).strip()
         hits: list[SearchHit] = []
         counts: list[tuple[SearchKind, int]] = []
@@ -76,7 +76,7 @@ class Search:
         return list(self._chapters.values())
 
     async def _remembered(self, chapters: Sequence[Chapter]) -> list[Page]:
-        """All that is no chapter's text; read again when the memory has changed."""
+        """All texts besides chapters; read again when the memory has changed."""
         generation = await self._store.memory.generation()
         if self._memory[0] != generation:
             documents = await self._documents(chapters)
@@ -110,7 +110,7 @@ class Search:
     async def _story(
         self, view: View, chapters: Mapping[str, Chapter], names: Mapping[EntityId, str]
     ) -> list[Document]:
-        """Relations, facts, promises and moments; each opens at the words that say it, else at its chapter."""
+        """Relations, facts, promises and moments; each opens at the words that state it, else at its chapter."""
         story = await view.story()
         records: tuple[StoryRecord, ...] = (*story.relations, *story.facts, *story.promises, *story.moments)
         found = []

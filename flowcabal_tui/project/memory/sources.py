@@ -1,4 +1,4 @@
-"""Texts behind the addresses that receipts, findings and search hits name."""
+"""Reads the texts at the uris in receipts, findings and search hits."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ SUMMARIES: Final[tuple[Level, ...]] = ("L0", "L1")
 
 
 class Sources:
-    """Reads only; lives on the engine's loop."""
+    """Reads cited texts. Reads only; lives on the engine's loop."""
 
     def __init__(self, store: Store, kinds: ProfileKinds | None = None) -> None:
-        """`kinds` None: only the profiles that come with the program are called by their kind."""
+        """`kinds` None: only built-in profiles are titled by their kind."""
         self._store, self._kinds = store, kinds or ProfileKinds()
 
     async def source(
