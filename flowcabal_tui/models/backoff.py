@@ -14,15 +14,15 @@ FIRST_SPAN: Final = 1.0
 class Backoff:
     """Full jitter: a wait drawn evenly from 0 to a span that doubles with each attempt.
 
-    Rule: M. Brooker, "Exponential Backoff And Jitter", 2015. A wait that the provider asks for is kept to,
-    with a tenth of jitter on top, so that parallel calls do not come back in the same moment.
+    Rule: M. Brooker, "Exponential Backoff And Jitter", 2015. A wait requested by the provider is respected, with a
+    tenth of jitter added, so that parallel calls do not return at the same moment.
     """
 
     def __init__(self, endpoint: Endpoint, rng: random.Random) -> None:
         self._endpoint, self._rng = endpoint, rng
 
     def seconds(self, error: ModelError, attempt: int) -> float | None:
-        """The wait after `attempt` (from 1) failed; None: do not try again."""
+        """The wait in seconds after `attempt` (from 1) failed; None: do not retry."""
         if not error.retryable or attempt > self._endpoint.retries:
             return None
         if self._endpoint.is_local and error.fault is ModelFault.STALLED:

@@ -33,7 +33,7 @@ USUAL_OUTPUT: Final = 4_096
 
 @dataclass(frozen=True, slots=True)
 class CallBound:
-    """The most that one call takes; `cost` is None when there is no price."""
+    """The maximum for one call; `cost` is None when there is no price."""
 
     input_tokens: int
     output_tokens: int
@@ -41,12 +41,12 @@ class CallBound:
 
     @property
     def tokens(self) -> int:
-        """In and out together."""
+        """Input and output tokens together."""
         return self.input_tokens + self.output_tokens
 
 
 def with_margin(counter: TokenCounter, estimated: int) -> int:
-    """The most that an estimate of tokens can turn out to be."""
+    """The upper limit of an estimate of tokens."""
     learned = isinstance(counter, TokenEstimator) and counter.calibration.samples
     margin = MARGIN_LEARNED if learned else MARGIN_UNKNOWN
     return math.ceil(estimated * margin) + MESSAGE_TOKENS
@@ -59,8 +59,7 @@ def sent_limit(endpoint: Endpoint, max_tokens: int | None) -> int | None:
 
 
 def output_bound(endpoint: Endpoint, max_tokens: int | None, input_tokens: int = 0, assumed: int = USUAL_OUTPUT) -> int:
-    """The greatest length of an answer in tokens; where no limit is sent `assumed`, or the rest of the model's
-    window."""
+    """The greatest length of an answer in tokens: the limit sent, else `assumed`, or the rest of the model's window."""
     if (limit := sent_limit(endpoint, max_tokens)) is not None:
         return limit
     if endpoint.context_window is None:
@@ -80,8 +79,8 @@ def bound_of(endpoint: Endpoint, input_tokens: int, output_tokens: int) -> CallB
 
 
 def structured_extra(counter: TokenCounter, endpoint: Endpoint, shape: type[BaseModel]) -> int:
-    """Additional tokens of a request for a structured answer: its schema, and before the last repair the unsuitable
-    answers, each with its errors."""
+    """The additional tokens of a request for a structured answer: its schema, and before the last repair the invalid
+    answers with their errors."""
     schema = counter.count(json.dumps(answer_schema(shape), ensure_ascii=False))
     return schema + REPAIRS * (output_bound(endpoint, None) + REPAIR_TOKENS)
 
@@ -89,7 +88,7 @@ def structured_extra(counter: TokenCounter, endpoint: Endpoint, shape: type[Base
 def bound_of_request(
     counter: TokenEstimator, endpoint: Endpoint, request: ModelRequest, extra: int = 0, assumed: int = USUAL_OUTPUT
 ) -> CallBound:
-    """The most that one try of this request takes, with `extra` tokens beside it."""
+    """The maximum for one try of this request, with `extra` further tokens."""
     estimated = counter.count_request(request) + extra
     most = output_bound(endpoint, request.max_tokens, estimated, assumed)
     return bound_of(endpoint, with_margin(counter, estimated), most)

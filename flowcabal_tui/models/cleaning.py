@@ -1,4 +1,4 @@
-"""`clean` for text that comes in pieces."""
+"""`clean` for text that arrives in pieces."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def clean_value(value: Any) -> Any:
 class StreamCleaner:
     """Cleans pieces so that their sum is the cleaned whole.
 
-    An escape sequence, a line end or a surrogate pair that is cut between two pieces is held back; an escape
-    sequence that does not end within HELD_LIMIT characters is let go as plain text, without its escape.
+    An escape sequence, a line end or a surrogate pair that is cut between two pieces is held back; an escape sequence
+    that does not end within HELD_LIMIT characters is released as plain text, without its escape.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""A streamed call as one answer."""
+"""Collects a streamed call into one answer."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ WENT_OUT: Final[ContextVar[Callable[[Mapping[str, Any]], None] | None]] = Contex
 
 
 def went_out(body: Mapping[str, Any]) -> None:
-    """A request is sent now."""
+    """Records that a request is being sent."""
     if (take := WENT_OUT.get()) is not None:
         take(body)
 
@@ -48,16 +48,17 @@ def _tell_nobody(_seconds: float, _reason: str, _attempt: int) -> None:
 
 @dataclass(slots=True)
 class Arrived:
-    """The text that arrived of a call, thoughts and arguments of tools included; emptied when the answer is whole.
+    """The text of a call that has arrived, including thoughts and arguments of tools; emptied when the answer is
+    complete.
 
-    For a call that was cut off it is the only measure of the cost. `took` may raise to stop the call.
+    For a call that was cut off, it is the only measure of the cost. `took` may raise to stop the call.
     """
 
     took: Callable[[str], None] = lambda _piece: None
     pieces: list[str] = field(default_factory=list)
 
     def add(self, piece: str) -> None:
-        """A piece has arrived."""
+        """Adds a piece that has arrived."""
         self.pieces.append(piece)
         self.took(piece)
 
@@ -73,9 +74,9 @@ def arrived_of_tool(piece: str) -> None:
 
 
 async def collect(model: ModelPort, request: ModelRequest) -> Answer:
-    """Raises ModelError as the stream does.
+    """Collects a call into an answer. Raises ModelError as the stream does.
 
-    The usage, also an error's, is that of all tries but those that BEFORE_REPEATING took over.
+    The usage, also an error's, is that of all tries except those that BEFORE_REPEATING took over.
     """
     text: list[str] = []
     thinking: list[str] = []
@@ -127,7 +128,7 @@ async def collect(model: ModelPort, request: ModelRequest) -> Answer:
 
 
 def total(usages: list[Usage]) -> Usage:
-    """The sum of several calls; a count that one of them lacks stays unknown."""
+    """The sum of the usages; a count that one of them lacks is unknown."""
 
     def added(counts: list[int | None]) -> int | None:
         known = [count for count in counts if count is not None]

@@ -1,6 +1,6 @@
 """Proposes models when nothing is configured: keys in the environment, models on this machine.
 
-Only looks; calls no endpoint that costs money. The user confirms a proposal.
+Calls no endpoint that costs money. The user confirms a proposal.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ PROBE_LIMIT: Final = 2**20
 
 @dataclass(frozen=True, slots=True)
 class DiscoveredModels:
-    """Something that was found. `models` are the names to choose from (one if they were not asked for).
+    """Available models. `models` are the names to choose from (one if the server was not queried).
 
-    `local`: it runs on this machine, costs nothing and sends nothing away.
+    `local`: they run on this machine, cost nothing and send nothing away.
     """
 
     name: str

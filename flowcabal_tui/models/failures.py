@@ -1,4 +1,4 @@
-"""Translates responses of a provider, or their absence, into our errors.
+"""Translates error responses of a provider, or missing ones, into our errors.
 
 Every text of a provider is hostile and may repeat the key: it is cleaned, shortened and freed of keys here.
 """
@@ -104,7 +104,7 @@ WORDS: Final[Mapping[ModelFault, tuple[str, str]]] = {
 
 
 class Failures:
-    """Makes the errors of one endpoint. Holds the key only to take it out of texts; never shows it."""
+    """Makes the errors of one endpoint. Stores the key only to remove it from texts; never shows it."""
 
     def __init__(self, base_url: str, model: str, key: str | None) -> None:
         self._host = _host(base_url)
@@ -178,7 +178,7 @@ def bad_address(url: str) -> ModelError:
 
 
 def require_address(url: str) -> None:
-    """Raises ModelError(NOT_CONFIGURED) unless `url` is http or https with a host that is read in one way only."""
+    """Raises ModelError(NOT_CONFIGURED) unless `url` is http or https with an unambiguous host."""
     if not host_of(url) or urlsplit(url).scheme not in ("http", "https") or urlsplit(url).port == 0:
         raise bad_address(url)
 

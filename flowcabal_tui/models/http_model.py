@@ -1,4 +1,4 @@
-"""The common part of all models over HTTP: the stream, the waits, the partial text."""
+"""The common part of all models over HTTP: streaming, waits, partial text."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ class HttpModel(ABC):
             await self._sleep(seconds)
 
     async def answer(self, request: ModelRequest) -> Answer:
-        """The same, collected. Raises ModelError (with `partial`)."""
+        """Like `stream`, collected into an answer. Raises ModelError (with `partial`)."""
         return await collect(self, request)
 
     async def structured(self, request: ModelRequest, shape: type[T]) -> tuple[T, Answer]:
@@ -173,7 +173,8 @@ class HttpModel(ABC):
                 await self.on_learned()
 
     async def window(self) -> int | None:
-        """The window that the server reports, in tokens; None where it reports none. Free, asked at most four times."""
+        """The window in tokens that the server reports; None if it reports none. Costs nothing; queried at most four
+        times."""
         if self._endpoint.provider != "openai":
             return None
         name = self._endpoint.model

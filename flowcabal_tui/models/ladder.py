@@ -1,4 +1,4 @@
-"""The ways to ask for a structured answer, and which of them have an effect at an endpoint."""
+"""The modes of requesting a structured answer, and which of them work at an endpoint."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ class Ladder:
 
     @property
     def mode(self) -> StructuredMode:
-        """The first of them."""
+        """The first mode to try."""
         return self.modes[0]
 
     def refused(self, mode: StructuredMode) -> None:
-        """The endpoint answered with an error where another mode then worked."""
+        """Records that the endpoint answered a mode with an error, and that another mode then worked."""
         self.known[mode] = False
 
     def answered(self, mode: StructuredMode, answer: Answer) -> bool:
-        """Notes whether the mode had an effect on this answer, and returns it. A cut answer proves nothing."""
+        """Records and returns whether the mode had an effect on this answer. A cut-off answer proves nothing."""
         effective = _had_effect(mode, answer)
         if effective or answer.finish != "length":
             self.known.setdefault(mode, effective)

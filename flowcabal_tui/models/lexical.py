@@ -1,4 +1,4 @@
-"""Vectors without a model: hashed n-grams. They find the same words again, not the same meaning."""
+"""Vectors without a model: hashed n-grams, which match equal words, not equal meaning."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class LexicalEmbedder:
         return self._dimensions
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """A vector a text, in order."""
+        """One vector per text, in order."""
         if sum(map(len, texts)) > IN_THREAD:
             return await asyncio.to_thread(self._all, texts)
         return self._all(texts)

@@ -1,4 +1,5 @@
-"""An OpenAI-compatible endpoint on loopback: through it the knowledge server uses our models and sees no key."""
+"""An OpenAI-compatible endpoint on loopback, through which the knowledge server uses our models without seeing a
+key."""
 
 from __future__ import annotations
 

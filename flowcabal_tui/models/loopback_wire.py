@@ -1,4 +1,4 @@
-"""OpenAI's JSON as the loopback endpoint speaks it."""
+"""Reads and writes OpenAI's JSON for the loopback endpoint."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FINISHES: Final = {"tool": "tool_calls"}
 
 
 class BadRequest(Exception):
-    """The client's fault; the text is shown to it."""
+    """An error of the client; the client receives the text."""
 
     def __init__(self, status: int, words: str) -> None:
         super().__init__(words)
@@ -55,7 +55,7 @@ def embedding_answer(vectors: list[list[float]], model: str, *, base64: bool) ->
 
 
 def chat_request(body: dict[str, Any]) -> ModelRequest:
-    """Raises BadRequest."""
+    """The request in a chat completion body. Raises BadRequest."""
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise BadRequest(400, "messages must be a list")

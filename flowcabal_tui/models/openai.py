@@ -84,7 +84,7 @@ def base_url(endpoint: Endpoint) -> str:
 
 
 def headers(key: str | None) -> dict[str, str]:
-    """Local servers need no key."""
+    """The headers of a call; local servers need no key."""
     return {"authorization": f"Bearer {key}"} if key else {}
 
 

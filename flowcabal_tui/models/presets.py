@@ -1,4 +1,4 @@
-"""Providers to choose from in a form: where they are, what a model of theirs is called, in which currency they bill."""
+"""Providers to choose from in a form: their addresses, the name of a model, and the currency in which they bill."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Preset:
 
     @property
     def address(self) -> str:
-        """The address that is called, also where the provider's own need not be written."""
+        """The address of calls, also if the settings leave it to the provider."""
         return Endpoint(provider=self.provider, model="-", base_url=self.base_url).address
 
 

@@ -1,4 +1,4 @@
-"""From an endpoint to a model. A provider's module is loaded when it is first used: a book is opened sooner without."""
+"""Makes models for endpoints. A provider's module is loaded on first use, so that a book opens faster."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Clock = Callable[[], float]
 def make_model(
     endpoint: Endpoint, key: str | None, *, rng: random.Random | None = None, sleep: Sleep = asyncio.sleep
 ) -> HttpModel:
-    """A ModelPort with its own connections: `aclose` it. Raises ModelError (NOT_CONFIGURED, AUTH)."""
+    """A ModelPort with its own connections; call `aclose` when done. Raises ModelError (NOT_CONFIGURED, AUTH)."""
     if endpoint.provider not in SPOKEN:
         raise _not_configured(endpoint)
     _require_address(endpoint)
@@ -70,7 +70,7 @@ def make_embedder(
     sleep: Sleep = asyncio.sleep,
     paid: Paid | None = None,
 ) -> HttpEmbedder:
-    """An EmbeddingPort with its own connections: `aclose` it. Raises ModelError (NOT_CONFIGURED, AUTH).
+    """An EmbeddingPort with its own connections; call `aclose` when done. Raises ModelError (NOT_CONFIGURED, AUTH).
 
     `paid` is called for each request that was answered.
     """
@@ -98,7 +98,7 @@ def usable_key(key: str | None) -> str | None:
 
 
 async def check(model: ModelPort, role: Role, clock: Clock = time.monotonic) -> EndpointCheck:
-    """Tests the endpoint with one tiny call. An answer without text is an answer, too."""
+    """Tests the endpoint with one tiny call. An empty answer counts as an answer."""
     endpoint, started = model.endpoint, clock()
     request = ModelRequest((Message("user", "Say: ok"),), purpose="doctor", max_tokens=CHECK_TOKENS)
     details = [("endpoint", endpoint.identity)]
@@ -151,7 +151,7 @@ async def _structured_mode(model: ModelPort) -> StructuredMode:
 
 
 async def check_embedder(embedder: EmbeddingPort, clock: Clock = time.monotonic) -> EndpointCheck:
-    """Embeds one word."""
+    """Tests the embedder with one word."""
     started = clock()
     details = (("endpoint", embedder.identity),)
     try:

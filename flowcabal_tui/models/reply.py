@@ -19,7 +19,8 @@ class PartialCall:
 
 @dataclass(slots=True)
 class Reply:
-    """All but the text. `ended`: the provider's end mark was seen; `finish` alone also makes an answer whole."""
+    """Everything received except the text. `ended`: the provider's end mark was seen; `finish` alone also makes an
+    answer complete."""
 
     finish: Finish | None = None
     ended: bool = False
@@ -65,12 +66,12 @@ class ReplyReader(Protocol):
 
 
 def count_of(value: object) -> int | None:
-    """A number of tokens; anything else is unknown."""
+    """A number of tokens; None for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def text_of(value: object) -> str:
-    """A text that may be absent. Raises TypeError for anything else."""
+    """A text that may be absent (""). Raises TypeError for other values."""
     if value is None:
         return ""
     if not isinstance(value, str):

@@ -1,4 +1,4 @@
-"""An embedder that is asked for the same text by several at once, or soon again, and embeds it once."""
+"""An embedder that computes the vector of a text once when several callers request it at once or shortly after."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ KEPT: Final = 64
 
 
 class SharedEmbedder:
-    """An EmbeddingPort over another. One search has the knowledge server ask for its query's vector a dozen times,
-    each of which would be a call that costs money."""
+    """An EmbeddingPort that wraps another one.
+
+    In one search, the knowledge server requests its query's vector a dozen times, each of which would be a paid call.
+    """
 
     def __init__(self, embedder: EmbeddingPort) -> None:
         self._embedder = embedder
@@ -29,7 +31,7 @@ class SharedEmbedder:
         return self._embedder.dimensions
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """A vector a text, in order. Only a text that comes alone is kept. Raises ModelError."""
+        """One vector per text, in order. Only a text that is requested alone is cached. Raises ModelError."""
         if len(texts) != 1:
             return await self._embedder.embed(texts)
         (text,) = texts

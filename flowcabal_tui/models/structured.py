@@ -1,4 +1,4 @@
-"""A validated value out of a model that may not keep to the form: a ladder of modes, salvage, and repairs."""
+"""Gets a validated value from a model that may not follow the format: by a ladder of modes, salvage, and repairs."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _NOT_SUPPORTED: Final = frozenset({ModelFault.REFUSED, ModelFault.NOT_FOUND})
 async def structured(
     model: ModelPort, request: ModelRequest, shape: type[T], ladder: Ladder, failures: Failures
 ) -> tuple[T, Answer]:
-    """A `shape`, and the answer that it was read from.
+    """A `shape`, and the answer from which it was read.
 
-    Parts that cannot be read are asked for again; what is still unread after that is named in the value where `shape`
-    is a `StructuredAnswer`. The usage, also an error's, is that of all tries but those that BEFORE_REPEATING took over.
+    Unreadable parts are requested again; those still unreadable are named in the value if `shape` is a
+    `StructuredAnswer`. The usage, also an error's, is that of all tries except those that BEFORE_REPEATING took over.
     Raises ModelError: the call's own, or SCHEMA with the last raw text as `partial`.
     """
     schema = answer_schema(shape)

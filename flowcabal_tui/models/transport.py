@@ -1,4 +1,4 @@
-"""HTTP to one endpoint: one client, its time limits, and every way in which a connection fails."""
+"""HTTP to one endpoint: one client, its time limits, and the translation of all connection failures."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class EventReader:
 
 
 class Inflow:
-    """Reads a body in a task of its own, so that all bytes of one network read are taken, and waited for, at once.
+    """Reads a body in a task of its own, so that all bytes of one network read are handled at once.
 
     Single pieces would cost a timer, a task switch and an event for every token.
     """
@@ -97,7 +97,7 @@ class Inflow:
         self._come, self._taken = asyncio.Event(), asyncio.Event()
 
     async def read(self, body: AsyncGenerator[bytes, None]) -> None:
-        """Reads to the end, and leaves a long stream alone for a moment after each network read."""
+        """Reads to the end, pausing briefly after each network read of a long stream."""
         reads = 0
         async with aclosing(body):
             async for piece in body:
@@ -114,11 +114,11 @@ class Inflow:
                     await self._taken.wait()
 
     def wake(self, *_reading: object) -> None:
-        """Ends the waiting."""
+        """Ends the wait."""
         self._come.set()
 
     async def wait(self) -> None:
-        """Until something has come or the body has ended."""
+        """Waits until bytes have arrived or the body has ended."""
         await self._come.wait()
 
     def take(self) -> bytes:
@@ -149,7 +149,7 @@ class Transport:
     ) -> AsyncGenerator[list[tuple[str, str | None]], None]:
         """Streams a POST: the events of each network read. `patience()` is how long the next byte may take.
 
-        A body that is plain JSON comes as one event. Raises ModelError.
+        A plain JSON body is one event. Raises ModelError.
         """
         reader = EventReader()
         response = await self._send(path, body, patience())
@@ -184,7 +184,8 @@ class Transport:
             await response.aclose()
 
     async def get(self, path: str, seconds: float, *, root: bool = False) -> bytes:
-        """The body of a GET below base_url, or with `root` of the server; b"" for any failure. Asked once."""
+        """The body of a GET below base_url, or with `root` below the server's root; b"" for any failure. Not
+        retried."""
         base = self._base_url
         if root:
             parts = urlsplit(base)
@@ -199,7 +200,7 @@ class Transport:
             return b""
 
     async def aclose(self) -> None:
-        """Closes all connections; calls that are still running fail."""
+        """Closes all connections; running calls fail."""
         client, self._client = self._client, None
         if client is not None:
             await client.aclose()

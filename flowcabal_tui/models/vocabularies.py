@@ -1,7 +1,7 @@
-"""Token counts by a model's own vocabulary (`tiktoken`), where its file is on disk. Nothing here fetches by itself.
+"""Counts tokens by a model's own vocabulary (`tiktoken`), if its file is on disk. Nothing is fetched automatically.
 
 Addresses, digests and patterns are those of `tiktoken_ext.openai_public` (tiktoken, MIT). The ranks are read here,
-because that module downloads a file that is missing.
+because that module downloads a missing file.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _CL100K: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """A vocabulary by name: where it can be fetched, the digest of its file, and how a text is cut before it."""
+    """A vocabulary by name: its address, the digest of its file, and the pattern that splits a text before it."""
 
     name: str
     digest: str
@@ -99,7 +99,7 @@ class ExactTokens:
 
 
 def load(vocabulary: Vocabulary) -> ExactTokens | None:
-    """Reads a vocabulary; None where its file is missing or invalid, or tiktoken is not installed.
+    """Reads a vocabulary; None if its file is missing or invalid, or tiktoken is not installed.
 
     Takes up to a second: call it in a thread.
     """
@@ -128,7 +128,7 @@ def _require(vocabulary: Vocabulary, body: bytes) -> None:
 
 
 async def fetch(vocabulary: Vocabulary, url: str = "") -> None:
-    """Fetches a vocabulary and keeps it. The user has asked for it. Raises SettingsError; then nothing is changed."""
+    """Fetches a vocabulary at the user's request and stores it. Raises SettingsError; then nothing is changed."""
     import httpx
 
     body = bytearray()

@@ -1,4 +1,4 @@
-"""A model's window in tokens, as servers report it: in their list of models, in an answer of their own, in the error of
+"""A model's window in tokens, as reported by servers: in their list of models, in a special answer, or in the error for
 an overflow.
 
 OpenAI's own list has no such field. vLLM: `max_model_len`; OpenRouter, Together: `context_length`; Groq:
@@ -61,7 +61,7 @@ def listed_window(body: bytes, model: str) -> int | None:
 
 
 def refused_window(body: str) -> int | None:
-    """The window that the error of an overflow names; None where it names none."""
+    """The window stated in the error for an overflow; None if it states none."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""The parts of an open project and how they hang together."""
+"""The parts of an open project and their connections."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 
 class Parts:
-    """Base, memory, book, runs of an open project. Lives on the engine's loop.
+    """The parts of an open project. Lives on the engine's loop.
 
-    A part is imported and built when it is first needed (decision 38): what a project is opened for needs few of them.
+    A part is imported and built on first use (decision 38), since most uses of a project need few of them.
     """
 
     def __init__(self, base: ProjectBase, modes: Modes) -> None:
@@ -50,7 +50,7 @@ class Parts:
 
     @cached_property
     def agents(self) -> AgentFactory:
-        """The agents, by the settings of the moment."""
+        """Makes agents by the current settings."""
         from flowcabal_tui.project.agents import AgentFactory
 
         return AgentFactory(self.base)
@@ -91,7 +91,7 @@ class Parts:
 
     @cached_property
     def findings(self) -> Findings:
-        """What checks found."""
+        """Findings of checks."""
         from flowcabal_tui.project.story.findings import Findings
 
         base, agents = self.base, self.agents
@@ -100,7 +100,7 @@ class Parts:
 
     @cached_property
     def notes(self) -> ReaderNotes:
-        """What readers noted."""
+        """Notes of readers."""
         from flowcabal_tui.project.story.reader_notes import ReaderNotes
 
         return ReaderNotes(self.store.comments)
@@ -139,7 +139,7 @@ class Parts:
 
     @cached_property
     def impacts(self) -> ImpactReviews:
-        """What depends on a change."""
+        """Reviews of the places that depend on a change."""
         from flowcabal_tui.project.story.impact import ImpactReviews
 
         base = self.base
@@ -180,7 +180,8 @@ class Parts:
         trust: bool = False,
         complete: bool = True,
     ) -> Parts:
-        """Without `complete` only the book can be read and written until `base.complete` is called.
+        """Opens the parts of a project. Without `complete`, only the book can be read and written until `base.complete`
+        is called.
 
         Raises ProjectError or SettingsError.
         """
@@ -199,13 +200,13 @@ class Parts:
         return parts
 
     def forget_in_log(self, holds: Callable[[str], bool]) -> None:
-        """Removes the lines that `holds` is true of. Raises OSError."""
+        """Removes the log lines for which `holds` is true. Raises OSError."""
         if self.log is not None:
             forget_in_log(self.log, self.base.folder, holds)
 
     @property
     def quiet(self) -> bool:
-        """True when no run can go on without a human. May be asked from any thread."""
+        """True when no run can continue without a person. Thread-safe."""
         return "runs" not in vars(self) or self.runs.quiet
 
     async def is_idle(self) -> bool:
@@ -214,7 +215,7 @@ class Parts:
         return self.runs.manager.idle and (job is None or job.state not in ("running", "pausing"))
 
     async def adopt_models(self, identity: str) -> None:
-        """Plays the user's and the agents' role with a model that was found here, from now on. Raises SettingsError."""
+        """Uses a model found on this machine for the user's and the agents' role from now on. Raises SettingsError."""
         from flowcabal_tui.project.models.found import found_model
 
         base = self.base
@@ -228,7 +229,7 @@ class Parts:
         await base.trust.renew_models(base.settings.models)
 
     async def close(self) -> None:
-        """Runs first, so that their text is journalled; the store last."""
+        """Closes the runs first, so that their text is journalled, and the store last."""
         base = self.base
         base.emit(Status("closing"))
         for close in base.closes_first:

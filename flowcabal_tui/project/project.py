@@ -1,4 +1,4 @@
-"""A project as callers see it: opened, asked through its services, sent commands, drained of events, closed."""
+"""A project as callers see it: open it, query its services, send commands, read events, close it."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ CLOSE_SECONDS = 5.0
 
 
 class Project:
-    """Open it with `Project.open`; close it with `await project.close()`.
+    """An open project. Open it with `Project.open`; close it with `await project.close()`.
 
     All methods, and those of the services, may be called from any thread or loop; coroutines are awaited on the
-    caller's loop while the work is done on the engine's. Cancelling a caller never cancels a command.
+    caller's loop while the work runs on the engine's. Cancelling a caller never cancels a command.
     """
 
     def __init__(self, engine: EngineThread, parts: Parts, feed: EventFeed, *, knowledge: bool) -> None:
@@ -100,7 +100,7 @@ class Project:
         return project
 
     async def complete(self) -> None:
-        """Reads what else is needed to work with the book. Raises ProjectError or SettingsError."""
+        """Reads everything else that is needed to work with the book. Raises ProjectError or SettingsError."""
         await self._engine.call(self._parts.base.complete())
 
     def begin(self) -> None:
@@ -168,12 +168,12 @@ class Project:
         return self._parts.quiet
 
     async def linger(self) -> None:
-        """Returns when no run can continue without a person: for a terminal that hung up."""
+        """Returns when no run can continue without a person; used after a terminal hung up."""
         while not self.quiet:  # noqa: ASYNC110  # the runs live on the engine's loop, this is another
             await asyncio.sleep(0.1)
 
     async def check(self) -> None:
-        """SQLite's own check of the whole file. Raises ProjectDamaged."""
+        """Runs SQLite's integrity check on the whole file. Raises ProjectDamaged."""
         await self._engine.call(self._parts.store.check())
 
     async def close(self) -> None:

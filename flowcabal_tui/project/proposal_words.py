@@ -82,7 +82,7 @@ NameOf = Callable[[EntityId], str]
 
 
 def joined(*parts: str) -> str:
-    """The parts on one line, with a semicolon where a part does not end its sentence itself."""
+    """The parts on one line, separated by semicolons unless a part ends its sentence itself."""
     line = ""
     for part in filter(None, parts):
         ends = _ENDED.search(line)
@@ -141,7 +141,7 @@ def changed(proposal: Proposal, name_of: NameOf) -> str:
 
 
 def about(proposal: Proposal, name_of: NameOf) -> str:
-    """Whom it is about, and a fact's state or a moment's time."""
+    """The subjects, and a fact's state or a moment's time."""
     match proposal.difference.after:
         case Fact(about=people, attribute=detail) | Moment(about=people, when=detail):
             return joined(_(", ").join(map(name_of, people)), clean_line(detail))
@@ -151,7 +151,7 @@ def about(proposal: Proposal, name_of: NameOf) -> str:
 
 
 def reason(proposal: Proposal) -> str:
-    """Why it is made or waits."""
+    """The reason why it is made or waits."""
     if isinstance(proposal.difference.after, Finding):
         return clean_line(proposal.difference.after.explanation)
     if proposal.kind in ("entity", "name") and proposal.reason.grounds == "quoted":
@@ -171,7 +171,8 @@ def origin(who: Origin) -> str:
 
 
 def state_words(proposal: Proposal) -> str:
-    """The state; an edit is accepted or refused; a note of a reader is answered, whatever was done with the text."""
+    """The state in words. An edit is accepted or refused; a note of a reader is answered, whatever happened to the
+    text."""
     if proposal.origin.by == "reader" and proposal.state == "resolved":
         return _("answered")
     if isinstance(proposal.difference.after, TextEdit | OutlineEdit | TitleEdit | WorkflowEdit):

@@ -1,4 +1,4 @@
-"""A service of the engine as a caller on any thread or loop sees it."""
+"""A proxy for a service of the engine, for callers on any thread or loop."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ S = TypeVar("S")
 
 
 def on_engine(make: Callable[[], S], engine: EngineThread) -> S:
-    """A service; its coroutines are awaited on the caller's loop while they run on the engine's.
+    """A proxy for a service; its coroutines are awaited on the caller's loop while they run on the engine's.
 
-    `make` gives the service, on the engine's loop, where what it needs is imported. Its coroutines raise
-    FlowCabalError, and Gone for a chapter, run, workflow or version that does not exist. Only they can be called.
+    `make` returns the service; it is called on the engine's loop, where its dependencies are imported. The coroutines
+    raise FlowCabalError, and Gone for a chapter, run, workflow or version that does not exist. Only coroutines can be
+    called.
     """
     return cast(S, _Proxy(make, engine))
 

@@ -37,7 +37,8 @@ _NOT_CHAPTERS: Final = ("meta/", "entity/", "scene/")
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file of the manuscript folder. `position` is the chapter's place by its name, from 1; 0: it has none."""
+    """A file of the manuscript folder. `position` is the chapter's position according to the file name, from 1; 0:
+    none."""
 
     path: Path
     position: int
@@ -49,7 +50,7 @@ class FoundFile:
 class FoundChapter:
     """A chapter. `versions` are those with complete texts, oldest first; `lost` are the numbers of the others.
 
-    `file` holds the text that follows them: an edit made outside, or all that is left.
+    `file` holds a later text: an edit made outside, or all that is left.
     """
 
     id: ChapterId
@@ -63,20 +64,20 @@ class FoundChapter:
 
     @property
     def newest_is_lost(self) -> bool:
-        """True when there was a newer text than the one that can be taken out."""
+        """True when there was a newer text than the one that can be recovered."""
         newest = max((version.number for version in self.versions), default=0)
         return self.file is None and max(self.lost, default=0) > newest
 
     @property
     def is_lost(self) -> bool:
-        """True when nothing of it can be taken out."""
+        """True when nothing of it can be recovered."""
         return self.file is None and not self.versions and bool(self.lost)
 
 
 class Rescue:
-    """A damaged project that is read as far as possible. Use it in a `with` statement.
+    """A damaged project, read as far as possible. Use it in a `with` statement.
 
-    Raises ProjectNotFound, ProjectLocked, and DiskFull where files cannot be read.
+    Raises ProjectNotFound, ProjectLocked, and DiskFull when files cannot be read.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -129,7 +130,7 @@ class Rescue:
         self._salvage.__exit__()
 
     def text(self, name: Digest) -> str:
-        """A text that was found whole, in the database or in a file. KeyError if it was not."""
+        """A text that was found complete, in the database or in a file. Raises KeyError if it was not."""
         if name in self.found.texts:
             return self._salvage.text(name)
         content = _content(self._paths[name])

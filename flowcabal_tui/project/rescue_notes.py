@@ -15,7 +15,8 @@ from flowcabal_tui.store import Store
 
 
 async def put_notes(rescue: Rescue, store: Store, made_of: Mapping[ChapterId, ChapterId]) -> None:
-    """`made_of` gives the new chapter of each old one. Locks come last: nothing is written into a locked chapter."""
+    """Stores them; `made_of` returns the new chapter of each old one. Locks come last, since nothing can be written
+    into a locked chapter."""
     texts = {new: await store.book.text(new) for new in made_of.values()}
     for comment in rescue.comments:
         if comment.chapter in made_of:

@@ -90,9 +90,9 @@ def _line(chapter: FoundChapter) -> str:
 
 
 async def take_out(rescue: Rescue, source: Path, target: Path) -> bool:
-    """Writes everything that is whole into a new folder; False when no new project could be made of it.
+    """Writes all complete texts into a new folder; returns False when no new project could be made.
 
-    Raises ProjectExists for a folder that holds something, DiskFull; then nothing was written.
+    Raises ProjectExists for a folder that is not empty, DiskFull; then nothing was written.
     """
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise ProjectExists(

@@ -1,4 +1,4 @@
-"""The settings of an open project: changed in its file from here, and read again when another program changes it."""
+"""The settings of an open project: changes to its file, and reloading when another program changes it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ class SettingsSeen:
 
 
 class SettingsInForce:
-    """`settings` are in force, `written` are those of the file; `problem` is the reason why the file cannot be read."""
+    """The settings in use. `settings` are in force, `written` are those of the file; `problem` is the reason why the
+    file cannot be read."""
 
     def __init__(self, folder: Path, settings: ProjectSettings) -> None:
         self._folder, self._opened = folder, settings
@@ -60,11 +61,11 @@ class SettingsInForce:
 
     @property
     def later(self) -> tuple[str, ...]:
-        """Settings of the file that are in force when the project is opened again, as `table` or `table.key`."""
+        """Settings of the file that take effect when the project is opened again, as `table` or `table.key`."""
         return tuple(_later(self.settings, self.written))
 
     async def change(self, change: Callable[[ProjectSettings], ProjectSettings]) -> None:
-        """Changes the file. Raises SettingsError, and then nothing was changed."""
+        """Changes the file. Raises SettingsError; then nothing was changed."""
         async with self._lock:
             try:
                 self._take(await asyncio.to_thread(change_project, self._folder, change, file_modes()))
@@ -74,8 +75,8 @@ class SettingsInForce:
                 ) from error
 
     async def look(self) -> SettingsSeen | None:
-        """Reads the file again if it was written since; None: it has the same content. The last good settings stay in
-        force."""
+        """Reads the file again if it was written since; returns None if its content is the same. The last valid
+        settings stay in force."""
         async with self._lock:
             stamp = await asyncio.to_thread(self._stamp)
             if stamp is None or stamp == self._seen:
@@ -116,7 +117,7 @@ def _later(now: ProjectSettings, written: ProjectSettings) -> Iterator[str]:
 
 
 def with_model(settings: ProjectSettings, table: str, endpoint: Endpoint | None) -> ProjectSettings:
-    """The settings with another model in `[models.TABLE]`; None takes the table away. Raises SettingsError."""
+    """The settings with another model in `[models.TABLE]`; None removes the table. Raises SettingsError."""
     models, (role, _point, name) = settings.models, table.partition(".")
     if role == "more" and name:
         more = {key: each for key, each in models.more.items() if key != name}
@@ -129,7 +130,7 @@ def with_model(settings: ProjectSettings, table: str, endpoint: Endpoint | None)
 
 
 def with_values(settings: ProjectSettings, table: str, values: Mapping[str, Any]) -> ProjectSettings:
-    """The settings with other values in a table. Raises SettingsError for what cannot be set by a command."""
+    """The settings with other values in a table. Raises SettingsError for values that a command cannot set."""
     if unknown := [key for key in values if key not in CHANGEABLE.get(table, ())]:
         raise SettingsError(
             _("{names} cannot be set from here.").format(names=", ".join(f"{table}.{key}" for key in unknown)),

@@ -17,7 +17,7 @@ class Startup:
         self._working = False
 
     async def begin(self) -> None:
-        """After the project is open. A restricted project starts nothing before the user's answer."""
+        """Starts everything once the project is open. A restricted project starts nothing before the user's answer."""
         parts = self._parts
         await parts.base.complete()
         parts.base.emit(Status("connected"))

@@ -1,4 +1,4 @@
-"""Values that a project returns to its callers: frozen, made fresh for every question."""
+"""Values that a project returns to its callers: frozen, and new for every question."""
 
 from __future__ import annotations
 
@@ -97,9 +97,8 @@ class ProfileRow:
 class ProfileView:
     """A profile in its three levels, as contexts of a next chapter read it, with its history, newest first.
 
-    `pinned` is the generation of the pinned state. `offered` are states of levels that were made after the writer's own
-    text, or the pin, and wait beside it until they are taken. The L2 is the whole evidence, read from the index at the
-    question: it has no history.
+    `pinned` is the generation of the pinned state. `offered` are states made after the writer's own text or the pin,
+    which wait until they are accepted. The L2 is the whole evidence, read from the index on demand: it has no history.
     """
 
     uri: str
@@ -113,7 +112,7 @@ class ProfileView:
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """A context source opened: its text, and the span that was cited (-1: all of it)."""
+    """An opened context source: its text, and the cited span (-1: all of it)."""
 
     uri: str
     title: str

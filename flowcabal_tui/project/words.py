@@ -155,7 +155,7 @@ TASK_STATES: Final[Mapping[Freshness, str]] = {
 
 
 def inner_title(path: NodeId) -> str:
-    """The title of a node that only a run knows: one of the candidates of an evolution, or the sifting of them."""
+    """The title of a node that only exists in a run: a candidate of an evolution, or their sifting."""
     last = path.rpartition("/")[2]
     kind, _sign, number = last.partition("-")
     if kind == "candidate" and number.isdigit():
@@ -179,7 +179,7 @@ def check_words(check: AngleCheck) -> str:
 
 
 def beside(words: str, more: str) -> str:
-    """Words with others in brackets behind them; "" for none."""
+    """Words followed by others in brackets; "" for none."""
     return _("{words} ({more})").format(words=words, more=more) if more else words
 
 
@@ -189,7 +189,7 @@ def counting_words(counted_by: str) -> str:
 
 
 def level_words(source: ContextSource) -> str:
-    """In which form a source went in: "full text" only for a text that is whole."""
+    """The form in which a source was included: "full text" only for a complete text."""
     if source.level != "L2":
         return _(LEVELS[source.level])
     if source.kept < source.of:
@@ -198,7 +198,7 @@ def level_words(source: ContextSource) -> str:
 
 
 def money(amount: Decimal | None, currency: str) -> str:
-    """An amount with its sign, such as ¥0.06, rounded up to two digits after the point, below 0.01 to four."""
+    """An amount with its currency sign, such as ¥0.06, rounded up to two decimals, or to four below 0.01."""
     if amount is None:
         return _("unknown")
     least = Decimal("0.01") if not amount or amount >= Decimal("0.01") else Decimal("0.0001")
@@ -207,19 +207,19 @@ def money(amount: Decimal | None, currency: str) -> str:
 
 
 def paid_models(models: Iterable[tuple[Role, Endpoint]], *roles: Role) -> str:
-    """The names of the models with these roles, without the embedded one; "" where none is paid for."""
+    """The names of the models with these roles, without the embedded one; "" if none of them is paid."""
     paid = (endpoint.model for role, endpoint in models if role in roles and endpoint.provider != "offline")
     return _(", ").join(dict.fromkeys(map(clean_line, paid)))
 
 
 def price_lines(models: str, likely: str, most: str) -> list[str]:
-    """Which model, the likely price and the highest one: the same lines before everything that is paid for."""
+    """The model, the likely price and the highest one: the same lines precede every paid action."""
     lines = [_("Model: {names}").format(names=models)] if models else []
     return [*lines, _("Likely: {spend}").format(spend=likely), _("At most: {spend}").format(spend=most)]
 
 
 def spend_lines(quote: Quote, *, asks: bool = True, models: str = "") -> list[str]:
-    """The lines of a price, and the parts without a limit. `asks`: it is of a run, which asks at its limit."""
+    """The lines of a price, and the parts without a limit. `asks`: the run asks at its limit."""
     kept = _("When the output is kept, background work is likely to cost {spend}.")
     keeping = [kept.format(spend=spend_words(quote.keeping, quote.currency))] if quote.keeping else []
     if quote.is_free:
@@ -235,12 +235,12 @@ def spend_lines(quote: Quote, *, asks: bool = True, models: str = "") -> list[st
 
 
 def calls_words(calls: int) -> str:
-    """A number of calls to a model."""
+    """The number of model calls, in words."""
     return ngettext("{n} call", "{n} calls", calls).format(n=f"{calls:,}")
 
 
 def sum_words(costs: Iterable[tuple[Decimal | None, str]]) -> str:
-    """The sum of several costs, a sum a currency; unknown if one of them is."""
+    """The sum of several costs, one sum per currency; unknown if one of them is."""
     sums: dict[str, Decimal] = {}
     for cost, currency in costs:
         if cost is None:
@@ -250,7 +250,7 @@ def sum_words(costs: Iterable[tuple[Decimal | None, str]]) -> str:
 
 
 def spend_words(spend: Spend, currency: str) -> str:
-    """Money where it is known, with calls and tokens."""
+    """The money if it is known, with calls and tokens."""
     tokens = _("{calls}, {n:,} tokens in, {out:,} out")
     words = tokens.format(calls=calls_words(spend.calls), n=spend.input_tokens, out=spend.output_tokens)
     return beside(money(spend.cost, currency), words) if spend.cost is not None and currency else words
@@ -276,7 +276,7 @@ def scene_words(intent: Intent) -> dict[SceneField, str]:
 
 
 def belongs(placed: Placed, titles: Mapping[ChapterId, str]) -> str:
-    """The volume or chapter of a part of the outline; `titles` are of the chapters, as shown."""
+    """The volume or chapter of a part of the outline; `titles` are those of the chapters, as displayed."""
     if placed.part.kind == "volume":
         return _("volume {name}").format(name=clean_line(placed.volume)) if placed.volume else _("volume")
     if placed.chapters:

@@ -17,6 +17,6 @@ class WorkSignal:
         return self._lanes[-1]
 
     def wake(self) -> None:
-        """Announces new work, or that the knowledge server came up."""
+        """Announces new work, or that the knowledge server is available."""
         for event in self._lanes:
             event.set()

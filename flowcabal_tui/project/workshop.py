@@ -1,13 +1,13 @@
-"""Work that holds the interpreter for more than a moment, or reads what strangers made, goes to a helper process.
+"""Runs work that blocks the interpreter for more than a moment, or reads files of strangers, in a helper process.
 
     workshop = Workshop()
     preview = await workshop.do(read_manuscript, path, limits=READING)
 
 `do` runs a module-level function there and returns its value or raises its error. `limits` bound one piece of work:
-processor seconds, seconds of waiting, and MiB of memory above what the process held before. A function needs to know
-nothing of them. When the work exceeds one, or the process dies, the caller gets `HelperFailed` whose `cause` is "time",
-"memory" or "died"; nothing is tried a second time, and the next piece of work gets a new process. A caller that reads a
-file for the user turns it into its own error with the name of the file.
+processor seconds, seconds of waiting, and MiB of memory above what the process held before. When the work exceeds one
+of them, or the process dies, the caller gets `HelperFailed` with the `cause` "time", "memory" or "died"; nothing is
+retried, and the next piece of work gets a new process. A caller that reads a file for the user turns it into its own
+error with the name of the file.
 
 The process reads from a pipe and ends when that is closed, so it never outlives us, however we end. (A worker of
 `concurrent.futures` holds both ends of its pipes and would stay.) It starts isolated; see `system/processes.py`.
@@ -64,7 +64,7 @@ USUAL: Final = Limits()
 
 
 def looking_for_names(characters: int) -> Limits:
-    """For looking for the names of a text of so many characters: a million takes some 6 s."""
+    """The limits for finding the names in a text of `characters` characters: a million takes some 6 s."""
     return Limits(USUAL.cpu_seconds + characters // 10_000, USUAL.seconds + characters / 1_000)
 
 
@@ -85,7 +85,8 @@ class Workshop:
         *arguments: *Arguments,
         limits: Limits = USUAL,
     ) -> T:
-        """Runs a pure module-level function there. Its errors come back as they are, in the language of ours.
+        """Runs a pure module-level function in the helper process. Raises its errors unchanged, in the language of this
+        process.
 
         Raises HelperFailed when the work exceeds its limits or the process dies.
         """
@@ -189,7 +190,8 @@ def _failed(cause: HelperCause, limit: float, detail: str = "") -> HelperFailed:
 
 
 def serve() -> None:
-    """The helper process: does one piece of work after another until the other side is gone."""
+    """The main loop of the helper process: does one piece of work after another until the other side closes the
+    pipe."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.nice(_NICENESS)
     begin_loading()

@@ -35,10 +35,10 @@ BookState = Literal["there", "open", "missing", "damaged"]
 
 @dataclass(frozen=True, slots=True)
 class BookSummary:
-    """A book as it was when it was last worked on.
+    """The state of a book when it was last edited.
 
     `length` and `today` are characters (Chinese) or words; `today` counts for the day `day` (ISO) only. `chapter` is
-    the id of the chapter that was open, `place` the character of its text at the cursor, `is_editing`: in the editor.
+    the id of the open chapter, `place` the character of its text at the cursor, `is_editing`: in the editor.
     `decisions`, `findings` and `proposals` wait for the writer; `unsaved` counts chapters.
     """
 
@@ -68,7 +68,7 @@ def summary_file(folder: Path) -> Path:
 
 
 def read_summary(folder: Path) -> BookSummary | None:
-    """None when there is none for this folder, or it is damaged. Its words are foreign: they were not cleaned."""
+    """The summary of the book in a folder; None if there is none or it is damaged. Its texts are not cleaned."""
     file = summary_file(folder)
     try:
         text = Folder(file.parent).text(file.name, limit=_LARGEST)
@@ -96,7 +96,7 @@ def keep_summary(folder: Path, summary: BookSummary) -> None:
 
 
 def forget_summary(folder: Path) -> None:
-    """Takes the summary away, if there is one; the book stays as it is."""
+    """Deletes the summary, if there is one; the book is not changed."""
     with suppress(OSError):
         summary_file(folder).unlink(missing_ok=True)
 
@@ -108,7 +108,7 @@ def book_name(folder: Path) -> str:
 
 
 def book_state(folder: Path) -> BookState:
-    """The state of a book as seen from outside. Opens no project and changes nothing."""
+    """The state of a book without opening it. Changes nothing."""
     try:
         book_name(folder)
     except (FileNotFoundError, NotADirectoryError):

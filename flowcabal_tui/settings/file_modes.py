@@ -1,4 +1,4 @@
-"""Who may read what is made in a project's folder."""
+"""The permissions of files created in a project's folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from flowcabal_tui.system.files import PRIVATE, SHARED, Modes
 def file_modes() -> Modes:
     """The permissions of files made in project folders; private if the user's file cannot be read.
 
-    The file is checked only where it asks to share: to check it takes longer than to open a book.
+    The file is validated only if it asks to share files, because validation takes longer than opening a book.
     """
     try:
         if tomllib.loads(plain_text(paths.user_file())).get("project_files") != "shared":

@@ -1,4 +1,4 @@
-"""The texts of settings files, as they are read before anything is checked."""
+"""Reads the texts of settings files, before anything is validated."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ LARGEST_PROJECT_FILE: Final = 4 * 1024 * 1024
 
 
 def plain_text(path: Path) -> str:
-    """The whole file. Raises OSError or UnicodeDecodeError."""
+    """The text of a file. Raises OSError or UnicodeDecodeError."""
     return path.read_bytes().decode("utf-8")
 
 
 def text_of(path: Path, read: Callable[[Path], str] = plain_text) -> str | None:
-    """The file's text; None where there is no file. Raises SettingsError."""
+    """The file's text; None if there is no file. Raises SettingsError."""
     try:
         return read(path)
     except FileNotFoundError:
@@ -50,7 +50,8 @@ def project_text(folder: Path) -> str:
 
 
 def require_writable(path: Path) -> None:
-    """Raises PermissionError for a file that its owner has locked against writing: to replace it would go round it."""
+    """Raises PermissionError for a file that its owner has made read-only, which replacing the file would
+    circumvent."""
     with suppress(FileNotFoundError):
         if not path.stat().st_mode & stat.S_IWUSR:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))

@@ -17,7 +17,7 @@ KeyHost = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class KeyHosts:
-    """The bindings of the user's file; the models that it names bind their keys too."""
+    """The bindings of the user's file; the models that it names also bind their keys."""
 
     hosts: Mapping[str, Set[str]]
     plain: Set[str]
@@ -34,7 +34,7 @@ def is_safe_transport(url: str) -> bool:
 
 
 def key_hosts() -> KeyHosts:
-    """The bindings in the user's file at this moment. Raises SettingsError."""
+    """The current bindings in the user's file. Raises SettingsError."""
     return _key_hosts(load_user())
 
 
@@ -52,10 +52,10 @@ def _key_hosts(user: UserSettings) -> KeyHosts:
 
 
 def keep_model_key(endpoint: Endpoint, key: str) -> Endpoint:
-    """Keeps the key of an endpoint as its `secret`, and returns the endpoint with the entry's name.
+    """Stores the key of an endpoint as its `secret`, and returns the endpoint with the entry's name.
 
-    An entry whose key belongs to another host is left alone: the name is then that of this host. Raises OSError or
-    SettingsError.
+    An entry whose key belongs to another host is not changed; the new entry is then named after this host. Raises
+    OSError or SettingsError.
     """
     host, name = host_of(endpoint.address), endpoint.secret
     if name in read_secrets() and not key_hosts().allows(name, host):

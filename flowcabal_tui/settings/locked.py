@@ -1,4 +1,4 @@
-"""One process at a time reads, changes and writes a file of the user."""
+"""Lets one process at a time read, change and write a file of the user."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def locked(path: Path) -> Iterator[None]:
 
 @contextmanager
 def in_turn(path: Path) -> Iterator[None]:
-    """The same for a file of a project: the lock is in the user's state folder, and no lock is better than no work."""
+    """Like `locked`, for a file of a project: the lock is in the user's state folder, and work continues if it cannot
+    be taken."""
     with ExitStack() as stack:
         with suppress(OSError):
             stack.enter_context(locked(paths.state_folder() / "settings" / digest(str(path.resolve()))))

@@ -1,8 +1,8 @@
 """The settings of a project that is being opened.
 
-To check settings takes pydantic, a sixth of the time until the chapters are painted. A text that was checked before by
-this version of the program is therefore checked again only when a setting is first used, behind the chapters; a text
-that is new or was changed is checked before anything is opened.
+Validating settings needs pydantic, which takes a sixth of the time until the chapters are displayed. A text that this
+version of the program has validated before is therefore validated again only when a setting is first used; a new or
+changed text is validated before anything is opened.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class OpenedSettings:
     language: str
 
     def checked(self) -> ProjectSettings:
-        """All settings. Raises SettingsError."""
+        """All settings, validated. Raises SettingsError."""
         from flowcabal_tui.settings.project_file import checked_project  # imports pydantic
 
         return checked_project(self.folder, self.text)

@@ -1,4 +1,4 @@
-"""Paths of files, by the XDG rules. Asking for a path never makes a folder."""
+"""Paths of files, by the XDG rules. These functions create no folders."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ MANUSCRIPT: Final = "manuscript"
 
 
 def config_folder() -> Path:
-    """Settings and secrets of the user."""
+    """The folder of the user's settings and secrets."""
     return Path(os.environ.get("FLOWCABAL_CONFIG_DIR") or _DIRS.user_config_dir)
 
 
 def state_folder() -> Path:
-    """Recent projects and crash reports."""
+    """The folder of recent projects and crash reports."""
     return Path(os.environ.get("FLOWCABAL_STATE_DIR") or _DIRS.user_state_dir)
 
 
@@ -43,7 +43,7 @@ def secrets_file() -> Path:
 
 
 def locations() -> tuple[tuple[str, Path], ...]:
-    """Every place, by name, as `config path` prints it."""
+    """Every folder by name, as `config path` prints it."""
     return (
         ("config", user_file()),
         ("secrets", secrets_file()),

@@ -1,4 +1,4 @@
-"""`flowcabal.toml`: the settings of a project. It is shared with the novel, so it holds no secret."""
+"""`flowcabal.toml`: the settings of a project. It is shared with the novel, so it contains no secret."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ModelsSettings(_Table):
     )
 
     def of(self, role: Role) -> Endpoint | None:
-        """The agent role falls back to the user's model."""
+        """The endpoint of a role; the agent role falls back to the user's model."""
         chosen: Endpoint | None = getattr(self, self.role(role))
         return chosen
 
@@ -50,7 +50,7 @@ class ModelsSettings(_Table):
 
     @property
     def tables(self) -> dict[str, Endpoint]:
-        """The endpoints that are set, by the names of their tables under `[models]`, those that write first."""
+        """The configured endpoints, by the names of their tables under `[models]`, writing roles first."""
         roles = {"user": self.user, "agent": self.agent}
         further = {f"more.{name}": endpoint for name, endpoint in self.more.items()}
         known = {**roles, **further, "embedding": self.embedding}
@@ -64,7 +64,7 @@ class ModelsSettings(_Table):
         return tuple(dict.fromkeys([*roles, *self.more]))
 
     def called(self, role: Role, name: str | None = None) -> tuple[str, Endpoint | None]:
-        """The table that determines the target of a call, and the endpoint there; None: it is not set.
+        """The table that determines the target of a call, and its endpoint (None: not configured).
 
         A node's `name` is that of a table of `more`, else the model of the role or of any other table that writes; a
         name that no table has is another model at the endpoint of the role.
@@ -225,17 +225,18 @@ def checked_project(folder: Path, text: str) -> ProjectSettings:
 
 
 def save_project(folder: Path, settings: ProjectSettings, modes: Modes = PRIVATE) -> None:
-    """Brings the file to these settings, or makes it; see `change_project`. Raises OSError or SettingsError."""
+    """Writes these settings to the file, which is created if it is missing; see `change_project`. Raises OSError or
+    SettingsError."""
     _write(folder, lambda _before: settings, modes)
 
 
 def change_project(
     folder: Path, change: Callable[[ProjectSettings], ProjectSettings], modes: Modes = PRIVATE
 ) -> ProjectSettings:
-    """Changes the settings as the file has them at this moment, and returns what it has then.
+    """Changes the current settings of the file, and returns the result.
 
-    Only lines of changed settings are written: comments, order and permissions stay, and so does what another program
-    wrote meanwhile. Raises OSError or SettingsError, and then the file is as it was.
+    Only lines of changed settings are written: comments, order and permissions stay, and so do changes that another
+    program made meanwhile. Raises OSError or SettingsError; then the file is unchanged.
     """
 
     def apply(before: ProjectSettings | None) -> ProjectSettings:

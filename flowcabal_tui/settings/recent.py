@@ -14,7 +14,7 @@ RECENT_LIMIT: Final = 20
 
 
 def recent_projects() -> tuple[Path, ...]:
-    """Newest first; a damaged list reads as empty, it is only a convenience."""
+    """The recent projects, newest first; empty if the list is damaged."""
     try:
         entries = json.loads((paths.state_folder() / "recent.json").read_text(encoding="utf-8"))
         return tuple(Path(entry) for entry in entries if isinstance(entry, str))
@@ -31,7 +31,7 @@ def remember_project(folder: Path) -> None:
 
 
 def forget_project(folder: Path) -> None:
-    """Takes a project from the list, and its summary; the project itself stays as it is. Raises OSError."""
+    """Removes a project from the list, and its summary; the project itself is not changed. Raises OSError."""
     kept = [str(path) for path in recent_projects() if path != folder]
     write_whole(paths.state_folder() / "recent.json", json.dumps(kept, ensure_ascii=False).encode())
     forget_summary(folder)

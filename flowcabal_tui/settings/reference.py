@@ -1,4 +1,4 @@
-"""The page of settings, made from the models that read them: `python -m flowcabal_tui.settings.reference`."""
+"""Generates the page of settings from their models: `python -m flowcabal_tui.settings.reference`."""
 
 from __future__ import annotations
 

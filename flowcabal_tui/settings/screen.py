@@ -1,4 +1,4 @@
-"""The settings of `config.toml` that the first frame needs, read without the library that checks them."""
+"""The settings of `config.toml` that the first frame needs, read without the validation library."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ScreenSettings:
 
 
 def load_screen() -> ScreenSettings | None:
-    """The file's settings of the screen; None for a file that looks wrong, of which `load_user` names line and key."""
+    """The file's settings of the screen; None for an invalid file, whose errors `load_user` reports."""
     try:
         found = tomllib.loads(paths.user_file().read_text(encoding="utf-8"))
         known = {item.name: found[item.name] for item in fields(ScreenSettings) if item.name in found}

@@ -1,4 +1,4 @@
-"""A secret of this user that no project contains: values derived from it cannot have been prepared by another."""
+"""A secret of this user that no project contains, so that values derived from it cannot be forged."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FORM: Final = re.compile(r"[0-9a-f]{32}")
 
 
 def user_seal() -> str:
-    """32 hexadecimal digits, made once; for this process alone when they cannot be kept."""
+    """32 hexadecimal digits, created once; valid only for this process if they cannot be stored."""
     file = paths.state_folder() / "seal"
     try:
         if (known := _read(file)) is None:

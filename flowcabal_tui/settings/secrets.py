@@ -57,7 +57,7 @@ def has_key(endpoint: Endpoint, environ: Mapping[str, str] = os.environ) -> bool
 def find_key(endpoint: Endpoint, environ: Mapping[str, str] = os.environ) -> str | None:
     """The key of an endpoint: its environment variable first, then its entry in the secrets file.
 
-    Only `Trust.require_model` hands it on, when the user has confirmed that it may be sent to that host.
+    Only `Trust.require_model` passes it on, after the user has confirmed that it may be sent to that host.
     """
     if endpoint.api_key_env and (key := environ.get(endpoint.api_key_env)):
         return key

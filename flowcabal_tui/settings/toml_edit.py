@@ -1,8 +1,8 @@
-"""Changes of single values in a TOML text: every other line, with its comment and its place, stays as it is.
+"""Changes single values in a TOML text; every other line, with its comment and its place, is unchanged.
 
-A value that is there is replaced by tomlkit. What is added or taken away is a line of its own: tomlkit would put a new
-key below the comment that introduces the next table. Each step is read again; one that reads as anything else than was
-wanted is left to tomlkit, which knows tables in one line and dotted keys.
+Existing values are replaced by tomlkit. Added and removed ones are lines of their own, since tomlkit would put a new
+key below the comment that introduces the next table. Each step is parsed again; one with another result than intended
+is left to tomlkit, which knows inline tables and dotted keys.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _EMPTY: Final[tuple[object, ...]] = (None, "", (), [], {})
 def changes(
     before: Mapping[str, Any], after: Mapping[str, Any], brief: Mapping[str, Any], keys: Keys = ()
 ) -> Iterator[Change]:
-    """The differences between two forms of settings with their defaults; `brief` is `after` without them.
+    """The differences between two forms of settings with their defaults; `brief` is `after` without defaults.
 
-    A value that was set stays written when it becomes the default again, unless it is empty.
+    An explicit value stays in the file when it becomes the default again, unless it is empty.
     """
     for name in dict.fromkeys((*before, *after)):
         old, new, shown = before.get(name), after.get(name), brief.get(name)

@@ -1,4 +1,4 @@
-"""Reading a TOML file into a model, with errors that name file, line and the nearest known key; changing it."""
+"""Reads a TOML file into a model, with errors that name file, line and the nearest known key; and changes it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ M = TypeVar("M")
 
 
 def load(path: Path, shape: type[M], read: Callable[[Path], str] = plain_text) -> M:
-    """The file's settings, in the shape of a pydantic model or dataclass; an absent file gives the defaults.
+    """The file's settings as a pydantic model or dataclass; a missing file gives the defaults.
 
     Raises SettingsError.
     """
@@ -31,9 +31,9 @@ def load(path: Path, shape: type[M], read: Callable[[Path], str] = plain_text) -
 
 
 def changed(path: Path, shape: type[M], text: str | None, change: Callable[[M | None], M]) -> tuple[str, M]:
-    """The file's text with changed settings, and the settings that it has then; only their lines are other lines.
+    """The file's text with changed settings, and these settings; only lines of changed settings differ.
 
-    `change` gets None where there is no file. Raises SettingsError for what the file could not be read with again.
+    `change` is called with None if there is no file. Raises SettingsError for settings that could not be read back.
     """
     from flowcabal_tui.settings.toml_edit import changes, edited  # imports tomlkit, which no reader needs
 
@@ -53,7 +53,7 @@ def changed(path: Path, shape: type[M], text: str | None, change: Callable[[M | 
 
 
 def parsed(path: Path, shape: type[M], text: str) -> M:
-    """The settings that a file with this text has. Raises SettingsError."""
+    """The settings in the text of a file. Raises SettingsError."""
     try:
         return TypeAdapter(shape).validate_python(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:

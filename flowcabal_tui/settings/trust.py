@@ -32,7 +32,7 @@ class TrustRecord:
 
     @classmethod
     def of(cls, folder: Path, project: str) -> TrustRecord:
-        """Raises OSError when there is no such folder."""
+        """The record for a folder. Raises OSError when there is no such folder."""
         real = folder.resolve(strict=True)
         return cls(str(real), project, real.stat().st_uid)
 
@@ -52,8 +52,10 @@ class TrustRecord:
             return None
 
     def add(self, digests: Collection[str], *, create: bool) -> bool:
-        """Confirms these too; confirmations of other processes stay. Returns False when there is no record and none may
-        be created. Raises OSError."""
+        """Confirms further digests; confirmations of other processes are kept.
+
+        Returns False when there is no record and none may be created. Raises OSError.
+        """
         if not create and self.read() is None:
             return False
         self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -69,7 +71,7 @@ class TrustRecord:
         return True
 
     def forget(self) -> bool:
-        """Takes the record away; False when there was none. Raises OSError."""
+        """Deletes the record; returns False if there was none. Raises OSError."""
         if not self.file.exists():
             return False
         with locked(self.file.parent):

@@ -38,7 +38,7 @@ class UserSettings(ScreenSettings):
 
 
 def load_user() -> UserSettings:
-    """Raises SettingsError."""
+    """The user's settings. Raises SettingsError."""
     return load(paths.user_file(), UserSettings)
 
 
@@ -48,10 +48,10 @@ def save_user(settings: UserSettings) -> None:
 
 
 def change_user(change: Callable[[UserSettings], UserSettings]) -> UserSettings:
-    """Changes the settings as the file has them at this moment, and returns what it has then.
+    """Changes the current settings of the file, and returns the result.
 
-    Only lines of changed settings are written; a file that is a link stays one. Raises OSError or SettingsError, and
-    then the file is as it was.
+    Only lines of changed settings are written; a file that is a link stays one. Raises OSError or SettingsError; then
+    the file is unchanged.
     """
     path = paths.user_file().resolve()
     with locked(paths.user_file()):

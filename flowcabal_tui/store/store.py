@@ -168,7 +168,7 @@ class Store:
 
     @cached_property
     def answers(self) -> Answers:
-        """Answers of models that are paid."""
+        """Paid answers of models."""
         from flowcabal_tui.store.runs.journal import Answers
 
         return Answers(self.runs)
@@ -203,7 +203,7 @@ class Store:
 
     @cached_property
     def days(self) -> Days:
-        """What was written on which day."""
+        """The words written by day."""
         from flowcabal_tui.store.book.days import Days
 
         return Days(self._database)
@@ -280,7 +280,7 @@ class Store:
 
     @cached_property
     def sent(self) -> SentRequests:
-        """Requests as they were sent."""
+        """Requests as sent."""
         from flowcabal_tui.store.file.sent import SentRequests
 
         return SentRequests(self._database)
@@ -306,8 +306,8 @@ class Store:
 
     @property
     def is_left(self) -> bool:
-        """True when this store is read-only and no process writes: work that a killed process began is not under
-        way."""
+        """True when this store is read-only and no process writes, so that work begun by a killed process is not in
+        progress."""
         return self.read_only and self._holder_now() is None
 
     async def check(self) -> None:

@@ -1,1 +1,1 @@
-"""OpenViking beside us: a supervised server, our own client, and the book's tree in it."""
+"""OpenViking as a separate process: a supervised server, our own client, and the book's tree in it."""

@@ -1,4 +1,4 @@
-"""A child process that ends when we do, whatever ends us: the knowledge server, and its installer."""
+"""A child process that always ends with this process: the knowledge server, or its installer."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class GuardedChild:
         self._watching: asyncio.Task[None] | None = None
 
     async def watch(self, take: Callable[[bytes], None] = lambda _: None) -> None:
-        """Begins to read its output, whose end is its end; `take` gets what comes, in pieces."""
+        """Begins to read its output, whose end marks the end of the child; `take` is called with each piece."""
         reader = asyncio.StreamReader()
         loop = asyncio.get_running_loop()
         self._transport, _protocol = await loop.connect_read_pipe(
@@ -82,7 +82,7 @@ class GuardedChild:
         return self._process.returncode
 
     async def ended(self, seconds: float | None) -> None:
-        """Waits for the end, at most `seconds`."""
+        """Waits for the end, for at most `seconds`."""
         if self._watching is not None:
             await asyncio.wait([self._watching], timeout=seconds)
 
@@ -93,7 +93,7 @@ class GuardedChild:
                 self._process.stdin.close()
 
     def release(self) -> None:
-        """Lets go of the pipes on this side."""
+        """Closes the pipes on this side."""
         self.stop()
         if self._watching is not None:
             self._watching.cancel()

@@ -26,7 +26,7 @@ _LEVELS_LISTED: Final = 20
 
 
 class KnowledgeMissing(KnowledgeError):
-    """There is nothing under that URI."""
+    """There is no entry at that URI."""
 
 
 class KnowledgeBusy(KnowledgeError):
@@ -35,7 +35,7 @@ class KnowledgeBusy(KnowledgeError):
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The URL of a server and our credentials. The key is never shown."""
+    """The URL of a server and our credentials. The key is never displayed."""
 
     url: str
     key: str = field(default="", repr=False)
@@ -105,10 +105,10 @@ class Consistency:
 
 
 class KnowledgeClient:
-    """Calls the server that `address` names at the moment: it may restart on another port.
+    """Calls the server at its current `address`, which changes when it restarts on another port.
 
-    Every call raises KnowledgeError (KnowledgeMissing, KnowledgeBusy) and nothing else. Calls that look
-    something up may take `answer_seconds`, those that embed or delete `work_seconds`.
+    Every call raises KnowledgeError (KnowledgeMissing, KnowledgeBusy) and nothing else. Calls that look something up
+    may take `answer_seconds`, those that embed or delete `work_seconds`.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class KnowledgeClient:
         return Health(answer.get("status") == "ok", str(answer.get("version", "")))
 
     async def mkdir(self, uri: str, description: str) -> bool:
-        """Makes a directory (and its parents) with `description` as its L0; False: it was there."""
+        """Makes a directory (and its parents) with `description` as its L0; returns False if it existed."""
         try:
             await self._call("POST", "fs/mkdir", {"uri": uri, "description": description})
         except _AlreadyThere:
@@ -176,7 +176,7 @@ class KnowledgeClient:
         return _entries(await self._call("GET", "fs/ls", params=params))
 
     async def tree(self, uri: str) -> tuple[Entry, ...]:
-        """All that is below a directory, hidden files too."""
+        """Everything below a directory, hidden files included."""
         params = {"uri": uri, "show_all_hidden": True, "node_limit": _FILES_LISTED, "level_limit": _LEVELS_LISTED}
         return _entries(await self._call("GET", "fs/tree", params=params, seconds=self._work_seconds))
 
@@ -197,7 +197,7 @@ class KnowledgeClient:
         return tuple(VectorHit(str(hit["uri"]), float(hit.get("score", 0.0))) for hit in answer.get("resources", ()))
 
     async def rm(self, uri: str, *, recursive: bool = False) -> bool:
-        """Removes a file or directory; False: it was not there."""
+        """Removes a file or directory; returns False if it did not exist."""
         try:
             params = {"uri": uri, "recursive": recursive, "wait": False}
             await self._call("DELETE", "fs", params=params, seconds=self._work_seconds)
@@ -206,7 +206,7 @@ class KnowledgeClient:
         return True
 
     async def mv(self, uri: str, to: str) -> None:
-        """Moves a directory with its tags and vectors to an unused place: existing files there would be lost."""
+        """Moves a directory with its tags and vectors to an unused place, since existing files there would be lost."""
         await self._call("POST", "fs/mv", {"from_uri": uri, "to_uri": to}, seconds=self._work_seconds)
 
     async def queue(self) -> QueueState:
@@ -220,7 +220,7 @@ class KnowledgeClient:
         return int(_mapping(answer.get("status")).get("vector_count", 0))
 
     async def check_consistency(self, uri: str) -> Consistency:
-        """Compares files with vector records; it does not see vectors that are only old."""
+        """Compares files with vector records; does not detect outdated vectors."""
         body = {"uri": uri}
         answer = _mapping(await self._call("POST", "system/consistency", body, seconds=self._work_seconds))
         expected, missing = int(answer.get("expected_count", 0)), int(answer.get("missing_record_count", 0))

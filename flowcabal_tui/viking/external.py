@@ -1,4 +1,4 @@
-"""An OpenViking server elsewhere: nothing to start, only to ask now and then whether it answers."""
+"""An external OpenViking server, which is never started here, only polled regularly."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class ExternalKnowledge:
         return Address(self._url.strip(), key)
 
     async def start(self) -> None:
-        """Begins to ask whether it answers."""
+        """Begins to poll the server."""
         if self._polling is None:
             self._polling = asyncio.create_task(self._poll())
 

@@ -1,12 +1,11 @@
-"""Runs the knowledge server as its child, and stops it when the program is gone for any reason.
+"""Runs the knowledge server as its child, and stops it when the program has ended for any reason.
 
-Run as a file, with the standard library only: `python -I -S guard.py LOG MARK GRACE -- COMMAND...`. Standard
-input is a pipe from us; its end (closed, or we were killed) or a change of parent (a forked worker of
-ours may still hold the pipe) stops the server: SIGTERM, and after GRACE seconds SIGKILL to its group.
-The first line on standard output is the server's process id; the end of output is our end. What the
-server prints goes to LOG (`-`: to standard output) without the values of `*_KEY` variables. MARK exists
-while the server runs and stays behind when it ended unasked, so the next start knows to look for missing
-vectors.
+Run as a file, with the standard library only: `python -I -S guard.py LOG MARK GRACE -- COMMAND...`. Standard input is a
+pipe from us; its end (closed, or we were killed) or a change of parent (a forked worker of ours may still hold the
+pipe) stops the server: SIGTERM, and after GRACE seconds SIGKILL to its group. The first line on standard output is the
+server's process id; the end of output is our end. What the server prints goes to LOG (`-`: to standard output) without
+the values of `*_KEY` variables. MARK exists while the server runs and stays behind when it ended unasked, so the next
+start knows to look for missing vectors.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ def _await_end_of_parent(parent: int, ended: threading.Event) -> None:
 
 
 def run(log: Path, mark: Path, grace: float, command: list[str]) -> int:
-    """Runs `command` until it ends or we are gone; returns its exit code (128 + signal)."""
+    """Runs `command` until it ends or the program is gone; returns its exit code (128 + signal)."""
     parent = os.getppid()
     os.nice(NICENESS)
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGPIPE):

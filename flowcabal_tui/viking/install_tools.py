@@ -55,7 +55,7 @@ def network_environment(temporary: Path) -> dict[str, str]:
 
 
 class Tool(Protocol):
-    """Command lines of a program that makes an environment and installs into it, by the user's own settings."""
+    """Command lines of a program that creates an environment and installs into it, with the user's own settings."""
 
     @property
     def name(self) -> ToolName: ...
@@ -63,13 +63,14 @@ class Tool(Protocol):
     def make(self, environment: Path) -> list[str]: ...
 
     def ask(self, environment: Path) -> list[str]:
-        """Prints what `sources` reads; fetches nothing."""
+        """The command that prints the input of `sources`; it fetches nothing."""
 
     def sources(self, output: str) -> tuple[str, ...]:
-        """Hosts and folders that packages would come from; () where it cannot be known."""
+        """The hosts and folders that packages would come from; () if unknown."""
 
     def install(self, environment: Path, cache: Path) -> list[str]:
-        """Keeps what it fetches in `cache`. Only wheels: no build script of a package runs."""
+        """The command that installs, with downloads stored in `cache`. Only wheels: no build script of a package
+        runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +133,11 @@ def _places(addresses: Iterable[object]) -> tuple[str, ...]:
 
 
 def find_tool(wanted: ToolName | None = None) -> Tool:
-    """uv where it is on PATH, since it is many times as fast; pip where there is none, where only pip has settings of
-    the user's, or where it is `wanted`. Raises KnowledgeError where neither can be used."""
+    """uv if it is on PATH, since it is many times as fast; pip if there is no uv, if the user has settings only for
+    pip, or if pip is `wanted`.
+
+    Raises KnowledgeError if neither can be used.
+    """
     uv = find_program("uv")
     has_pip = bool(importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip"))
     if wanted != "pip" and uv and (wanted == "uv" or not has_pip or not _is_pip_set_up()):

@@ -8,7 +8,7 @@ from flowcabal_tui.viking.installer import FETCHED_MEGABYTES, INSTALLED_MEGABYTE
 
 
 def plan_rows(plan: InstallPlan) -> tuple[tuple[str, str], ...]:
-    """Names and words of what is to be known before anything is fetched."""
+    """Names and values of everything to know before anything is fetched."""
     size = _("about {fetched} MB in {n} packages; about {installed:,} MB on the disk, {free:,} MB are free")
     sources = ", ".join(plan.sources) or _("not known; depends on the configuration of {tool}").format(tool=plan.tool)
     return (
@@ -28,7 +28,7 @@ def plan_rows(plan: InstallPlan) -> tuple[tuple[str, str], ...]:
 
 
 def progress_words(progress: Progress) -> str:
-    """One line."""
+    """The progress on one line."""
     words = {
         "environment": _("making the environment"),
         "fetching": _("fetching"),

@@ -26,7 +26,7 @@ _MODULE: Final = "openviking_cli.server_bootstrap"
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """An installation that was complete and had started once."""
+    """A complete installation that has started once."""
 
     folder: Path
     version: str
@@ -39,7 +39,7 @@ class Installed:
 
     @property
     def can_start(self) -> bool:
-        """False where its Python is gone: the one that it was made with was removed or replaced."""
+        """False when the Python with which it was made was removed or replaced."""
         return find_program(self.command[0]) is not None
 
 
@@ -54,7 +54,8 @@ def python_in(environment: Path) -> Path:
 
 
 def command_in(environment: Path) -> tuple[str, ...]:
-    """The command that starts the server in an environment, also a renamed one: its scripts name the old place.
+    """The command that starts the server in an environment. It works after a rename, although the scripts contain the
+    old path.
 
     Isolated: neither the current folder nor the user's Python settings and packages reach it.
     """
@@ -62,7 +63,7 @@ def command_in(environment: Path) -> tuple[str, ...]:
 
 
 def installed() -> Installed | None:
-    """What is installed here; None for nothing, and for what is not whole."""
+    """The installation on this machine; None if there is none, or an incomplete one."""
     folder = installation_folder()
     with suppress(OSError, ValueError, TypeError):
         kept = json.loads(Folder(folder).read(_RECORD))
@@ -71,7 +72,7 @@ def installed() -> Installed | None:
 
 
 def record(environment: Path, packages: int, megabytes: int) -> None:
-    """Marks an environment as whole. Raises OSError."""
+    """Marks an environment as complete. Raises OSError."""
     kept = asdict(Installed(environment, VERSION, packages, megabytes))
     del kept["folder"]
     Folder(environment).write(json.dumps(kept).encode(), _RECORD)
@@ -79,7 +80,7 @@ def record(environment: Path, packages: int, megabytes: int) -> None:
 
 @contextmanager
 def used_by(command: Sequence[str]) -> Iterator[tuple[int, ...]]:
-    """A descriptor for the child: while it is open, nobody removes what was installed. () for another server."""
+    """A descriptor for the child: while it is open, the installation cannot be removed. () for another server."""
     folder = installation_folder()
     if not Path(command[0]).is_relative_to(folder):
         yield ()
@@ -94,7 +95,7 @@ def used_by(command: Sequence[str]) -> Iterator[tuple[int, ...]]:
 
 @contextmanager
 def unused(folder: Path) -> Iterator[None]:
-    """Raises KnowledgeError while a server runs from this folder; there may be none."""
+    """Raises KnowledgeError while a server runs from this folder, which need not exist."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except FileNotFoundError:

@@ -1,7 +1,7 @@
 """Installs OpenViking for the user: into a folder beside the final one, which is renamed when the server has started.
 
-A program beside us under the AGPL: it is spoken to over HTTP only. Nothing of the current folder or of a project takes
-part: children are isolated, start in a neutral folder, and see the user's index settings and nothing else.
+A separate program under the AGPL, used over HTTP only. Nothing of the current folder or of a project is used: children
+are isolated, start in a neutral folder, and see the user's index settings and nothing else.
 """
 
 from __future__ import annotations
@@ -72,13 +72,13 @@ class Progress:
 
 
 class Installation:
-    """One installation, inside `async with`: nobody else can install meanwhile. First `prepare`, then `install`.
+    """One installation, inside `async with`, which excludes other installations. First `prepare`, then `install`.
 
-    Leaving it early keeps only what was fetched, for the next try; after a full disk nothing is kept.
+    Leaving it early keeps only the downloads for the next try; after a full disk, nothing is kept.
     """
 
     def __init__(self, tool: Tool, *, needed: int = NEEDED_MEGABYTES, tries: int = _LOCK_TRIES) -> None:
-        """`needed`: megabytes that must be free; `tries`: looks, four a second, whether another installer has ended."""
+        """`needed`: megabytes that must be free; `tries`: checks, four per second, for the end of another installer."""
         self._tool, self._needed, self._tries = tool, needed, tries
         self._places = _Places(installation_folder())
         self._alone = AsyncExitStack()
@@ -103,7 +103,7 @@ class Installation:
             await self._alone.aclose()
 
     async def prepare(self) -> InstallPlan:
-        """Makes an empty environment; finds out, without a connection, where packages would come from.
+        """Makes an empty environment, and determines without a connection where packages would come from.
 
         Raises KnowledgeError.
         """
@@ -122,7 +122,7 @@ class Installation:
         return InstallPlan(places.target, self._tool.name, self._tool.sources(output), free, begun)
 
     async def install(self, publish: Callable[[Progress], None]) -> Installed:
-        """Fetches, installs and starts it once; only then is it put in place. Raises KnowledgeError."""
+        """Fetches, installs and starts it once; only then moves it to its place. Raises KnowledgeError."""
         places = self._places
         try:
             command = self._tool.install(places.environment, places.cache)
@@ -250,7 +250,7 @@ class _Places:
 
 
 async def remove_installation() -> bool:
-    """Deletes what was installed and what was fetched for it; False where there was nothing. Raises KnowledgeError."""
+    """Deletes the installation and its downloads; returns False if there was none. Raises KnowledgeError."""
     places = _Places(installation_folder())
     try:
         async with _only_installer(places.target.parent):
@@ -290,7 +290,7 @@ def _reason(output: str) -> str:
 
 
 def free_megabytes(folder: Path) -> int:
-    """Free space where this folder is. Raises OSError."""
+    """The free space of a folder's disk, in megabytes. Raises OSError."""
     return shutil.disk_usage(folder).free // 2**20
 
 

@@ -1,4 +1,4 @@
-"""A record of the texts sent to the knowledge server, so that nothing is written twice."""
+"""Records the texts sent to the knowledge server, so that nothing is written twice."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Record:
     """One directory of the tree. `files` maps each file's name to the digest of its text.
 
     `subject` identifies its subject, whatever its place (`manuscript/<chapter id>`, the uri of a resource); `source` is
-    the digest of the request that it fulfils; `position` is the chapter position that the text is from; `scenes` are
-    the offsets of `scene-001.md` and so on.
+    the digest of the request that it fulfils; `position` is the chapter position of the text; `scenes` are the offsets
+    of `scene-001.md` and so on.
     """
 
     subject: str
@@ -60,8 +60,8 @@ class Head:
 class Manifest:
     """Path -> Record, in memory and as JSON lines on disk: a change is one appended line.
 
-    The first line is `head`; records of another head are forgotten, and `former` is that head. Asking the server
-    instead would cost a call a file. A line that a crash tore is one directory written again.
+    The first line is `head`; records of another head are dropped, and `former` is that head. Querying the server
+    instead would cost a call per file. A line damaged by a crash causes one directory to be written again.
     """
 
     def __init__(self, path: Path, head: Head) -> None:
@@ -92,22 +92,22 @@ class Manifest:
         return [path for path, record in self if record.subject == subject]
 
     def put(self, path: str, record: Record) -> None:
-        """Remembers that `record` is all there."""
+        """Records that `record` is completely written."""
         self._records[path] = record
         self._append({"path": path, **asdict(record)})
 
     def forget(self, path: str) -> None:
-        """From here on nothing is known about `path`: called before it is changed."""
+        """Drops the record of `path`; called before the directory is changed."""
         if self._records.pop(path, None) is not None:
             self._append({"path": path})
 
     def text(self) -> str:
-        """The whole of it as its file has it."""
+        """The manifest in the form of its file."""
         lines = (self._head, *({"path": path, **asdict(record)} for path, record in self))
         return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
     def take(self, text: str) -> None:
-        """In place of all that is known, the records of another manifest's `text`."""
+        """Replaces all records by those of another manifest's `text`."""
         self._records = {}
         for line in text.splitlines()[1:]:
             self._replay(line)
@@ -136,8 +136,8 @@ class Manifest:
 
 
 def empty_if_other(workspace: Path, head: Head) -> str:
-    """Empties a local server's workspace that was filled for another head; returns the reason for the user ("": nothing
-    was emptied).
+    """Empties a local server's workspace that was filled with another head; returns the reason for the user ("":
+    nothing was emptied).
 
     The server itself cannot change the length of its vectors, and would compare those of two models.
     """
@@ -153,7 +153,7 @@ def empty_if_other(workspace: Path, head: Head) -> str:
 
 
 def head_of(text: str) -> Head | None:
-    """The head of a manifest's text; None when it has none that can be read."""
+    """The head of a manifest's text; None if it cannot be read."""
     try:
         return Head(**_parsed(text.partition("\n")[0])["head"])
     except (KeyError, TypeError):

@@ -24,7 +24,7 @@ class Pack:
 
 
 def write(path: Path, pack: Pack) -> None:
-    """Raises OSError."""
+    """Writes a pack. Raises OSError."""
     import zipfile  # here and below: a book is opened sooner without
 
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -33,7 +33,7 @@ def write(path: Path, pack: Pack) -> None:
 
 
 def read(path: Path) -> Pack:
-    """Raises KnowledgeError for a file that is no pack."""
+    """Reads a pack. Raises KnowledgeError for a file that is not a pack."""
     import zipfile
     import zlib
 

@@ -1,4 +1,4 @@
-"""Search in the book's tree: all levels at once, then down into the directories of matching summaries, merged by us."""
+"""Search in the book's tree: all levels at once, then the directories of matching summaries, merged here."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class KnowledgeHit:
     """A text near in meaning. `uri` is that of the tree: a directory (L0, L1) or one of its files (L2).
 
     `start` and `end` are character offsets in the text that was put (L2; else -1); `digest` is that of the hit's own
-    text, which shows whether the book has another one by now. `position` is the chapter position that the text is from
-    (0: from none). `score` is 0..1, unrelated texts are about 0.5.
+    text, for comparison with the book's current one. `position` is the chapter position of the text (0: none). `score`
+    is 0..1, unrelated texts are about 0.5.
     """
 
     uri: str

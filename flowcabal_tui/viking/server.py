@@ -1,4 +1,4 @@
-"""Starts OpenViking as a child on loopback, watches it, and starts it again when it dies."""
+"""Starts OpenViking as a child process on loopback, supervises it, and restarts it when it dies."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class EmbeddingEndpoint:
 
 
 def find_server() -> tuple[str, ...]:
-    """The command of the openviking-server to run: named by the environment, beside our Python, on PATH, or the one
-    that was installed by `knowledge install`; () where there is none.
+    """The command of the openviking-server to run: named by the environment, beside our Python, on PATH, or installed
+    by `knowledge install`; () if there is none.
 
     Never one of the current folder; see `find_program`.
     """
@@ -65,7 +65,7 @@ def find_server() -> tuple[str, ...]:
 
 
 def free_port() -> int:
-    """A loopback port that nobody listens on at the moment."""
+    """A free loopback port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -74,8 +74,8 @@ def free_port() -> int:
 def configuration(endpoint: EmbeddingEndpoint) -> str:
     """ov.conf: OpenViking itself replaces `${...}` from its environment, so no secret is in it.
 
-    It names no chat model at all: without one, removing a file costs no calls, where OpenViking's
-    summariser would make seven and write over our own L0 and L1.
+    It names no chat model: with one, removing a file would cost seven calls of OpenViking's summariser, which would
+    also overwrite our L0 and L1.
     """
     dense = {
         "provider": "openai",
@@ -139,7 +139,8 @@ class OpenVikingServer:
         look_seconds: float = 2.0,
         grace: float = guard.GRACE,
     ) -> None:
-        """`look_seconds`: between two looks whether the workspace is still there; `grace`: from SIGTERM to SIGKILL."""
+        """`look_seconds`: the interval of checks that the workspace exists; `grace`: the time from SIGTERM to
+        SIGKILL."""
         self._folder, self._endpoint, self._publish = folder, endpoint, publish
         self._command, self._start_seconds, self._first_wait = command, start_seconds, first_wait
         self._tries, self._port, self._look_seconds, self._grace = tries, port, look_seconds, grace
@@ -169,7 +170,7 @@ class OpenVikingServer:
         return self._address
 
     async def start(self) -> None:
-        """Starts it in the background, unless it is absent or runs already."""
+        """Starts the server in the background, unless it is not installed or already running."""
         if self._supervision is not None and not self._supervision.done():
             return
         command = self._command or find_server()
@@ -179,7 +180,7 @@ class OpenVikingServer:
         self._supervision = asyncio.create_task(self._supervise(list(command)))
 
     async def stop(self, *, wait: bool) -> None:
-        """Stops it. Without `wait` this returns at once and the guard sees to the end."""
+        """Stops the server. Without `wait`, returns at once while the guard completes the stop."""
         if self._supervision is not None:
             self._supervision.cancel()
             await asyncio.wait([self._supervision])

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """No openviking-server is installed; everything else works without it."""
+    """No openviking-server is installed; all other functions work without it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Starting:
-    """Not answering yet; `seconds` since the start, published once a second."""
+    """Not ready yet; `seconds` since the start, published once a second."""
 
     seconds: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """Answering. `repair`: the last server ended unasked, so `KnowledgeSync.repair` is due."""
+    """Ready. `repair`: the last server ended unexpectedly, so `KnowledgeSync.repair` is due."""
 
     url: str
     repair: bool = False
@@ -36,7 +36,7 @@ class Restarting:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Given up, until `start` is called again; `reason` is for the user, without secrets."""
+    """Not restarted again until `start` is called; `reason` is for the user, without secrets."""
 
     reason: str
 
@@ -48,7 +48,7 @@ class Stopped:
 
 @dataclass(frozen=True, slots=True)
 class External:
-    """An external server; `reason` is its fault ("" when it answers)."""
+    """An external server; `reason` is the reason why it does not answer ("" when it does)."""
 
     url: str
     reason: str = ""

@@ -41,7 +41,7 @@ class KnowledgeSync:
         self._under_way: set[str] = set()
 
     async def put_chapter(self, chapter: Chapter, text: str, l0: str, l1: str, *, source: str = "") -> bool:
-        """Makes the chapter's directory contain exactly this; returns False if it already did, and nothing was sent.
+        """Makes the chapter's directory contain exactly this; returns False if it already did and nothing was sent.
 
         `source` is the digest of the request, which `held` returns.
         """
@@ -62,20 +62,19 @@ class KnowledgeSync:
     ) -> bool:
         """Like `put_chapter` for everything else: meta texts, entities, summaries and profiles of any kind.
 
-        `subject` (else `uri`) stays when the uri changes; `position` is the last chapter position that the text knows
-        of.
+        `subject` (else `uri`) stays when the uri changes; `position` is the last chapter position that the text covers.
         """
         record = Record(subject or uri, position, {}, source=source)
         return await self._put(layout.resource_path(uri, name), record, text, l0, l1, name)
 
     async def remove(self, subject: str) -> None:
-        """Takes a chapter or resource out; nothing happens when it is not there."""
+        """Removes a chapter or resource, if it exists."""
         async with self._writing[subject]:
             for path in self._manifest.paths_of(subject):
                 await self._remove_directory(path)
 
     async def clear(self) -> None:
-        """Takes everything out."""
+        """Removes everything."""
         await self._client.rm(self._root, recursive=True)
         for path, _record in list(self._manifest):
             self._manifest.forget(path)
@@ -85,7 +84,7 @@ class KnowledgeSync:
         return {record.subject: record.source for _path, record in self._manifest}
 
     def records(self) -> tuple[tuple[str, Record], ...]:
-        """The directories that the manifest vouches for, by their paths."""
+        """The directories that the manifest confirms, by their paths."""
         return tuple(self._manifest)
 
     async def read(self, subject: str, limit: int) -> tuple[tuple[Level, str], ...]:
@@ -100,7 +99,7 @@ class KnowledgeSync:
         return tuple(found.items())
 
     async def words(self, hit: KnowledgeHit, limit: int) -> str:
-        """The beginning of what was found, as the server has it."""
+        """The beginning of the found text, as the server has it."""
         record = self._manifest.get(hit.uri)
         if record is None:
             path, _slash, name = hit.uri.rpartition("/")
@@ -118,7 +117,7 @@ class KnowledgeSync:
         return await self._client.read(f"{uri}/{name}")
 
     def set_positions(self, positions: Mapping[ChapterId, int]) -> None:
-        """The chapters' places in story order have changed; costs no call."""
+        """Records new chapter positions; makes no call."""
         for path, record in list(self._manifest):
             position = positions.get(record.place) if record.place else None
             if position is not None and position != record.position:
@@ -129,7 +128,7 @@ class KnowledgeSync:
     ) -> tuple[KnowledgeHit, ...]:
         """The nearest texts of all levels, best first.
 
-        With `before_position`, only texts that know of no chapter at or after it; with `scope` (`manuscript`,
+        With `before_position`, only texts that cover no chapter at or after it; with `scope` (`manuscript`,
         `profiles/characters` ...), only texts below it. A directory's L0 and L1 count as one hit, with the better score
         of the two, and bring the nearest texts of the directory with them. Only texts in the manifest are returned.
         """
@@ -191,9 +190,9 @@ class KnowledgeSync:
         await asyncio.to_thread(pack.write, path, pack.Pack(tree, known))
 
     async def import_pack(self, path: Path) -> None:
-        """Lays a tree that `export_pack` wrote in place of this one; nothing is embedded again.
+        """Replaces this tree by one that `export_pack` wrote; nothing is embedded again.
 
-        An ovpack has no tags: they are given again. Raises KnowledgeError for one that cannot be read, or was made
+        An ovpack has no tags, so they are set again. Raises KnowledgeError for one that cannot be read, or was made
         with another embedder; then nothing was changed.
         """
         found = await asyncio.to_thread(pack.read, path)

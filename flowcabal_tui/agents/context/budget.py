@@ -154,7 +154,8 @@ class Ledger:
         return len(self._user_suffix())
 
     def _without_repeats(self) -> int:
-        """Removes sentences that passages of a chapter repeat from its summary, if half remains; returns their tokens."""
+        """Removes sentences that passages of a chapter repeat from its summary, if half remains; returns their
+        tokens."""
         texts: dict[str, list[str]] = {}
         for one in self._chosen:
             if one.candidate.level == "L2":

@@ -1,4 +1,4 @@
-"""The offline model, which lets a newcomer see everything without a key."""
+"""The offline model, with which a newcomer can try everything without a key."""
 
 from __future__ import annotations
 

@@ -27,13 +27,13 @@ _PASSAGE: Final = re.compile(r"^(p\d+) \[(\d+)(?:, ([^\]\n]*))?\] (.*)$", re.M)
 
 
 def l1(asked: Asked) -> Values:
-    """The overview: the weightiest sentence of each sixth of the chapter."""
+    """The overview: the most informative sentence of each sixth of the chapter."""
     chosen = weightiest(asked.sentences(asked.chapter), _OVERVIEW)
     return {"sentences": [{"sentence": line.text, "quote": line.text} for line in chosen]}
 
 
 def l0(asked: Asked) -> Values:
-    """The weightiest sentence that is short enough."""
+    """The most informative sentence that is short enough."""
     return {"sentence": _short(ranked(asked.sentences(asked.chapter)), asked)}
 
 
@@ -44,9 +44,9 @@ def _short(found: Iterable[Line], asked: Asked) -> str:
 
 
 def story(asked: Asked) -> Values:
-    """What the chapter adds by the rows of statements, and the chapter in brief.
+    """The additions of the chapter found by the statement patterns, and the chapter in brief.
 
-    Speech adds nothing. Each sentence says one thing of a kind; the first ones of the chapter count.
+    Speech adds nothing. Each sentence states one thing of a kind; the first ones of the chapter count.
     """
     entities, words = _new_names(asked), asked.words
     names = (*asked.names, *(Name(row["kind"], (row["name"],)) for row in entities))
@@ -119,12 +119,12 @@ def profile(asked: Asked) -> Values:
 
 
 def arc(asked: Asked) -> Values:
-    """The weightiest sentence of each tenth of the sources."""
+    """The most informative sentence of each tenth of the sources."""
     return _told("arc", "", asked, _sourced(asked))
 
 
 def profiles(asked: Asked) -> Values:
-    """The same of each, from the sources and the chapter."""
+    """A profile for each subject, from the sources and the chapter."""
     sourced = _sourced(asked) | dict.fromkeys(asked.sentences(asked.chapter), "chapter")
     found = {each["id"]: _told(each["kind"], each["name"], asked, sourced) for each in asked.all("profile")}
     return {
@@ -134,7 +134,7 @@ def profiles(asked: Asked) -> Values:
 
 
 def keep(asked: Asked) -> Values:
-    """Four questions, answered by counting facts, names and sentences that are new."""
+    """The four questions, answered by counting new facts, names and sentences."""
     found, held = asked.sentences(asked.chapter), asked.part("source")
     states = [fact.line.text for fact in facts(found, asked.words) if fact.row.lasting]
     people = sorted({name for line in found for name in line.named()})
@@ -155,7 +155,8 @@ def inquiry(asked: Asked) -> str:
 
 
 def scene(asked: Asked) -> Values:
-    """Who is named in the chapter's outline and the wish, and the first place; the rest is open."""
+    """The people named in the chapter's outline and the writer's instruction, and the first place; other fields are
+    open."""
     text = f"{asked.part('beats')}\n{asked.part('wish')}"
     who, places = ([name.chief for name in named(text, asked.names, kind)] for kind in (PERSON, "location"))
     return {"who": who, "where": "".join(places[:1]), "when": "", "kind": "unknown"}
@@ -164,7 +165,7 @@ def scene(asked: Asked) -> Values:
 def check(asked: Asked) -> Values:
     """Contradictions that belong to the angles, each with its two sentences.
 
-    They are given as quotations: which statement a passage is shown under does not matter here.
+    They are given as quotations, regardless of the statement under which a passage is shown.
     """
     angles = {line.partition(":")[0].strip() for line in asked.part("subtypes").splitlines()}
     sources, said = _sourced(asked), asked.words.said
@@ -186,6 +187,6 @@ def check(asked: Asked) -> Values:
 
 
 def defence(asked: Asked) -> Values:
-    """What states contradict each other in a table of states has no other reading."""
+    """The verdict on contradictions in a table of states: they have no other reading."""
     verdict = {"verdict": "contradiction", "confidence": _CONFIDENCE}
     return {"readings": [{"doubt": each["id"], **verdict} for each in asked.all("doubt")]}

@@ -1,4 +1,4 @@
-"""A request as it is read: its task, its labelled parts, the language of the book, and the names that it lists."""
+"""Parses a request: its task, its labelled parts, the language of the book, and the names that it lists."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def labelled_parts(prompt: str) -> Iterator[Labelled]:
 
 @dataclass(frozen=True)
 class Asked:
-    """A request. A retry is the request before it, its answer (`draft`), and what is wrong with that (`feedback`).
+    """A parsed request. A retry consists of the previous request, its answer (`draft`), and the `feedback` on that.
 
-    Of a mend `numbers` are the paragraphs that may change.
+    `numbers` are the paragraphs that may change in a partial rewrite.
     """
 
     request: ModelRequest
@@ -70,7 +70,7 @@ class Asked:
 
     @cached_property
     def prompt(self) -> str:
-        """The messages without the findings of rules and the order before them: this model does not mend."""
+        """The messages without the findings of rules and the instruction before them, which this model ignores."""
         text = "\n\n".join(each.content for each in self.request.messages if each.role != "assistant")
         before, tag, rest = text.partition(_FOUND)
         return before.rstrip("\n").rpartition("\n\n")[0] + rest.partition("</findings>")[2] if tag else text
@@ -89,13 +89,14 @@ class Asked:
 
     @property
     def task(self) -> str:
-        """The task in the prompt; else that of an agent's request, or of candidates; "" for a prompt of one's own."""
+        """The task in the prompt; else that of an agent's request, or of candidates; "" for a prompt of the
+        user's own."""
         implied = "candidates" if self.part("candidates") else ""
         return self.part("task").strip() or (self.request.purpose if "." in self.request.purpose else implied)
 
     @property
     def seed(self) -> int:
-        """Changes with every word of the prompt, and with the feedback."""
+        """A seed that changes with every word of the prompt, and with the feedback."""
         return int(digest(self.prompt + self.feedback)[:16], 16)
 
     @cached_property
@@ -111,12 +112,12 @@ class Asked:
 
     @property
     def chapter(self) -> str:
-        """The chapter that an agent's question is about."""
+        """The chapter of an agent's question."""
         return self.part("chapter").strip("\n") or self.part("draft")
 
     @cached_property
     def names(self) -> tuple[Name, ...]:
-        """The names that are listed: `kind: name | alias`, or notes of the cast; and those of a plan and of beats."""
+        """The listed names: `kind: name | alias`, or notes of the cast; and those of a plan and of beats."""
         words, found = self.words, list[Name]()
         for kind, _colon, forms in (line.partition(":") for line in self.part("names").splitlines()):
             found.append(Name(kind.strip(), _split(r"\|", forms)))

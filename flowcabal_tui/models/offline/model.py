@@ -46,7 +46,7 @@ class OfflineModel:
         self.endpoint: Final = Endpoint(provider="offline", model=MODEL_NAME)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """The answer in pieces of a few words or characters."""
+        """Streams the answer in pieces of a few words or characters."""
         answer = _answered(request)
         for piece in _PIECE.findall(answer.text):
             await asyncio.sleep(self._pace)
@@ -54,16 +54,16 @@ class OfflineModel:
         yield Finished(answer.finish, answer.usage, MODEL_NAME, answer.tool_calls)
 
     async def answer(self, request: ModelRequest) -> Answer:
-        """The same at once; a conversation is heard while it is answered."""
+        """The whole answer at once; the answer of a conversation is streamed to its listener."""
         if is_talk(request):
             return await collect(self, request)
         await asyncio.sleep(0)
         return _answered(request)
 
     async def structured(self, request: ModelRequest, shape: type[T]) -> tuple[T, Answer]:
-        """A validated `shape`: an empty one for an unknown question.
+        """A validated `shape`; empty for an unknown question.
 
-        Raises ModelError(SCHEMA) if the shape requires a statement, and for a prompt of one's own.
+        Raises ModelError(SCHEMA) if the shape requires a statement, and for a prompt of the user's own.
         """
         answer = await self.answer(request)
         if Asked.of(request).task not in _TASKS and "." in request.purpose:
@@ -92,7 +92,7 @@ def _answered(request: ModelRequest) -> Answer:
 
 
 def compose(request: ModelRequest) -> str:
-    """Prose for the tasks of nodes, JSON for those of agents; of a text that is to be continued what follows it."""
+    """Prose for the tasks of nodes, JSON for those of agents; for a text to continue, only the continuation."""
     asked = Asked.of(request)
     before = request.messages[:-1]
     if request.purpose.startswith("node") and before and before[-1].role == "assistant" and not asked.feedback:

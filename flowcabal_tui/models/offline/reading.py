@@ -1,4 +1,4 @@
-"""Reading a text without a model: its sentences, the names in them, and those that say most."""
+"""Reads a text without a model: its sentences, the names in them, and the most informative ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SPEECH: Final = '“"「‘『'
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """An entity as a request lists it: all its names, the chief one first."""
+    """An entity in a request's list: all its names, the main one first."""
 
     kind: str
     names: tuple[str, ...]
@@ -38,7 +38,8 @@ class Name:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
-    """A sentence of a text, from `start` on, with its paragraph. In `masked` every name is hidden, its length kept.
+    """A sentence of a text, starting at `start`, with its paragraph. In `masked`, every name is hidden and its length
+    kept.
 
     A sentence of a note that names nobody has the name in the title of the note, at -1.
     """
@@ -70,7 +71,7 @@ def _finder(names: tuple[Name, ...]) -> tuple[re.Pattern[str], Mapping[str, Name
 
 
 def lines(text: str, names: tuple[Name, ...] = (), title: str = "") -> list[Line]:
-    """The sentences, verbatim without the space around them; none reaches over a line end."""
+    """The sentences, verbatim without surrounding white space; none extends over a line end."""
     finder, owners = _finder(names)
     about = {-1: owners[title]} if title in owners else {}
     found: list[Line] = []
@@ -122,7 +123,7 @@ def weightiest(found: Sequence[Line], parts: int) -> list[Line]:
 
 
 def nearest(found: Sequence[Line], question: str) -> list[Line]:
-    """The sentences that share the rarest words with a question, two at most; the later one where they tie."""
+    """The sentences that share the rarest words with a question, two at most; the later one in a tie."""
     words, wanted = [terms(line.text) for line in found], terms(question)
     seen = Counter(term for each in words for term in each)
     scores = [sum(1 / seen[term] for term in sorted(wanted & each)) for each in words]

@@ -1,4 +1,5 @@
-"""Statements of single sentences, found by the rows of a language: what a chapter adds, states, and contradictions."""
+"""Statements of single sentences, found by the patterns of a language: additions of a chapter, states,
+contradictions."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ _CLAUSE: Final = re.compile("[,;:，；：—]")
 
 
 def stated(found: Sequence[Line], words: Words, kind: str) -> Iterator[Values]:
-    """What the rows of a kind give for each sentence, row by row, with the sentence as the quotation."""
+    """The values that the patterns of a kind yield for each sentence, with the sentence as the quotation."""
     for row in (row for row in words.rows if row.kind == kind):
         for line in found:
             for match in _matches(row, line, words)[:1]:
@@ -116,7 +117,7 @@ def clashes(draft: Sequence[Fact], sources: Sequence[Fact]) -> list[Clash]:
 
 
 def corrected(text: str, wrong: Sequence[Clash]) -> str:
-    """`text` with the source's words in place of each wrong value; where there is none, without the sentence."""
+    """`text` with the source's words in place of each wrong value; a sentence without a correct value is removed."""
     for fact, source in sorted(wrong, key=lambda clash: -(clash[0].line.start + clash[0].start)):
         at = fact.line.start
         if fact.row.value:

@@ -1,4 +1,4 @@
-"""The conversation without a model: it searches the book, and answers with a sentence that it found, and its place."""
+"""The conversation without a model: it searches the book and answers with a sentence that it found, and its place."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def is_talk(request: ModelRequest) -> bool:
 
 
 def talk(request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
-    """A few searches, then the sentences, two at most, that share the rarest words with the question.
+    """A few searches, then at most two sentences that share the rarest words with the question.
 
-    Two quoted texts in the question are an edit: the second takes the place of the first.
+    Two quoted texts in the question are an edit: the second replaces the first.
     """
     at = max(at for at, each in enumerate(request.messages) if _TASK in each.content)
     asked, later = Asked(replace(request, messages=request.messages[at:])), request.messages[at + 1 :]

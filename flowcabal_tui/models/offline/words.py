@@ -82,7 +82,7 @@ class Words(BaseModel):
         return word in self.lists[key].split()
 
     def kind(self, name: str, text: str) -> str:
-        """The first kind of entity that a text speaks for, such as a note that begins with the name."""
+        """The kind of entity that a text suggests, such as a note that begins with the name."""
         forms = ((kind, form.replace("{NAME}", re.escape(name))) for kind, form in self.kinds)
         return next((kind for kind, form in forms if re.search(form, text)), "")
 

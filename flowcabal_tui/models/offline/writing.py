@@ -1,4 +1,4 @@
-"""Plans, drafts, polishes and rewrites, put together from the parts of a request, with the corrections of a retry."""
+"""Plans, drafts, polished texts and rewrites, composed from the parts of a request, with the corrections of a retry."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def plan(asked: Asked) -> str:
 
 
 def draft(asked: Asked) -> str:
-    """Prose from the beats of the plan (or of the outline): each beat as it is, with sentences around it.
+    """Prose from the beats of the plan (or of the outline): each beat unchanged, with sentences around it.
 
-    A retry corrects the facts that its quotations contradict; without any it expresses the same beats in other words.
+    A retry corrects the facts that its quotations contradict; without any, it phrases the same beats differently.
     """
     if asked.feedback and (text := mended(asked)) != asked.draft:
         return text
@@ -80,7 +80,7 @@ def _frames(asked: Asked) -> Callable[..., str]:
 
 
 def mended(asked: Asked) -> str:
-    """The attempt before, with every fact set right that the quotations of the feedback speak against."""
+    """The previous attempt, with every fact corrected that the quotations of the feedback contradict."""
     here = facts(asked.sentences(asked.draft), asked.words)
     held = {(fact.what, fact.value) for fact in here}
     notes = _QUOTATION.findall(asked.feedback)
@@ -90,7 +90,7 @@ def mended(asked: Asked) -> str:
 
 
 def changed_paragraphs(asked: Asked) -> str:
-    """The answer to a mend: the paragraphs that differ; "" when others than those that may change do, or none."""
+    """The answer to a partial rewrite: the changed paragraphs; "" when none changed, or others than permitted."""
     old, new = paragraphs(asked.draft), paragraphs(mended(asked))
     differ = [n for n, (one, other) in enumerate(zip(old, new, strict=False), 1) if one != other]
     is_answer = len(old) == len(new) and set(differ) <= set(asked.numbers)
@@ -104,18 +104,18 @@ def _unworn(text: str, asked: Asked) -> str:
 
 
 def polish(asked: Asked) -> str:
-    """The draft without worn words; of a retry the answer before, with its facts set right."""
+    """The draft without clichés; for a retry, the previous answer with its facts corrected."""
     return mended(asked) if asked.feedback else _unworn(asked.part("draft"), asked)
 
 
 def criticise(asked: Asked) -> Values:
-    """The verdict on a draft: its worn words, and done when it has none."""
+    """The verdict on a draft: its clichés, and `done` when it has none."""
     worn = [word.strip() for pattern, _better in asked.words.worn for word in pattern.findall(asked.part("draft"))]
     return {"done": not worn, "points": [f"“{word}”" for word in dict.fromkeys(worn)]}
 
 
 def rewrite(asked: Asked) -> str:
-    """The selection, shorter, longer, or without worn words, by the instruction."""
+    """The selection, shorter, longer, or without clichés, as instructed."""
     selection, wish, words = asked.part("selection"), asked.part("wish").strip(), asked.words
     found, space = [line.text for line in lines(selection)], words.said["space"]
     if swap := words.patterns["swap"].search(wish):
@@ -129,13 +129,13 @@ def rewrite(asked: Asked) -> str:
 
 
 def outline(asked: Asked) -> str:
-    """The headings and beats of the outline; without any the plan of a first chapter."""
+    """The headings and beats of the outline; without any, the plan of a first chapter."""
     found = "\n".join(line[0] for line in _OUTLINED.finditer(asked.part("outline")))
     return found or f"## {asked.words.said['first']}\n{plan(asked)}"
 
 
 def candidates(asked: Asked) -> Values:
-    """The groups of candidates that have most of their words in common."""
+    """The groups of candidates that share most of their words."""
     words = [terms(part.text) for part in labelled_parts(asked.part("candidates")) if part.key == "candidate"]
     groups: dict[int, list[int]] = {}
     for number, each in enumerate(words, start=1):

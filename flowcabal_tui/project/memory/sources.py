@@ -31,10 +31,10 @@ class Sources:
     async def source(
         self, uri: str, start: int, end: int, level: Level | None = None, receipt: Receipt | None = None
     ) -> SourceText:
-        """The text behind a uri of a receipt or finding. Raises RunError for an unknown one.
+        """The text at a uri of a receipt or finding. Raises RunError for an unknown one.
 
-        With a level, the current state of a profile in it; of a chapter, its summary in L0 and L1. With a receipt, the
-        text as its run saw it: a later text would not have the cited words at their place.
+        With a level, returns that level of a profile, or the L0 or L1 summary of a chapter. With a receipt, the text as
+        its run saw it: a later text would not have the cited words at their place.
         """
         root, _slash, rest = uri.partition("/")
         if level and root in ("profiles", "summaries", "manuscript"):
@@ -115,7 +115,7 @@ class Sources:
 
 
 def entity_text(entity: Entity) -> str:
-    """All that is known of an entity by hand, as it is read and searched."""
+    """All information that the writer entered about an entity, as text to read and search."""
     return f"{' · '.join(entity.names)}\n\n{entity.note}"
 
 

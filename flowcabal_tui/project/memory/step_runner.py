@@ -1,4 +1,4 @@
-"""One step of the background work or of a paid reading: carried out, and its end as a value."""
+"""Carries out one step of the background work or of a paid reading, and returns its end as a value."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class StepEnd:
 
 
 async def run_step(step: Callable[[BackgroundTask], Awaitable[None]], task: BackgroundTask) -> StepEnd:
-    """Carries out a step; raises nothing but a cancellation."""
+    """Carries out a step. Never raises, except for a cancellation."""
     try:
         await step(task)
     except FlowCabalError as error:
@@ -56,7 +56,7 @@ async def run_step(step: Callable[[BackgroundTask], Awaitable[None]], task: Back
 
 
 def wait_before(tries: int) -> float:
-    """Seconds before a step is tried again that was tried so many times."""
+    """The seconds before a step is retried after `tries` tries."""
     return min(LONGEST_WAIT, math.ldexp(_FIRST_WAIT, min(tries - 1, _MOST_DOUBLINGS)))
 
 

@@ -49,7 +49,7 @@ class StepTools:
     """The generation that a step of a paid job reads, so that a repetition asks only paid questions."""
 
     async def chapter(self, subject: str) -> tuple[Chapter, str]:
-        """A chapter and the text of its present version. Gone when it is deleted or empty."""
+        """A chapter and the text of its current version. Raises Gone when it is deleted or empty."""
         chapter = await self.store.book.chapter(ChapterId(subject))
         if chapter.digest is None:
             raise Gone(subject)
@@ -58,13 +58,14 @@ class StepTools:
     async def curator_for(self, chapter: Chapter, sample: int = 0, made: Derived | None = None) -> Curator | None:
         """The curator for this chapter: imported text is summarised by rule, since an import spends no money.
 
-        A further answer, which only the writer asks for, is a model's; and so is a text that follows from a paid one.
+        A further answer, which only the writer requests, comes from a model; so does a text that follows from a paid
+        one.
         """
         paid = sample or (made is not None and made.method == "model")
         return await self.agents.curator(not paid and self.by_rule(chapter), checks=not self.asks_model)
 
     def by_rule(self, chapter: Chapter) -> bool:
-        """True when no model is asked about this chapter, since the writer did not agree to pay for it."""
+        """True when no model is called for this chapter, since the writer did not agree to pay for it."""
         return not self.asks_model and self.read_chapters.by_rule(chapter)
 
     def for_job(self, pinned: Generation | None) -> StepTools:
@@ -72,7 +73,7 @@ class StepTools:
         return replace(self, pinned=pinned, asks_model=True)
 
     def restored(self, pinned: Generation) -> StepTools:
-        """The tools of a step that was done before: its texts are made again from the generation of that time."""
+        """The tools of a repeated step, which uses the texts of the generation of its first try."""
         return replace(self, pinned=pinned, restoring=True)
 
     async def generation(self) -> Generation:

@@ -57,7 +57,7 @@ class Steps:
         }
 
     async def do(self, task: BackgroundTask) -> None:
-        """Raises FlowCabalError, and Gone when the subject is."""
+        """Carries out a step. Raises FlowCabalError, or Gone when its subject no longer exists."""
         await self._do[task.kind](task)
 
     async def _mirror(self, task: BackgroundTask) -> None:
@@ -133,7 +133,7 @@ class Steps:
         return [*await self._index_tasks(await self._names_with(entities)), *due]
 
     async def remove_by_hand(self, entity: Entity) -> None:
-        """Takes a known entity out, and all that follows from it."""
+        """Removes a known entity and everything derived from it."""
         await self._store.memory.remove_entity(entity.id)
         await self.enqueue_entity(replace(entity, note="", name=""))
 

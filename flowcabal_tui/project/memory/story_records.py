@@ -34,7 +34,7 @@ class RecordLine:
 
     @property
     def holds(self) -> bool:
-        """True when the record is open in the view that it was read from."""
+        """True when the record is open in the view from which it was read."""
         match self.record:
             case Relation(until=until) | Fact(until=until):
                 return until is None

@@ -1,6 +1,6 @@
 """The steps for summaries: overviews and lines of chapters, profiles, arcs, the whole work.
 
-Each first compares the source of the current state, so it can be repeated and killed at any time. The old state is read
+Each first compares the source of the current state, so it can be killed and repeated at any time. The old state is read
 until a new one is complete: both levels of it are stored at once.
 """
 
@@ -47,7 +47,7 @@ class SummarySteps:
         self._tools, self._store = tools, tools.store
 
     async def l1(self, task: BackgroundTask) -> None:
-        """The overview of a chapter; its line is asked for again where it was made of another one."""
+        """Makes the overview of a chapter; its line is requested again if it was made from another overview."""
         chapter, text = await self._tools.chapter(task.subject)
         overview = await self._overview(chapter, text, sample_of(task.source))
         line = await (await self._now()).made(f"manuscript/{chapter.id}", "L0")
@@ -58,9 +58,9 @@ class SummarySteps:
         await self._store.outbox.add(tasks(("l0",), chapter.id, again, chapter.position))
 
     async def l0(self, task: BackgroundTask) -> None:
-        """Rests on the L1, made here by rule if its own step has failed: the model is not asked the same again.
+        """Makes the line of a chapter from the L1, which is made by rule here if its own step failed.
 
-        Then queues the tasks that follow from both.
+        The model is not asked the same question again. Then queues the tasks that follow from both.
         """
         chapter, text = await self._tools.chapter(task.subject)
         failed = _has(await self._store.outbox.all(("failed",)), "l1", chapter)
@@ -121,9 +121,10 @@ class SummarySteps:
     async def chapter_answer(
         self, curator: Curator, chapter: Chapter, text: str, generation: Generation, task: str, sample: int = 0
     ) -> StoryAnswer:
-        """The model's answer about the chapter from the reading for the story.
+        """The model's answer about the chapter from its reading for the story.
 
-        Empty if the writer has a prompt of their own for the task, or a further answer is wanted: it is then asked.
+        Empty if the writer has a prompt of their own for the task, or requests a further answer; the question is then
+        asked.
         """
         if not curator.asks or sample or curator.prompts.source(task):
             return UNASKED
@@ -134,8 +135,8 @@ class SummarySteps:
     async def profile_tasks(self, chapters: Sequence[Chapter], arcs: int = 0) -> tuple[BackgroundTask, ...]:
         """Steps for a few of the people whom these chapters change, as of the last of them.
 
-        A later state that rests on one of them is made again too. Each of the `arcs` that are summarised again replaces
-        a profile, but for one, so that a chapter costs much the same as the next.
+        A later state that depends on one of them is regenerated too. Each of the `arcs` to summarise replaces a
+        profile, except one, so that every chapter costs about the same.
         """
         most = min(MOST_OF_MANY, self._tools.settings().agents.profiles * len(chapters))
         if not most:
@@ -160,7 +161,7 @@ class SummarySteps:
         return tuple(found)
 
     async def tasks_without(self, chapter: ChapterId) -> tuple[BackgroundTask, ...]:
-        """Steps for the profiles as of a chapter that is taken out: as of the one before it. Gone if unknown."""
+        """Steps for the profiles as of a removed chapter: as of the one before it. Raises Gone if it is unknown."""
         gone = await self._store.book.chapter(chapter)
         before = [each for each in await self._store.book.chapters() if each.digest and each.position < gone.position]
         if not before:
@@ -170,7 +171,7 @@ class SummarySteps:
         return tuple(profile_task(one.uri, before[-1], source) for one in made if one.position == gone.position)
 
     async def ask_for_entity(self, entity: Entity, source: Digest) -> None:
-        """The newest profiles of an entity are to be looked at: its names have changed."""
+        """Queues the newest profiles of an entity after its names changed."""
         places = {each.position: each for each in await self._store.book.chapters()}
         view = await self._now()
         for kind in self._tools.kinds.all():
@@ -179,7 +180,7 @@ class SummarySteps:
                 await self._store.outbox.add([profile_task(known.uri, places[known.position], source)])
 
     async def profile(self, task: BackgroundTask) -> None:
-        """One profile as of one chapter, with the others that are due then, and the arcs that end there.
+        """Makes one profile as of one chapter, with the others that are due then and the arcs that end there.
 
         A model is asked for all in one question.
 
@@ -230,10 +231,10 @@ class SummarySteps:
         return bool(alone or curator.prompts.source("curator.profile"))
 
     async def _due_together(self, task: BackgroundTask, goal: ProfileGoal, curator: Curator) -> list[ProfileGoal]:
-        """The profile and those that were planned with it when the chapter was kept, done or not, in the order of their
-        steps: the question for them is the same whenever it is asked.
+        """The profile and those planned with it when the chapter was kept, done or not, in the order of their steps.
 
-        It alone where it is a step of a job, a further answer, a rule's, or the writer has a question of their own.
+        This makes the question the same whenever it is asked. Only the profile itself for a job, a further answer, a
+        rule, or a question of the writer's own.
         """
         chapter = goal.chapter
         if self._is_alone(task, goal, curator):
@@ -272,12 +273,13 @@ class SummarySteps:
         return sum(1 + (arc.closed and len(part) == len(arc.chapters)) for arc, part in ends)
 
     async def all_arc_tasks(self) -> tuple[BackgroundTask, ...]:
-        """A look at every arc: chapters have moved, or their overviews were made outside of the background."""
+        """Steps that check every arc after chapters were moved, or after overviews were made outside of the background
+        work."""
         arcs = await self._arcs()
         return tuple(arc_task(arc.uri, digest_of([chapter.id for chapter in arc.chapters])) for arc in arcs)
 
     async def arc(self, task: BackgroundTask) -> None:
-        """All parts of an arc that changed; then the work, when an arc that is closed did."""
+        """Summarises all parts of an arc that changed; then the work, if a closed arc changed."""
         arcs = await self._arcs()
         arc = next((each for each in arcs if each.uri == task.subject), None)
         if arc is None and task.subject != WORK:
@@ -423,10 +425,10 @@ def _has(found: Iterable[BackgroundTask], kind: TaskKind, chapter: Chapter) -> b
 
 
 def profile_task(uri: str, chapter: Chapter, source: Digest) -> BackgroundTask:
-    """A look at a profile as of a chapter; a source with a sample asks for a further answer."""
+    """A step that checks a profile as of a chapter; a source with a sample requests a further answer."""
     return BackgroundTask(0, "profile", f"{uri}@{chapter.id}", source, "waiting", chapter.position)
 
 
 def arc_task(uri: str, source: Digest) -> BackgroundTask:
-    """A look at an arc or the work; a source with a sample asks for a further answer."""
+    """A step that checks an arc or the work; a source with a sample requests a further answer."""
     return BackgroundTask(0, "arc", uri, source, "waiting")

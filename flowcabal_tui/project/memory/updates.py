@@ -1,4 +1,4 @@
-"""The memory after a change of the book or of the story's records."""
+"""Updates the memory after a change of the book or of the story's records."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class MemoryUpdates:
         await self._steps.enqueue_story()
 
     async def story_changed(self) -> None:
-        """Updates the knowledge server with the present records of the story."""
+        """Updates the knowledge server with the current records of the story."""
         await self._steps.enqueue_story()
         self.wake()
 
     async def chapters_moved(self) -> None:
-        """Queues the summaries of all arcs: other chapters may belong to them."""
+        """Queues the summaries of all arcs, since other chapters may belong to them."""
         await self._store.outbox.add(await self._steps.summaries.all_arc_tasks())
         self.wake()

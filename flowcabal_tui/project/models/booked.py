@@ -1,4 +1,4 @@
-"""A model whose whole answers wait for a place, ask the budget first, and are booked."""
+"""A model whose whole answers wait for a slot, check the budget first, and are booked."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _priority(request: ModelRequest) -> float:
 
 
 class BookedModel:
-    """A model whose whole answers wait for a place, ask the budget first, and are booked."""
+    """A model whose whole answers wait for a slot, check the budget first, and are booked."""
 
     def __init__(self, spending: Spending, role: Role, model: ModelPort, limits: Limits) -> None:
         self._spending, self._role, self._model, self._limits = spending, role, model, limits

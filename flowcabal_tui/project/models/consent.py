@@ -38,7 +38,7 @@ class EmbeddingQuote:
 
     @property
     def words(self) -> str:
-        """The quote in words, a sentence to a line."""
+        """The quote in words, one sentence per line."""
         price = _("price unknown")
         if self.cost is not None:
             price = _("about {sum}").format(sum=money(self.cost, self.currency))
@@ -70,13 +70,13 @@ class EmbeddingConsent:
         return given if given in ("yes", "no") else None
 
     def put(self, embedder: str, answer: Answer) -> None:
-        """Keeps an answer."""
+        """Stores an answer."""
         text = json.dumps({"folder": str(self._folder), "embedder": embedder, "answer": answer}, ensure_ascii=False)
         write_whole(self._file, f"{text}\n".encode())
 
 
 def not_agreed(embedder: str) -> EmbeddingsNotAgreed:
-    """Raised in place of sending."""
+    """The error raised instead of sending."""
     return EmbeddingsNotAgreed(
         _("Texts for search by meaning are waiting for your answer."),
         _("They would be sent to {model}. Nothing was sent.").format(model=embedder),

@@ -28,7 +28,7 @@ _MILLION: Final = Decimal(1_000_000)
 
 
 class Embeddings:
-    """Lives on the engine's loop."""
+    """Provides the project's embedder. Lives on the engine's loop."""
 
     def __init__(self, models: ModelRoles, store: Store, project: str, folder: Path, language: str) -> None:
         self._models, self._store, self._language = models, store, language
@@ -44,7 +44,7 @@ class Embeddings:
         return endpoint is not None and self._consent.answer(_name(endpoint)) is None
 
     async def question(self) -> EmbeddingQuote | None:
-        """The question to the user; None when there is nothing to ask."""
+        """The question to the user; None when none is needed."""
         endpoint = self._paid()
         if endpoint is None or not self.waits:
             return None
@@ -71,7 +71,7 @@ class Embeddings:
             ) from error
 
     def embedder(self) -> EmbeddingPort:
-        """The project's embedder, its vectors kept; where texts may not be sent, the one that needs no network."""
+        """The project's embedder, which stores its vectors; if texts may not be sent, the one that needs no network."""
         endpoint = self._paid()
         made = self._models.embedder()
         if isinstance(made, LexicalEmbedder):
@@ -81,7 +81,8 @@ class Embeddings:
         return KeptEmbedder(made, self._store.vectors, partial(self._require, endpoint), costs=endpoint is not None)
 
     def for_search(self) -> EmbeddingPort:
-        """The same for a search that can do without: words alone where nothing may be sent or spent now."""
+        """Like `embedder`, for a search that can do without vectors: uses words alone if nothing may be sent or
+        spent."""
         try:
             self._require(self._paid())
             self._models.require_vector_budget()

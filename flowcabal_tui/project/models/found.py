@@ -1,4 +1,4 @@
-"""Models that are found on this machine and in the environment, and the choice of one for a project."""
+"""Models found on this machine and in the environment, and the choice of one for a project."""
 
 from __future__ import annotations
 

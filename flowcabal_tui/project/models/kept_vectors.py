@@ -16,12 +16,12 @@ TOGETHER: Final = 10
 
 
 class KeptEmbedder:
-    """An EmbeddingPort over another."""
+    """An EmbeddingPort that stores the vectors of another one."""
 
     def __init__(self, embedder: EmbeddingPort, vectors: Vectors, allow: Callable[[], None], *, costs: bool) -> None:
-        """`allow` is asked before a text is sent; it raises FlowCabalError when that may not be.
+        """`allow` is called before a text is sent; it raises FlowCabalError when that is not permitted.
 
-        `costs`: a text that is sent costs money, or leaves this machine.
+        `costs`: sending a text costs money, or the text leaves this machine.
         """
         self.costs = costs
         self._embedder, self._vectors, self._allow = embedder, vectors, allow
@@ -61,7 +61,7 @@ class KeptEmbedder:
         return fresh
 
     async def stored(self, texts: Sequence[str]) -> list[list[float]] | None:
-        """The vectors if all of them are there; sends nothing."""
+        """The vectors if all of them are stored; sends nothing."""
         names = [digest(text) for text in texts]
         known = await self._known(names)
         return [known[name] for name in names] if known.keys() >= set(names) else None

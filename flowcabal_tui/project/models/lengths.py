@@ -14,7 +14,7 @@ DRAFT_TOKENS: Final = 2_000
 
 
 def usual_length(counter: TokenCounter, language: str, goal: int, written: Sequence[int]) -> int:
-    """Tokens of a chapter: of its goal, else of the median of those that are written, else a guess.
+    """The tokens of a chapter: by its goal, else by the median of the written ones, else a default.
 
     `goal` and `written` are in characters for a Chinese book, in words otherwise; 0: none.
     """
@@ -23,7 +23,7 @@ def usual_length(counter: TokenCounter, language: str, goal: int, written: Seque
 
 
 def longest_answer(counter: TokenCounter, language: str, goal: int, written: Sequence[int]) -> int:
-    """Tokens that a text is taken to have at most: twice the goal of a chapter or the longest that is written."""
+    """The assumed maximum of tokens of a text: twice the goal of a chapter, or the longest written one."""
     return max(USUAL_OUTPUT, 2 * _tokens(counter, language, max(goal, *written, 0)))
 
 

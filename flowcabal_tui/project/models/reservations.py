@@ -1,4 +1,4 @@
-"""The costs that running calls may still have, so that caps hold although calls run in parallel."""
+"""The highest possible costs of running calls, so that caps hold although calls run in parallel."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from flowcabal_tui.settings.project_file import BudgetSettings
 
 @dataclass(slots=True, eq=False)
 class Reservation:
-    """A call that waits or is under way, with the most that its next try takes."""
+    """A call that waits or runs, with the highest cost of its next try."""
 
     bound: CallBound
     run: RunId | None = None
@@ -41,18 +41,18 @@ class Reservation:
 
     @property
     def tokens(self) -> int:
-        """In and out together."""
+        """The input and output tokens together."""
         return self.bound.tokens
 
     def starts_again(self) -> None:
-        """A failed try is repeated: nothing of the new answer has arrived."""
+        """Resets the count of the answer, because a failed try is repeated."""
         self.arrived = 0
         self.uncounted.clear()
         self.pieces.clear()
 
     @property
     def cost(self) -> Decimal:
-        """0 where it cannot be known: then a cap holds the calls after it."""
+        """The highest cost; 0 if it is unknown: the cap then applies to later calls."""
         return self.bound.cost or Decimal(0)
 
 
@@ -72,9 +72,9 @@ class RunSpending:
 
 
 class Reservations:
-    """Lets a call begin only when it fits beside what was spent and what is under way.
+    """Lets a call begin only when it fits within the limit together with spent and reserved amounts.
 
-    The project's caps let one call pass at a time, however dear: they are exceeded by that call at most. A run's own
+    The project's caps let one call pass at a time, at any price, and can be exceeded only by that call. A run's own
     limit is not exceeded: LimitReached is raised instead, and a person is asked.
     """
 
@@ -87,11 +87,11 @@ class Reservations:
         """Caps of background jobs and what these have cost; like the project's, passed by one call at most."""
 
     def hold(self, run: RunId, held: RunSpending) -> None:
-        """From now on no call begins that could take this run past its limit."""
+        """Limits a run: no call begins that could exceed its limit."""
         self.runs[run] = held
 
     def spent(self, run: RunId, call: UsageRecord) -> None:
-        """A call of this run or job was booked."""
+        """Records a booked call of this run or job."""
         if (held := self.runs.get(run)) is not None:
             held.spent = held.spent.plus(call)
         if run in self.jobs:
@@ -99,7 +99,7 @@ class Reservations:
             self.jobs[run] = (limit, so_far.plus(call))
 
     def release_run(self, run: RunId) -> None:
-        """The run has ended."""
+        """Removes the limit of a run that has ended."""
         self.runs.pop(run, None)
 
     async def admit(self, asked: Reservation, require: Callable[[], None]) -> None:
@@ -121,7 +121,8 @@ class Reservations:
             await self._changed.wait()
 
     def require_again(self, asked: Reservation) -> None:
-        """A call repeats a failed try. Raises LimitReached when that could take its run past the limit."""
+        """Checks a call before it repeats a failed try. Raises LimitReached when that could exceed the limit of its
+        run."""
         asked.starts_again()
         if self._no_call_left(asked) or not self._fits_run(
             asked, [each for each in self._under_way if each.run == asked.run and each is not asked]
@@ -138,7 +139,7 @@ class Reservations:
             held.sent += 1
 
     def enlarge(self, asked: Reservation, output_tokens: int) -> None:
-        """Reserves a longer answer for a call that is under way.
+        """Reserves a longer answer for a running call.
 
         Raises LimitReached when the limit of its run has no space for it, BudgetExceeded when a cap has none.
         """
@@ -158,12 +159,12 @@ class Reservations:
         asked.bound = larger.bound
 
     def release(self, asked: Reservation) -> None:
-        """The call has ended and is booked."""
+        """Releases the reservation of a call that has ended and is booked."""
         self._under_way.discard(asked)
         self._changed.set()
 
     def raise_limit(self, run: RunId, asked: Reservation) -> SpendLimit:
-        """The run may cost as much again as was agreed to, and at least the call that was asked for; the new limit."""
+        """Raises the limit of a run by the agreed amount, and at least by the requested call; returns the new limit."""
         held = self.runs[run]
         spent, limit, agreed = held.spent, held.limit, held.agreed
         if limit.cost is not None:
@@ -178,7 +179,7 @@ class Reservations:
         return limit
 
     def fits_run(self, asked: Reservation) -> bool:
-        """True when it fits into the limit of its run, with no other call of it under way."""
+        """True when the call fits within the limit of its run, if no other call of the run is in progress."""
         return self._fits_run(asked, ())
 
     def _fits_run(self, asked: Reservation, beside: Iterable[Reservation]) -> bool:

@@ -60,7 +60,7 @@ class ModelRoles:
         """`settings` returns the current ones; `key` returns the key for a call to the endpoint of a table; it raises
         ModelError(NOT_CONFIRMED) until the user has confirmed.
 
-        `pace` is in seconds a piece of the offline model's text; None: its own.
+        `pace` is in seconds per piece of the offline model's text; None: its default.
         """
         self._now, self._store, self._limits, self._pace = settings, store, limits, pace
         self._key = key
@@ -84,7 +84,8 @@ class ModelRoles:
         return self._now()
 
     async def counter_at(self, generation: Generation, *, remember: bool) -> TokenEstimator:
-        """The counter as it was when a run first read this generation: later calibration changes no context."""
+        """The token counter as it was when a run first read this generation, so that later calibration changes no
+        context."""
         key = f"{CALIBRATION}/{generation}"
         known = await self._store.values.get(key)
         if known is None:
@@ -118,9 +119,10 @@ class ModelRoles:
         return endpoint.model_copy(update={"context_window": min(learned.values())})
 
     async def learn_windows(self, *, again: bool = False) -> None:
-        """Asks the servers of the writing roles for the windows of their models, each once a session or once `again`.
+        """Queries the servers of the writing roles for the windows of their models, each once per session or when
+        `again` is set.
 
-        Costs nothing, and nothing is asked where the window is set or the user has not confirmed the endpoint.
+        Costs nothing. Skips endpoints whose window is configured or that the user has not confirmed.
         """
         asked = set() if again else self._asked
         for role in ROLES[:2]:
@@ -150,7 +152,8 @@ class ModelRoles:
             await self._store.values.put(key, value)
 
     def context_budget(self) -> int:
-        """Most tokens that the Context agent may add: less than in the settings if the model's window is small."""
+        """The highest number of tokens that the Context agent may add: less than configured if the model's window is
+        small."""
         wanted, endpoint = self._settings.budget.context_tokens, self.endpoint("user")
         if endpoint is None or endpoint.context_window is None:
             return wanted
@@ -169,7 +172,7 @@ class ModelRoles:
         return words.format(model=endpoint.model, window=f"{endpoint.context_window:,}", n=f"{budget:,}")
 
     def is_offline(self, role: Role = "user") -> bool:
-        """True when the role is played by the embedded model."""
+        """True when the role uses the embedded model."""
         endpoint = self.endpoint(role)
         return endpoint is not None and endpoint.provider == "offline"
 
@@ -214,15 +217,15 @@ class ModelRoles:
         return OfflineModel() if self._pace is None else OfflineModel(pace=self._pace)
 
     def booked(self, role: Role) -> ModelPort:
-        """The model of a role whose whole answers are held under the cap and booked. Raises the errors of `model`."""
+        """The model of a role whose whole answers are limited by the cap and booked. Raises the errors of `model`."""
         return BookedModel(self.spending, role, self.model(role), self._limits)
 
     def agent(self) -> PaidOnce:
-        """The agents' model, paid once. Raises ModelError(NOT_CONFIGURED)."""
+        """The agents' model with stored answers. Raises ModelError(NOT_CONFIGURED)."""
         return self.paid("agent")
 
     def paid(self, role: Role) -> PaidOnce:
-        """The model of a role, paid once. Raises as `model` does."""
+        """The model of a role with stored answers. Raises the errors of `model`."""
         booked = self.booked(role)
         if booked.endpoint not in self._paid:
             self._paid[booked.endpoint] = PaidOnce(booked, self._store.answers)
@@ -236,20 +239,20 @@ class ModelRoles:
         return make_embedder(endpoint, self._key("embedding", endpoint), paid=partial(self.spending.embedded, endpoint))
 
     def paid_embedding(self) -> Endpoint | None:
-        """The endpoint for vectors; None when they cost nothing: made here, or on a server of this machine."""
+        """The endpoint for vectors; None when they cost nothing because they are computed on this machine."""
         endpoint = self.endpoint("embedding")
         if endpoint is None or endpoint.provider == "offline":
             return None
         return None if endpoint.price_in is None and is_loopback(endpoint.base_url) else endpoint
 
     def require_vector_budget(self) -> None:
-        """The same as `Spending.require_budget` where vectors have a price."""
+        """Like `Spending.require_budget`, if vectors have a price."""
         endpoint = self.endpoint("embedding")
         if endpoint is not None and endpoint.price_in is not None:
             self.spending.require_budget()
 
     async def check_all(self) -> tuple[EndpointCheck, ...]:
-        """One small call to each model that a role has; their windows are asked for again."""
+        """Makes one small call to each configured model, and determines their windows again."""
         await self.learn_windows(again=True)
         found: list[EndpointCheck] = []
         answered: dict[ModelPort, EndpointCheck] = {}

@@ -75,8 +75,11 @@ class Spending:
         self.totals = await self._store.usage.totals()
 
     async def embedded(self, endpoint: Endpoint, texts: Sequence[str], tokens: int | None) -> None:
-        """Books vectors that have a price. Others are not booked: most are made on this machine, and a price that is
-        not known would leave the cap on money without a sum to be held to."""
+        """Books vectors that have a price.
+
+        Others are not booked: most are computed on this machine, and a call with an unknown price would leave the money
+        cap without a sum to compare.
+        """
         if endpoint.price_in is None:
             return
         request = ModelRequest(tuple(Message("user", text) for text in texts), "embedding")
@@ -85,7 +88,7 @@ class Spending:
         await self._enter("embedding", request.purpose, priced, request, Usage(tokens, 0), paid)
 
     def cap(self, job: RunId, max_cost: Decimal | None, spent: Totals) -> None:
-        """Caps a job: no further call of it begins once it has cost so much; `spent` is its cost so far."""
+        """Caps a job: no further call of it begins once it has cost `max_cost`; `spent` is its cost so far."""
         self.reservations.jobs[job] = (max_cost, spent)
 
     def _require_job_budget(self, job: RunId | None) -> None:
@@ -98,7 +101,7 @@ class Spending:
             )
 
     async def hold(self, run: RunId, agreed: SpendLimit) -> None:
-        """Holds a run to its quote, or to the limit to which a person has raised it."""
+        """Limits a run to its quote, or to the limit to which a person has raised it."""
         known = await self._store.values.get(f"{LIMIT}/{run}")
         answers, limit = (known["answers"], from_plain(SpendLimit, known["limit"])) if known else (0, agreed)
         spent = await self._store.usage.totals(run)
@@ -110,7 +113,7 @@ class Spending:
         return not isinstance(asked, Reservation) or self.reservations.fits_run(asked)
 
     async def answered(self, run: RunId, reached: LimitReached, *, more: bool) -> None:
-        """A person has answered; with `more` the run may cost as much again as was agreed to."""
+        """Records a person's answer; with `more`, the run may cost the agreed amount once again."""
         held = self.reservations.runs.get(run)
         if held is None or not isinstance(reached.asked, Reservation):
             return
@@ -135,10 +138,10 @@ class Spending:
     ) -> AsyncIterator[Reservation]:
         """Reserves the most that a try of the request may cost, from before it is sent until it is booked.
 
-        Until then the store has the call as open: if the program is killed, it is booked at the next opening. `attempt`
-        is that of a node that streams a text, `before` the text that it continues. `extra` are tokens sent beside it,
-        such as a schema; `answer` is the most tokens assumed for an answer when no limit is sent, 0: as many as the
-        run's quote assumed. Raises BudgetExceeded, or LimitReached for a run's limit.
+        Until then the store lists the call as open; if the program is killed, the call is booked when the project is
+        next opened. `attempt` is the attempt of the node that streams a text, `before` the text that it continues.
+        `extra` are further tokens sent, such as a schema. `answer` is the assumed maximum of answer tokens when no
+        limit is sent; 0: the assumption of the run's quote. Raises BudgetExceeded, or LimitReached for a run's limit.
         """
         run = PAYING_RUN.get()
         keeper = WENT_OUT.set(partial(self._keep_sent, role, endpoint.model, purpose, run or "", attempt))
@@ -211,14 +214,15 @@ class Spending:
             self.reservations.enlarge(asked, most + ROOM_TOKENS)
 
     def require_again(self, asked: Reservation) -> None:
-        """Asked before a failed try is repeated. Raises BudgetExceeded, or LimitReached for a run's limit."""
+        """Checks the budget before a failed try is repeated. Raises BudgetExceeded, or LimitReached for a run's
+        limit."""
         self.require_budget()
         self.reservations.require_again(asked)
         if asked.call is not None:
             self._store.usage.open_again(asked.number, asked.call)
 
     def require_budget(self) -> None:
-        """Raises BudgetExceeded when the hard cap on money or tokens is reached, or that of the job that pays."""
+        """Raises BudgetExceeded when the hard cap on money or tokens, or the cap of the paying job, is reached."""
         self._require_job_budget(PAYING_RUN.get())
         budget, spent = self._budget(), self.totals
         tokens = spent.input_tokens + spent.output_tokens
@@ -244,7 +248,7 @@ class Spending:
             await self._store.values.put(CALIBRATION, asdict(self.counter.calibration))
 
     async def book(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
-        """Books without learning: the usage may be the sum of several tries, or a count cut short."""
+        """Books without calibrating, since the usage may be a sum of several tries or incomplete."""
         await self._enter(role, purpose, endpoint, request, usage, usage)
 
     async def cut(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, arrived: str) -> None:

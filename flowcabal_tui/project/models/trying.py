@@ -1,4 +1,4 @@
-"""One small call to a model that is not part of a project yet: what it costs at most, and what came of it."""
+"""Makes one small call to a model that is not part of a project yet, after computing its highest price."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PATIENCE: Final = 60.0
 
 
 def most_cost(endpoint: Endpoint, *, embeds: bool = False) -> Decimal | None:
-    """What the call costs at most, in the endpoint's currency; None: its prices are not known."""
+    """The highest price of the call, in the endpoint's currency; None: its prices are unknown."""
     if embeds:
         return None if endpoint.price_in is None else endpoint.price_in * SENT_TOKENS / 1_000_000
     return cost(endpoint, Usage(SENT_TOKENS, CHECK_TOKENS))

@@ -1,4 +1,4 @@
-"""The inputs of a quote beside the workflow: token counts, usual lengths, and texts that are not written yet."""
+"""The inputs of a quote besides the workflow: token counts, usual lengths, and texts that are not written yet."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ STAND_IN: Final = re.compile("\ue000(\\d+)\ue001")
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """Of a text that is not written yet, in tokens."""
+    """The expected length of an unwritten text, in tokens."""
 
     likely: int
     most: int
@@ -51,7 +51,7 @@ class Length:
 
 
 class NoCount:
-    """Counts nothing, for callers that need only keys or messages."""
+    """Counts nothing; for callers that need only keys or messages."""
 
     def count(self, text: str) -> int:
         return 0
@@ -59,7 +59,7 @@ class NoCount:
 
 @dataclass(slots=True)
 class Basis:
-    """The inputs of a quote beside the workflow."""
+    """The inputs of a quote besides the workflow."""
 
     counter: TokenCounter
     draft_tokens: int = DRAFT_TOKENS
@@ -76,12 +76,12 @@ class Basis:
     """The questions about scenes that are already counted: each is asked once."""
 
     def stand_in(self, length: Length) -> str:
-        """A short text that is counted as one of this length."""
+        """A short placeholder text that counts as a text of this length."""
         self.lengths.append(length)
         return f"\ue000{len(self.lengths) - 1}\ue001"
 
     def measure(self, text: str) -> Length:
-        """Tokens of a text with placeholders in it; the most with a margin on the estimate."""
+        """The tokens of a text with placeholders in it; the maximum includes a margin for the estimate."""
         known = self.counter.count(STAND_IN.sub("", text))
         length = Length(known, with_margin(self.counter, known))
         for number in STAND_IN.findall(text):

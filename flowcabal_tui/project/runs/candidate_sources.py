@@ -1,4 +1,4 @@
-"""The candidates of a step as the store has them: the choices of a question, or the outputs of all its runs."""
+"""Reads the candidates of a step from the store: the choices of a question, or the outputs of all its runs."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from flowcabal_tui.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A candidate: its text, the path of the node that made it, and the version that it is, if one is known.
+    """A candidate: its text, the path of the node that made it, and its version, if known.
 
-    `number` answers a question (0: none).
+    `number` is its number in a question (0: none).
     """
 
     digest: Digest
@@ -60,7 +60,7 @@ class Sources:
         return tuple(each.digest for each in self.candidates)
 
     def candidate(self, name: Digest) -> Source:
-        """Raises RunError for one that is not there."""
+        """The source of a candidate. Raises RunError for an unknown one."""
         for each in self.candidates:
             if each.digest == name:
                 return each
@@ -68,13 +68,13 @@ class Sources:
 
 
 class CandidateSources:
-    """Reads only; lives on the engine's loop."""
+    """Reads candidates. Reads only; lives on the engine's loop."""
 
     def __init__(self, store: Store, versions: OutputVersions, models: ModelRoles) -> None:
         self._store, self._versions, self._models = store, versions, models
 
     async def of(self, target: ComparisonTarget) -> Sources:
-        """Raises RunError for fewer than two candidates, Gone for an unknown question or workflow."""
+        """The candidates of a target. Raises RunError for fewer than two, Gone for an unknown question or workflow."""
         found = await (self._of_question(target) if target.question else self._of_node(target))
         if len(found.candidates) < FEWEST:
             raise RunError(
@@ -136,7 +136,7 @@ class CandidateSources:
         return Sources(whole, top.title, candidates, next((each.run for each in newest if each.run), RunId("")))
 
     async def maker(self, sources: Sources, source: Source) -> Maker:
-        """The author of a candidate, and its prompt."""
+        """The origin of a candidate, and its prompt."""
         version = source.version
         if version is None or version.author != "model":
             return Maker(sources.run, source.node)
@@ -178,7 +178,7 @@ class CandidateSources:
         return None, ""
 
     async def plan(self, sources: Sources) -> str:
-        """The plan that the candidates were written from: a part of their prompt, else the outline of the chapter."""
+        """The plan from which the candidates were written: a part of their prompt, else the outline of the chapter."""
         first = next((each for each in sources.candidates if each.version and each.version.run), None)
         if first is not None and first.version is not None:
             found = await self.prompt(first.version.run, first.node)

@@ -1,4 +1,4 @@
-"""Comparisons of candidates: shown without their makers, decided by the writer, taken back."""
+"""Comparisons of candidates: shown without their origin, decided by the writer, reopened."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from flowcabal_tui.store.runs.standings import Mark, StandingChange, forgetting_
 
 
 class Comparisons:
-    """Lives on the engine's loop."""
+    """Makes and decides comparisons. Lives on the engine's loop."""
 
     def __init__(
         self,
@@ -57,11 +57,11 @@ class Comparisons:
         self._emit = emit
 
     async def comparison(self, target: ComparisonTarget) -> Comparison:
-        """The candidates in their hidden order. Raises RunError for fewer than two."""
+        """The candidates in display order, with hidden origin. Raises RunError for fewer than two."""
         return await self.shown(await self.sources.of(target))
 
     async def shown(self, sources: Sources) -> Comparison:
-        """The comparison for sources that are already read."""
+        """The comparison of sources that are already read."""
         identity = comparison_id(sources.target, sources.digests)
         row = await self._store.comparisons.begin(identity, sources.target, sources.title, sources.digests)
         verdict = None if sources.is_waiting else row.verdict
@@ -100,7 +100,7 @@ class Comparisons:
         return sources.question is not None or await self.sources.prompt(sources.run, node) is not None
 
     async def find(self, identity: ComparisonId) -> ComparisonTarget:
-        """Of a comparison that was opened before. Raises UnknownName."""
+        """The target of a comparison that was opened before. Raises UnknownName."""
         row = await self._store.comparisons.get(identity)
         if row is None:
             known = [each.summary.id for each in await self._store.comparisons.all()]
@@ -140,7 +140,7 @@ class Comparisons:
     # the writer's word
 
     async def decide(self, command: DecideComparison) -> ComparisonId:
-        """Writes the word down and carries it out in one transaction. Raises RunError, and then nothing was changed."""
+        """Stores the decision and carries it out in one transaction. Raises RunError; then nothing was changed."""
         sources = await self.sources.of(command.target)
         verdict = _checked(command.verdict, sources)
         identity = comparison_id(sources.target, sources.digests)
@@ -239,7 +239,7 @@ class Comparisons:
         return digest(Output(await self._store.runs.text(output.digest), output.form).text)
 
     async def take_back(self, identity: ComparisonId) -> None:
-        """Raises RunError where nothing is decided, or where another text was chosen since."""
+        """Reopens a comparison. Raises RunError if nothing is decided, or if another text was chosen since."""
         target = await self.find(identity)
         row = await self._store.comparisons.get(identity)
         if row is None or row.verdict is None:

@@ -26,20 +26,20 @@ _OFFERED: Final = 12
 
 
 class FurtherCandidates:
-    """Lives on the engine's loop."""
+    """Writes further candidates. Lives on the engine's loop."""
 
     def __init__(self, store: Store, versions: OutputVersions, manager: RunManager, quotes: Quotes) -> None:
         self._store, self._versions, self._manager, self._quotes = store, versions, manager, quotes
 
     async def quote(self, target: ComparisonTarget, count: int) -> Quote:
-        """Their total price. Raises RunError for a step that has no further candidates."""
+        """The total price of further candidates. Raises RunError for a step that cannot have them."""
         requests = await self._requests(target, count)
         return _together([await self._quotes.quote(await self._manager.imagined(each)) for each in requests])
 
     async def write(self, target: ComparisonTarget, count: int) -> RunId | None:
-        """Writes them. Raises RunError; the candidates written by then remain.
+        """Writes further candidates. Raises RunError; the candidates written by then remain.
 
-        A waiting question is asked again with them, by the run that it returns, and paid answers are reused.
+        A waiting question is asked again with them by the returned run, which reuses paid answers.
         """
         requests = await self._requests(target, count)
         if target.question:

@@ -38,13 +38,13 @@ from flowcabal_tui.store import Store
 
 
 class History:
-    """Reads the log only; lives on the engine's loop."""
+    """Reads logs of past runs. Lives on the engine's loop."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     async def details(self, run: RunId) -> RunDetails:
-        """KeyError if there is no such run."""
+        """The details of a run. Raises KeyError if there is no such run."""
         request = await self._store.runs.run_request(run)
         log = await self._store.runs.history(run)
         served = {node for event in log if event.kind == "nodes-served" for node in event.payload["nodes"]}
@@ -216,7 +216,7 @@ class _Telling:
 
 
 def folds_to(events: Iterable[Event]) -> RunFold:
-    """The last state of each node in these events, for a comparison with the fold of the log."""
+    """The last state of each node in these events, to be compared with the fold of the log."""
     seen = RunFold()
     for event in events:
         match event:

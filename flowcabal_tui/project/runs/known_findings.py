@@ -1,5 +1,5 @@
-"""Mends the draft in a prompt where a rule knows how, and adds what else the rules find in its texts to the context, so
-that the next paid call can mend it."""
+"""Fixes the draft in a prompt by rules, and adds their other findings about its texts to the context, so that the next
+paid call can fix them."""
 
 from __future__ import annotations
 
@@ -36,8 +36,11 @@ _ORDER: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What is known about the texts of a prompt: the part that lists `count` findings, the source of the `last` part
-    that they are about, and the parts of the prompt with `faults` mended, by the parts as written."""
+    """The findings about the texts of a prompt.
+
+    The part that lists `count` findings, the source of the `last` part that they concern, and replacements for the
+    parts of the prompt whose `faults` were fixed.
+    """
 
     listed: str = ""
     last: str = ""
@@ -47,7 +50,7 @@ class _Known:
 
 
 class KnownFindings:
-    """Implements the runner's `ContextPort` by another one. The same book and prompt give the same bytes."""
+    """Implements the runner's `ContextPort` by wrapping another one. The same book and prompt give the same bytes."""
 
     def __init__(self, context: ContextPort, memory: MemoryPort, rules: RulesPort, counter: TokenCounter) -> None:
         self._context, self._memory, self._rules, self._counter = context, memory, rules, counter
@@ -63,11 +66,11 @@ class KnownFindings:
         inquiries: Sequence[str],
         about: About = NOTHING_ABOUT,
     ) -> Injection:
-        """The context of the wrapped agent; in the prompt, behind a plan or a draft, the findings about both, and the
-        draft without the faults that rules can mend.
+        """The context of the wrapped agent, and changes of the prompt: findings after a plan or a draft, and the draft
+        without faults that rules can fix.
 
-        The text before the draft stays the same for all nodes of the chapter: providers cache equal prefixes. A
-        context of which the findings would be more than half leaves them out.
+        The text before the draft stays the same for all nodes of the chapter, since providers cache equal prefixes. If
+        the findings would exceed half of the context, they are left out.
         """
         known = await self._known(node, prompt, chapter, generation)
         about = replace(about, added=self._counter.count(known.listed) if known.listed else 0)

@@ -1,4 +1,4 @@
-"""A request in layers: the text of the blocks, the context, and the additions of a retry."""
+"""Divides a request into layers: the text of the blocks, the context, and the additions of a retry."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _words(block: Block) -> str:
 
 
 def kept_trace(kept: SentRequest, made_again: VersionTrace | None) -> VersionTrace:
-    """The messages of a request that was kept, each beside its template where one is known."""
+    """The messages of a stored request, each with its template if it is known."""
     templates: dict[str, str] = {}
     for layer in made_again.layers if made_again else ():
         if layer.template:
@@ -82,7 +82,7 @@ def kept_trace(kept: SentRequest, made_again: VersionTrace | None) -> VersionTra
 
 
 def sent_messages(body: str) -> tuple[Message, ...]:
-    """The turns of a request's JSON body, of either wire format. Raises RunError for a body that is none."""
+    """The turns of a request's JSON body, of either wire format. Raises RunError for an invalid body."""
     try:
         sent = json.loads(body)
         turns = [*([{"role": "system", "content": sent["system"]}] if sent.get("system") else []), *sent["messages"]]

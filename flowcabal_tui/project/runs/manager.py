@@ -58,8 +58,8 @@ class RunManager:
         """`services` are those for a generation of the memory; its flag is True when money may be spent.
 
         `require_valid` raises WorkflowError for a document that cannot run in this project; `require_confirmed` raises
-        ProjectNotConfirmed for one that this user has not confirmed, and `typed` confirms the texts that the user has
-        just put into one. `agree` returns the default limit of a run; None: no limit.
+        ProjectNotConfirmed for one that this user has not confirmed; `typed` confirms the texts that the user has just
+        entered into one. `agree` returns the default limit of a run; None: no limit.
         """
         self._spending, self._agree = spending, agree
         self._require_valid, self._require_confirmed, self._graphs = require_valid, require_confirmed, graphs
@@ -117,7 +117,8 @@ class RunManager:
         return run
 
     async def _require_overrides(self, workflow: Workflow, request: RunRequest) -> None:
-        """Parameters that an earlier run had may be a stranger's; others the user has just given."""
+        """Requires confirmation for overrides of an earlier run, which may come from a stranger; the user has just
+        entered others."""
         if request.overrides:
             changed = overridden(workflow, request.overrides)
             earlier = await self._store.runs.has_overrides(request)
@@ -138,7 +139,7 @@ class RunManager:
     async def resume(self, run: RunId, *, continues: bool = False) -> RunId:
         """Resumes a run that is not being executed; nodes that succeeded are not run again.
 
-        With `continues` texts that were cut off are continued from where they stopped.
+        With `continues`, cut-off texts are continued from where they ended.
         """
         async with self._taking_up:
             if run in self._runs:
@@ -156,8 +157,8 @@ class RunManager:
         return run
 
     async def generation(self, request: RunRequest) -> Generation:
-        """The memory that a run reads: that of the last equal run, unless a person changed something before the
-        chapter."""
+        """The generation of the memory that a run reads: that of the last equal run, unless the writer changed
+        something before the chapter."""
         now = await self._store.memory.generation()
         if request.fresh_context or request.chapter is None:
             return now
@@ -196,7 +197,7 @@ class RunManager:
         return self._kept_state
 
     async def past(self, run: RunId) -> RunScope:
-        """The shared state of a past run, without permission to spend. KeyError if there is no such run."""
+        """The shared state of a past run, without permission to spend. Raises KeyError if there is no such run."""
         runs = self._store.runs
         request, workflow = await runs.run_request(run), await runs.workflow_of(run)
         return await self.scope(run, workflow, request, await runs.generation_of(run), spend=False)
@@ -284,8 +285,11 @@ class RunManager:
                 self._emit(last)
 
     async def decide(self, question: QuestionId, decision: Decision, beside: Work = lambda _connection: None) -> None:
-        """Records an answer, together with the writes of `beside`, and wakes the node; a run that is not being executed
-        is resumed. Raises StaleQuestion, and then nothing was written."""
+        """Stores an answer together with the writes of `beside`, and wakes the node; resumes a run that is not being
+        executed.
+
+        Raises StaleQuestion; then nothing was written.
+        """
         asked = await self._store.runs.question(question)
         if decision.kind not in asked.options:
             raise StaleQuestion(
@@ -322,12 +326,12 @@ class RunManager:
             self._emit(QuestionAnswered(question, decision))
 
     async def goes_on(self, run: RunId) -> bool:
-        """True when the run is under way in this process, or was left by one that ended before its end."""
+        """True when the run is executed in this process, or was left unfinished by another one."""
         history = [] if run in self._runs else await self._store.runs.history(run)
         return run in self._runs or (bool(history) and fold(history).state == "running")
 
     async def ended(self, run: RunId) -> None:
-        """Waits until the run is no longer under way: ended in any state, or waiting for an answer."""
+        """Waits until the run is no longer being executed: it ended in any state, or waits for an answer."""
         if (task := self._tasks.get(run)) is not None:
             await asyncio.wait([task])
 
@@ -341,7 +345,8 @@ class RunManager:
             )
 
     async def cancel(self, run: RunId, node: NodeId | None, *, branch: bool = False) -> None:
-        """Stops at once; a run that an earlier process left is ended, and its questions with it. Raises RunError."""
+        """Stops a run at once; a run left by an earlier process is ended together with its questions. Raises
+        RunError."""
         if run in self._runs:
             self._cancel_now(run, node, branch=branch)
             return
@@ -377,7 +382,7 @@ class RunManager:
         return (*(each for each in reversed(graph.order) if each in behind), node)
 
     async def close(self) -> None:
-        """Ends every run so that it can be resumed; streamed text is journalled."""
+        """Suspends every run so that it can be resumed; streamed text is journalled."""
         for run in self._runs.values():
             run.close()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)

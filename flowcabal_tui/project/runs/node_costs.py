@@ -51,7 +51,7 @@ FlowOf = Callable[[str], Awaitable[Workflow]]
 
 @dataclass
 class Figures:
-    """What is known so far of a node that a quote follows."""
+    """What is known so far about a node for a quote."""
 
     unknown: bool
     """True when an output that it needs does not exist yet."""
@@ -67,20 +67,20 @@ class Figures:
     inquiries: int = 0
 
     def add(self, spent: Tally) -> None:
-        """Adds the cost of something that does not exist yet."""
+        """Adds the cost of a text that does not exist yet."""
         self.whole = False
         self.spent.add(spent)
 
 
 class NodeCosts:
-    """Counts what a node costs, as far as `figures` tell."""
+    """Counts the cost of a node, as far as `figures` are known."""
 
     def __init__(self, basis: Basis, frame: Frame, path: NodeId, figures: Figures) -> None:
         self._basis, self._figures, self._path = basis, figures, path
         self._services, self._chapter = frame.scope.services, frame.scope.request.chapter
 
     def of_prompt(self, params: PromptParams, asked: Length, *, contexts: bool) -> Tally:
-        """What a prompt of such a length costs, with its checks and what they may cause."""
+        """The cost of a prompt of the given length, with its checks and their possible consequences."""
         tally = Tally()
         endpoint = self.endpoint(params.role, params.model)
         if endpoint is None:
@@ -105,19 +105,19 @@ class NodeCosts:
         return tally
 
     def endpoint(self, role: Role, name: str | None = None) -> Endpoint | None:
-        """None when there is no model: then nothing is spent, and the run reports it."""
+        """The endpoint; None when there is no model, so that nothing is spent and the run reports it."""
         try:
             return self._services.models.model(role, name).endpoint
         except FlowCabalError:
             return None
 
     def pays(self, roles: Sequence[Role] = ("user", "agent"), name: str | None = None) -> bool:
-        """Is a model of these roles another than the embedded one, which costs nothing?"""
+        """True when a model of these roles is not the embedded one, which costs nothing."""
         models = (self.endpoint(role, name) for role in roles)
         return any(model is not None and model.provider != "offline" for model in models)
 
     def checker(self, params: PromptParams) -> tuple[Endpoint | None, int]:
-        """The model that checks what the node writes, and how many questions it is asked; None: nobody checks."""
+        """The model that checks the node's output, and its number of questions; None: there are no checks."""
         groups = len(grouped(params.angles)) if self._services.monitor is not None else 0
         return (self.endpoint("agent"), groups) if groups else (None, 0)
 
@@ -177,8 +177,8 @@ class NodeCosts:
         return max((length.most for length in self._basis.lengths), default=0)
 
     async def foreseen(self, kind: NodeKind, params: BaseModel, flow: FlowOf, depth: int = FLOWS_DEEP) -> Tally:
-        """The cost of a node whose prompts cannot be made yet: the prompt is counted as its words and a draft for each
-        reference."""
+        """The cost of a node whose prompts cannot be made yet: its words, and a draft for each reference, are
+        counted."""
         found = Tally()
         if isinstance(params, PromptParams):
             found.add(self._unmade(params))
@@ -214,9 +214,10 @@ def count_questions(
     draft: Length,
     attempts: int = 1,
 ) -> None:
-    """The questions of a check of a draft, each in two rounds, each round in several tries, of every attempt.
+    """Adds the questions of a check of a draft for every attempt: each in two rounds, each round in several tries.
 
-    Then the questions about the doubts that they leave, one after the other."""
+    Then the questions about the remaining doubts, one after the other.
+    """
     limit = output_bound(endpoint, None)
     question = monitor.question_tokens(endpoint, draft.most, groups)
     again = structured_extra(counter, endpoint, Checker.shape) + limit + FINDING_TOKENS

@@ -1,4 +1,4 @@
-"""The parts of an open project that are about workflows and their runs."""
+"""The parts of an open project for workflows and their runs."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ class RunParts:
 
     @cached_property
     def quotes(self) -> Quotes:
-        """What runs may cost."""
+        """Quotes of runs."""
         from flowcabal_tui.project.runs.quotes import Quotes
 
         return Quotes(self._store, self._base.models, self._base.current_settings)
 
     @cached_property
     def manager(self) -> RunManager:
-        """The runs that go on."""
+        """Current runs."""
         from flowcabal_tui.project.runs.manager import RunManager
 
         base, actions = self._base, self.actions
@@ -81,11 +81,11 @@ class RunParts:
 
     @property
     def quiet(self) -> bool:
-        """True when no run can go on without a human."""
+        """True when no run can continue without a person."""
         return "manager" not in vars(self) or self.manager.quiet
 
     async def close(self) -> None:
-        """Ends every run so that it can be resumed."""
+        """Suspends every run so that it can be resumed."""
         if "manager" in vars(self):
             await self.manager.close()
 
@@ -98,7 +98,7 @@ class RunParts:
 
     @cached_property
     def history(self) -> History:
-        """Recorded runs, replayed."""
+        """Recorded runs and their replay."""
         from flowcabal_tui.project.runs.history import History
 
         return History(self._store)
@@ -133,7 +133,7 @@ class RunParts:
 
     @cached_property
     def sifting(self) -> Sifting:
-        """Candidates sifted by facts."""
+        """Checks of candidates against facts."""
         from flowcabal_tui.project.runs.sifting import Sifting
 
         agents = self._agents
@@ -141,7 +141,7 @@ class RunParts:
 
     @cached_property
     def seams(self) -> Seams:
-        """The seams of a text that was put together."""
+        """The seams of a composed text."""
         from flowcabal_tui.project.runs.seaming import Seams
 
         return Seams(self._store, self._sources, self._base.models, self._base.language)

@@ -92,7 +92,7 @@ class RunQueries:
         return made_again if made_again.exact or kept is None else kept_trace(kept, made_again)
 
     async def texts(self, versions: Sequence[NodeVersion]) -> tuple[str, ...]:
-        """Their texts in this order, as a person reads them."""
+        """The texts of these versions, in this order and in readable form."""
         found = await self._store.runs.texts(tuple({version.digest for version in versions}))
         return tuple(Output(found[version.digest], version.form).text for version in versions)
 

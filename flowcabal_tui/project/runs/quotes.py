@@ -1,4 +1,4 @@
-"""The quotes of a project: by its settings, its models and the lengths of its chapters."""
+"""The quotes of a project, from its settings, its models and the lengths of its chapters."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from flowcabal_tui.store import Store
 
 
 class Quotes:
-    """Lives on the engine's loop. Nothing is spent."""
+    """Computes quotes. Lives on the engine's loop; spends nothing."""
 
     def __init__(self, store: Store, models: ModelRoles, settings: Callable[[], ProjectSettings]) -> None:
         self._store, self._models, self._settings = store, models, settings
@@ -53,7 +53,7 @@ class Quotes:
         return replace(quote, keeping=self._keeping(basis.draft_tokens)) if keeps else quote
 
     async def locked(self, workflow: Workflow, request: RunRequest) -> ChapterLocked | None:
-        """The reason why the output cannot be kept in its chapter now; None: it can."""
+        """The reason why the output cannot currently be kept in its chapter; None: it can."""
         if request.chapter is None or workflow.keep.kind not in CHAPTER_KEEPS:
             return None
         try:
@@ -72,11 +72,11 @@ class Quotes:
         return Counter({kind: count * chapters for kind, count in counts.items()})
 
     async def reading(self, chapters: int) -> Quote:
-        """The quote of what follows a change of so many chapters: the agents' model reads them again."""
+        """The quote of the reading that follows a change of `chapters` chapters."""
         return await self.background(self._reading(chapters))
 
     async def background(self, steps: Mapping[TaskKind, int]) -> Quote:
-        """The quote of background work; free where no step of it asks a model that is paid for."""
+        """The quote of background work; free if none of its steps uses a paid model."""
         endpoint = self._models.endpoint("agent")
         asked = Counter({kind: count for kind, count in steps.items() if kind in bootstrap_plan.ASKS and count})
         if not (asked and endpoint and endpoint.provider != "offline" and self._settings().agents.curator):
@@ -98,7 +98,7 @@ class Quotes:
         return spend if spend.calls else None
 
     async def agreed(self, scope: RunScope) -> SpendLimit | None:
-        """The default limit of a run: the most of its quote. Free models need no limit."""
+        """The default limit of a run: the highest price of its quote. Free models need no limit."""
         if all(self._models.is_offline(role) for role in ("user", "agent")):
             return None
         return (await self.quote(scope)).limit
@@ -108,7 +108,7 @@ class Quotes:
         return self.check_of([await self._store.book.text(chapter.id) for chapter in chapters], monitor)
 
     def check_of(self, texts: Sequence[str], monitor: MonitorPort | None) -> Quote:
-        """The same of texts. Raises ModelError where there is no model, or checks by it are switched off."""
+        """The quote of a check of texts. Raises ModelError without a model, or if checks by it are switched off."""
         if monitor is None:
             raise ModelError(ModelFault.NOT_CONFIGURED, _("Checks by a model are switched off in this book."))
         endpoint, tally = self._models.agent().endpoint, Tally()
@@ -119,7 +119,7 @@ class Quotes:
         return tally.quote()
 
     async def preview(self, scope: RunScope, node: NodeId) -> Receipt:
-        """The receipt of a node if it ran now. Raises RunError for one that gets no context."""
+        """The receipt that a node would get now. Raises RunError for one without a context."""
         receipt = await quoting.preview(scope, node, self._models.counter)
         if receipt is None:
             why = _("Its context is switched off, in the node or in the project's [agents].")

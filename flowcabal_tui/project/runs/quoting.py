@@ -1,4 +1,4 @@
-"""The price of a run, and the context of a node: computed without a call."""
+"""Computes the price of a run, and the context of a node, without a call."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from flowcabal_tui.runner.scope import Frame, RunScope
 
 
 class Stop(Exception):
-    """Raised at an operation whose result cannot be foreseen; `spent` is its cost."""
+    """Raised at an operation whose result cannot be predicted; `spent` is its cost."""
 
     def __init__(self, spent: Tally | None = None, inside: Mapping[NodeId, Output] | None = None) -> None:
-        """`inside`: the known outputs of the graph in which it stopped; None when it was no graph."""
+        """`inside`: the known outputs of the graph where it stopped; None if that is not a graph."""
         self.spent, self.inside = spent or Tally(), inside
 
 
@@ -90,7 +90,7 @@ class QuoteModels(JournalledModels):
         return Attempt(number, text)
 
     async def evaluate(self, params: PromptParams, attempt: Attempt) -> Evaluation | None:
-        """Counts the checks and makes none."""
+        """Counts the checks instead of making them."""
         if self.costs.checker(params)[0] is not None:
             spent = Tally()
             self.costs.count_checks(spent, params, self._basis.measure(attempt.text), 1)
@@ -99,7 +99,7 @@ class QuoteModels(JournalledModels):
 
 
 class QuoteRun(NodeRun):
-    """Follows a node until it would spend something. A placeholder replaces a missing upstream output."""
+    """Executes a node until it would spend something. A placeholder replaces a missing upstream output."""
 
     models: QuoteModels
 
@@ -115,7 +115,7 @@ class QuoteRun(NodeRun):
         return frozenset(key for key in (own, self.models.stands_under) if key)
 
     async def foreseen(self) -> Tally:
-        """The cost of the node when its prompts cannot be made yet."""
+        """The cost of the node if its prompts cannot be made yet."""
         return await self.models.costs.foreseen(self._kind, self._step.params, self.workflow)
 
     def iteration(self, number: int, total: int, kind: IterationKind, candidates: int = 0) -> None:
@@ -171,7 +171,7 @@ class Quoter:
         """Does nothing: a quote never waits."""
 
     def goes_on(self, node: NodeId) -> None:
-        """Nor does anybody wait again."""
+        """Does nothing: a quote never waits."""
 
     def node(self, frame: Frame, step: Step) -> QuoteRun:
         """Makes the quoting run of one node."""
@@ -189,7 +189,7 @@ class Quoter:
             raise Stop(inside.tally, frame.outputs)
 
     async def walk(self, frame: Frame, step: Step) -> QuoteRun:
-        """Counts one node, and gives its output to those behind it when it is known."""
+        """Counts one node, and passes its output on if it is known."""
         path = NodeId(frame.path + step.node.id)
         run = self.node(frame, step)
         tally, times = self.tally, 1
@@ -223,13 +223,14 @@ class Quoter:
 
 
 def frame_of(scope: RunScope, targets: Sequence[NodeId]) -> Frame:
-    """The graph of the targets and all above them."""
+    """The graph of the targets and everything above them."""
     whole = plan(scope.workflow.nodes, scope.workflow.edges)
     return Frame(scope, whole.part(targets), scope.workflow, scope.values, scope.state)
 
 
 async def quote(scope: RunScope, basis: Basis, marks: Collection[NodeId] = ()) -> Quote:
-    """Walks the nodes in order: served ones give their outputs, the rest are counted. `marks`: nodes marked stale."""
+    """The quote of a run: outputs served from earlier runs are used, other nodes are counted. `marks`: nodes marked
+    stale."""
     quoter, frame = Quoter(scope, basis), frame_of(scope, scope.request.targets)
     for node in frame.plan.order:
         await quoter.walk(frame, frame.plan.steps[node])

@@ -1,4 +1,4 @@
-"""Reports the outputs of a run's nodes to the standings while it runs."""
+"""Records the outputs of a run's nodes as current while it runs."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ SHARE: Final = 20
 
 
 class RunMarks:
-    """Records the outputs of the nodes of one run in the standings, as they end."""
+    """Records the outputs of the nodes of one run as current, as they end."""
 
     def __init__(self, store: Store, emit: Callable[[Event], None], scope: RunScope, graph: Plan) -> None:
-        """`graph` is that of the whole document."""
+        """`graph` is the graph of the whole document."""
         self._store, self._emit, self._scope, self._graph = store, emit, scope, graph
         self._noted: set[NodeId] = set()
         self._took = 0.0

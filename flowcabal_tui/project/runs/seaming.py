@@ -1,4 +1,4 @@
-"""A pass over the seams of a composed text: quoted, asked once, and returned as single changes."""
+"""Smooths the seams of a composed text: quotes the price, asks once, and returns single changes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SEAM_TOKENS: Final = 160
 
 
 class Seams:
-    """Lives on the engine's loop."""
+    """Smooths seams. Lives on the engine's loop."""
 
     def __init__(self, store: Store, sources: CandidateSources, models: ModelRoles, language: str) -> None:
         self._store, self._sources, self._models, self._language = store, sources, models, language
@@ -53,12 +53,12 @@ class Seams:
         return tally.quote()
 
     async def smooth(self, target: ComparisonTarget, text: str, taken: Sequence[Taken]) -> None:
-        """Asks, and keeps the answer. Raises RunError or ModelError."""
+        """Asks the model, and stores the answer. Raises RunError or ModelError."""
         request, _seams = await self._request(target, text, taken)
         await self._model().structured(request, SeamChanges)
 
     async def hunks(self, target: ComparisonTarget, text: str, taken: Sequence[Taken]) -> tuple[SeamHunk, ...] | None:
-        """The changes of the pass over just this text; None when it was not asked for. Spends nothing."""
+        """The changes proposed for exactly this text; None when they were not requested. Spends nothing."""
         request, seams = await self._request(target, text, taken)
         answer = await self._model().stored(request, SeamChanges)
         return None if answer is None else hunks_of(clean(text), seams, answer)

@@ -38,14 +38,14 @@ def _fixed_words() -> frozenset[str]:
 
 
 class RunServices:
-    """Makes the services of a run by the settings of the moment."""
+    """Makes the services of a run by the current settings."""
 
     def __init__(self, base: ProjectBase, agents: AgentFactory, memory: MemoryParts, actions: ProjectActions) -> None:
         self._base, self._agents, self._memory, self._actions = base, agents, memory, actions
         self._results = memory.results
 
     async def of(self, generation: Generation, spend: bool) -> Services:
-        """The services of a run that reads a generation; without `spend` nothing is paid or remembered."""
+        """The services of a run that reads a generation; without `spend`, nothing is paid for or remembered."""
         base = self._base
         await base.models.learn_windows()
         counter, monitor = await base.models.counter_at(generation, remember=spend), self._agents.monitor()

@@ -1,4 +1,4 @@
-"""Checks the facts of candidates by rule and by the agents' model: findings mark a candidate, and decide nothing."""
+"""Checks candidates against facts, by rule and by the agents' model: findings mark a candidate but decide nothing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from flowcabal_tui.store import Store
 
 
 class Sifting:
-    """Lives on the engine's loop. Answers are paid once, so an interrupted sifting can be resumed."""
+    """Sifts candidates. Lives on the engine's loop. Answers are paid for once, so an interrupted sifting can be
+    resumed."""
 
     def __init__(
         self,
@@ -44,7 +45,7 @@ class Sifting:
         return monitor
 
     async def sift(self, command: SiftCandidates) -> None:
-        """Checks one candidate after the other; each is stored when it is done."""
+        """Checks one candidate after the other; each result is stored at once."""
         monitor = self._required() if command.model else None
         sources = await self._sources.of(command.target)
         identity = comparison_id(sources.target, sources.digests)

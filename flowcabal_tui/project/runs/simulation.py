@@ -60,7 +60,7 @@ class Simulated:
         return simulate(action, params, self.simulations)
 
     async def call(self, function: str, item: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A template of the function's name, else the item as it is."""
+        """The template with the function's name, else the item unchanged."""
         found = simulate(function, item, self.simulations) if function in self.simulations else item
         return found if isinstance(found, Mapping) else {"value": found}
 
@@ -83,35 +83,35 @@ class _Offline:
         return self._model
 
     def require_budget(self) -> None:
-        """Nothing costs anything."""
+        """Does nothing: nothing costs money."""
 
     def reserved(
         self, endpoint: Endpoint, request: ModelRequest, role: Role, purpose: str, *, attempt: int = 0, before: str = ""
     ) -> AbstractAsyncContextManager[None]:
-        """Nothing is reserved."""
+        """Reserves nothing."""
         return nullcontext()
 
     def took(self, asked: object, piece: str) -> None:
-        """Every answer may be as long as it likes."""
+        """Does nothing: answers have no limit."""
 
     def require_again(self, asked: object) -> None:
-        """Everything fits."""
+        """Does nothing: there is no budget."""
 
     def fits(self, reached: LimitReached) -> bool:
-        """No limit is held."""
+        """Always True: there is no limit."""
         return True
 
     async def answered(self, run: RunId, reached: LimitReached, *, more: bool) -> None:
-        """Nobody is asked."""
+        """Does nothing: nobody is asked."""
 
     async def spent(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
-        """Nothing is booked."""
+        """Books nothing."""
 
     async def book(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
-        """Nor what failed."""
+        """Books nothing."""
 
     async def cut(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, arrived: str) -> None:
-        """Nor what was cut off."""
+        """Books nothing."""
 
 
 class Simulation:
@@ -127,7 +127,7 @@ class Simulation:
         inputs: Mapping[str, Any],
         answer: Callable[[Question], Decision | None] = lambda _question: None,
     ) -> None:
-        """Raises WorkflowError when the document cannot run."""
+        """Prepares the run. Raises WorkflowError when the document cannot run."""
         require_valid(workflow)
         self._emit, self._answer = emit, answer
         self._journal, offline = MemoryJournal(), _Offline()
@@ -157,7 +157,7 @@ class Simulation:
         return {str(node): output for node, output in self._run.outputs.items()}
 
     async def execute(self, seconds: float) -> RunState:
-        """Runs to the end; after so many seconds it is cancelled."""
+        """Runs to the end, or cancels after `seconds` seconds."""
         timer = asyncio.get_running_loop().call_later(seconds, self._run.cancel)
         try:
             return await self._run.execute()
@@ -180,7 +180,7 @@ class Simulation:
 
 
 def by_itself(question: Question) -> Decision:
-    """The answer that lets a run continue: the first choice, the proposal, yes."""
+    """The answer that lets a run continue: the first choice, the proposal, or yes."""
     match question.kind:
         case "choice":
             return Decision("choose", attempt=1)

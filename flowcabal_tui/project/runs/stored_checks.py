@@ -1,4 +1,4 @@
-"""The Monitor of a run, with its findings stored before they are shown."""
+"""The Monitor of a run, which stores its findings before they are displayed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from flowcabal_tui.runner.ports import MonitorPort
 
 
 class StoredChecks:
-    """Implements the runner's `MonitorPort` by another one."""
+    """Implements the runner's `MonitorPort` by wrapping another one."""
 
     def __init__(self, monitor: MonitorPort, results: CheckResults) -> None:
         self._monitor, self._results = monitor, results

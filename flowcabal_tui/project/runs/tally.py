@@ -16,7 +16,7 @@ from flowcabal_tui.models.registry import cost
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """A number of equal calls; tokens are those of one."""
+    """A number of equal calls; the token counts are those of one call."""
 
     number: int
     input_tokens: int
@@ -66,7 +66,7 @@ class Tally:
             self.assumed[model] = max(tokens, self.assumed.get(model, 0))
 
     def add(self, other: Tally, times: int = 1) -> None:
-        """Adds the other tally, with its spending taken `times`."""
+        """Adds another tally, `times` times."""
         for mine, theirs in ((self.likely, other.likely), (self.most, other.most)):
             for kind, spend in theirs.items():
                 self._add(kind, mine, times, spend)

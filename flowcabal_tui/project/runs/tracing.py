@@ -1,4 +1,4 @@
-"""The request of a past attempt: the prompt is made again from the run's own outputs and memory."""
+"""Reconstructs the request of a past attempt from the run's own outputs and memory."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class _Sought:
     layers: tuple[SentLayer, ...] = ()
 
     def asked(self, request: ModelRequest) -> ModelRequest:
-        """The request of the attempt; before retries held the draft, they held only what was wrong with it."""
+        """The request of the attempt. Before retries contained the draft, they contained only the feedback on it."""
         attempt = self.attempts.get(self.number)
         if attempt is None or (attempt.of and attempt.of not in self.attempts):
             return request
@@ -109,9 +109,10 @@ class _Tracer(Quoter):
 async def trace(
     scope: RunScope, path: NodeId, wanted: AttemptFold, attempts: Sequence[Attempt], outputs: Mapping[NodeId, Output]
 ) -> VersionTrace:
-    """`scope` is that of the run, without leave to spend; `outputs` are those of its other nodes.
+    """The trace of an attempt. `scope` is that of the run, without permission to spend; `outputs` are those of its
+    other nodes.
 
-    Raises RunError when the request cannot be made again.
+    Raises RunError when the request cannot be reconstructed.
     """
     top = NodeId(path.split("/")[0])
     pins = {node: output for node, output in outputs.items() if node != path and not path.startswith(f"{node}/")}

@@ -1,5 +1,4 @@
-"""Versions of outputs: selected, written by the writer, frozen; and the outputs that become out of date (DESIGN
-4.2)."""
+"""Versions of outputs: selecting, editing, freezing; and the outputs that become out of date (DESIGN 4.2)."""
 
 from __future__ import annotations
 
@@ -45,7 +44,7 @@ def name_of(workflow: str) -> str:
 
 
 def containers(path: NodeId) -> tuple[NodeId, ...]:
-    """The nodes that a path leads through, outermost first: "a/1/b/2/c" leads through a and a/1/b."""
+    """The nodes through which a path leads, outermost first: "a/1/b/2/c" leads through a and a/1/b."""
     parts = path.split("/")
     return tuple(NodeId("/".join(parts[:end])) for end in range(1, len(parts), 2))
 
@@ -62,7 +61,7 @@ class OutputVersions:
         trust: Trust,
         now: Callable[[], datetime],
     ) -> None:
-        """`imagined` returns the shared state of a run of a request, without starting one."""
+        """`imagined` returns the shared state of a run for a request, without starting one."""
         self._store, self._emit, self._imagined, self._graphs = store, emit, imagined, graphs
         self._trust, self._now = trust, now
 
@@ -82,7 +81,7 @@ class OutputVersions:
         )
 
     async def standing(self, workflow: str, chapter: ChapterId | None) -> tuple[NodeStanding, ...]:
-        """Every node of the document in its order, then frozen or chosen nodes inside of them."""
+        """Every node of the document in order, then frozen or chosen nodes inside them."""
         document = await self._store.workflows.get(workflow)
         known = await self._store.standings.all(document.id, chapter)
         stale = await self._store.standings.stale(document.id, chapter)
@@ -105,7 +104,7 @@ class OutputVersions:
     # documents
 
     async def save(self, workflow: Workflow, *, keep_version: bool = False) -> str:
-        """Stores a document; edited nodes and all behind them are out of date from then on. Raises WorkflowError.
+        """Stores a document; edited nodes and all nodes after them become out of date. Raises WorkflowError.
 
         With `keep_version` it keeps its own version number, if that is free; an older one than the newest changes no
         marks.
@@ -154,7 +153,8 @@ class OutputVersions:
         self._emit(MarksChanged(after.id, None, tuple(changed)))
 
     async def freeze_block(self, command: FreezeBlock) -> str:
-        """Raises RunError for a block that is missing or not virtual, or when its node has no current output."""
+        """Freezes a block. Raises RunError for a block that is missing or not virtual, or when its node has no current
+        output."""
         document = await self._store.workflows.get(name_of(command.workflow))
         data = document.model_dump(mode="json")
         node = next((one for one in data["nodes"] if one["id"] == command.node), None)
@@ -181,8 +181,10 @@ class OutputVersions:
         chosen: bool = True,
         beside: Sequence[Work] = (),
     ) -> None:
-        """Makes this version the current output (`frozen` None: as frozen as the last one), in one transaction with the
-        writes of `beside`. Raises RunError."""
+        """Makes this version the current output, in one transaction with the writes of `beside`.
+
+        `frozen` None: as frozen as before. Raises RunError.
+        """
         document = await self._store.workflows.get(name_of(workflow))
         version = await self._version(document.id, chapter, node, digest)
         text = await self._store.runs.text(version.digest)
@@ -246,8 +248,10 @@ class OutputVersions:
         base: Digest | None = None,
         beside: Sequence[Work] = (),
     ) -> None:
-        """Stores a person's output as the current one in place of `base` (None: of the current one), in one transaction
-        with the writes of `beside`."""
+        """Stores the writer's output as the current one, in one transaction with the writes of `beside`.
+
+        It replaces `base` (None: the current one).
+        """
         document = await self._store.workflows.get(name_of(workflow))
         if base is None:
             known = (await self._store.standings.all(document.id, chapter)).get(node)
@@ -260,7 +264,7 @@ class OutputVersions:
         await self._stand(document, chapter, version, output.stored, base=base, frozen=stays, beside=(written, *beside))
 
     async def freeze(self, command: FreezeNode) -> None:
-        """Raises RunError when there is no such output."""
+        """Freezes a node. Raises RunError when there is no such output."""
         name = name_of(command.workflow)
         version = await self._version(name, command.chapter, command.node, command.digest)
         known = (await self._store.standings.all(name, command.chapter)).get(command.node)
@@ -268,7 +272,7 @@ class OutputVersions:
         await self.select(name, command.node, command.chapter, version.digest, frozen=True, chosen=chosen)
 
     async def unfreeze(self, command: UnfreezeNode) -> None:
-        """Raises RunError when the node is not frozen."""
+        """Unfreezes a node. Raises RunError when the node is not frozen."""
         name = name_of(command.workflow)
         known = (await self._store.standings.all(name, command.chapter)).get(command.node)
         if known is None or not known.frozen:

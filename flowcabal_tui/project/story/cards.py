@@ -1,4 +1,4 @@
-"""The card of a name: what is known of a person, place or thing as of a chapter."""
+"""The card of a name: the known data of a person, place or thing as of a chapter."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from flowcabal_tui.store.memory.view import View
 
 
 class NameCards:
-    """Reads only; lives on the engine's loop."""
+    """Makes cards. Reads only; lives on the engine's loop."""
 
     def __init__(self, store: Store, kinds: ProfileKinds) -> None:
         self._store, self._kinds = store, kinds
 
     async def card(self, identity: EntityId, chapter: ChapterId | None) -> NameCard:
-        """The card of an entity as of a chapter (None: of the end of the book). Raises Gone where either is unknown."""
+        """The card of an entity as of a chapter (None: of the end of the book). Raises Gone if either is unknown."""
         view = await self._store.memory.view(None)
         entities = {each.id: each for each in await self._store.memory.names()}
         chapters = {each.id: each for each in await self._store.book.chapters()}

@@ -1,4 +1,4 @@
-"""Proposed edits of a chapter, of the outline and of a workflow: written at the writer's word, and taken back."""
+"""Proposed edits of a chapter, of the outline and of a workflow: writing and undoing them by the writer's decision."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NOTE: Final = 80
 
 
 class ProposedEdits:
-    """Lives on the engine's loop."""
+    """Writes and undoes proposed edits. Lives on the engine's loop."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class ProposedEdits:
     async def write(self, row: Proposal, verdict: Verdict, edit: Edit | None = None) -> None:
         """Confirms an edit, or writes the writer's version of it.
 
-        Raises VersionConflict when its words are no longer there, RunError; then nothing was changed.
+        Raises VersionConflict when its words are missing, RunError; then nothing was changed.
         """
         row = row if edit is None else replace(row, difference=replace(row.difference, after=edit))
         match row.difference.after:
@@ -109,7 +109,8 @@ class ProposedEdits:
         await self._store.proposals.decide([(identity, "confirm", None)])
 
     async def drop(self, row: Proposal) -> None:
-        """Rejects the suggestion of a build in its build too. Raises RunError for one that was accepted there."""
+        """Rejects the suggestion of a build, also in the build itself. Raises RunError for one that was accepted
+        there."""
         edit = row.difference.after
         if not isinstance(edit, WorkflowEdit):
             return
@@ -120,7 +121,7 @@ class ProposedEdits:
             await self._builds().decisions.reject(edit.id)
 
     async def take_back(self, rows: Sequence[Proposal], undo: Callable[[], Awaitable[tuple[Proposal, ...]]]) -> None:
-        """Takes back a decision on these rows by `undo`, workflows first."""
+        """Undoes a decision on these rows by `undo`, workflows first."""
         whole = any(isinstance(row.difference.after, Review) for row in rows)
         before = [each for each in await self._store.book.chapters() if whole or each.id in _chapters(rows)]
         for row in rows:

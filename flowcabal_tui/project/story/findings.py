@@ -1,4 +1,4 @@
-"""The writer's word on findings, and checks of kept chapters on demand."""
+"""The writer's decisions on findings, and checks of kept chapters on demand."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _FAILURES: Final = 2
 
 
 class Findings:
-    """Lives on the engine's loop."""
+    """Lists and decides findings. Lives on the engine's loop."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Findings:
         self._stops = False
 
     async def page(self, wish: FindingWish, offset: int, limit: int) -> FindingPage:
-        """Some rows from `offset` on."""
+        """The rows from `offset` on."""
         return await self._store.findings.page(wish, offset, limit)
 
     async def report(self) -> CheckReport:
@@ -70,8 +70,11 @@ class Findings:
         return report_of([chapter.id for chapter in chapters], checked, rates, self._rules.off)
 
     async def decide(self, command: DecideFindings) -> None:
-        """Raises RunError for an intention without a reason, which notes of readers do not need; KeyError for an
-        unknown id. Then nothing was changed."""
+        """Decides findings.
+
+        Raises RunError for "intended" without a reason, which notes of readers do not need; KeyError for an unknown id.
+        Then nothing was changed.
+        """
         found, notes = split(command.findings)
         if command.verdict == "intended" and (found or not notes) and not clean_line(command.reason).strip():
             raise RunError(_("A reason is needed: later checks read it."), _("Nothing was changed."))
@@ -81,8 +84,7 @@ class Findings:
             self._emit(CommentsChanged())
 
     async def change(self, command: ChangeFromHere) -> RecordId:
-        """Writes the fact and ends the one that the other passage states. Raises RunError, and then nothing was
-        changed."""
+        """Writes the fact and ends the one that the other passage states. Raises RunError; then nothing was changed."""
         (row,) = await self._store.proposals.get([command.finding])
         finding = row.difference.after
         if not isinstance(finding, Finding) or row.place is None or finding.draft:
@@ -98,7 +100,7 @@ class Findings:
         return fact.id
 
     async def change_by_note(self, note: CommentId, row: Proposal, fact: Fact | None) -> RecordId:
-        """Writes the fact and answers the note of a reader by it. Raises RunError, and then nothing was changed."""
+        """Writes the fact, which answers the note of a reader. Raises RunError; then nothing was changed."""
         written = await self._checked(fact or fact_of(row))
         await self._store.findings.change_by_note(note, [written])
         self._emit(FindingsChanged(row.place.chapter if row.place else None))
@@ -129,7 +131,7 @@ class Findings:
         self._emit(FindingsChanged())
 
     def stop(self) -> None:
-        """Begins no further chapter."""
+        """Starts no further chapter."""
         self._stops = True
 
     async def chapters(self, first: int | None, last: int | None) -> list[Chapter]:
@@ -141,7 +143,7 @@ class Findings:
         ]
 
     async def check(self, command: CheckChapters) -> int:
-        """Checks chapters, one after the other; each is stored when it is done. Raises ModelError without a model."""
+        """Checks chapters one after the other; each result is stored at once. Raises ModelError without a model."""
         monitor = self._monitor() if command.model else None
         if command.model and monitor is None:
             raise ModelError(ModelFault.NOT_CONFIGURED, _("Checks by a model are switched off in this book."))

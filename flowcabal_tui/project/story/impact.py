@@ -60,7 +60,7 @@ _LONGEST: Final = 200
 
 
 class ImpactReviews:
-    """Lives on the engine's loop; the reading is done by the helper process."""
+    """Reviews the impact of changes. Lives on the engine's loop; the helper process reads the texts."""
 
     def __init__(
         self,
@@ -213,12 +213,13 @@ class ImpactReviews:
     async def quote_patches(self, change: BookChange, places: Sequence[str]) -> Quote:
         """The price of patches by the user's model, for these places (none given: for all that no rule can change).
 
-        Raises RunError where there is no such place, ModelError without a model.
+        Raises RunError if there are no such places, ModelError without a model.
         """
         return await self._patches.quote(*await self._asking(change, places))
 
     async def ask_patches(self, change: BookChange, places: Sequence[str]) -> int:
-        """Asks for them; returns how many answers could not be read. Raises RunError, ModelError, BudgetExceeded."""
+        """Requests the patches; returns the number of answers that could not be read. Raises RunError, ModelError,
+        BudgetExceeded."""
         return await self._patches.ask(*await self._asking(change, places))
 
     async def _asking(self, change: BookChange, places: Sequence[str]) -> tuple[list[ImpactRow], Mapping[str, str]]:
@@ -234,10 +235,10 @@ class ImpactReviews:
         return {chapter: await self._store.book.text(chapter) for chapter in sorted(chapters)}
 
     async def apply(self, command: ApplyImpact) -> Proposal:
-        """Writes the ticked rows and the writer's words on places in one transaction, and gives the row of proposals
-        by which it is undone.
+        """Writes the ticked rows and the writer's decisions in one transaction; returns the proposal by which it is
+        undone.
 
-        Raises VersionConflict when the rows are not those with the digest any more, RunError.
+        Raises VersionConflict when the rows no longer have the digest, RunError.
         """
         impact = await self.of(command.change)
         if impact.digest != command.digest:

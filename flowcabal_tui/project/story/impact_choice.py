@@ -35,7 +35,7 @@ Edits = Mapping[str, Sequence[tuple[int, str, str]]]
 
 @dataclass(frozen=True, slots=True)
 class ImpactChoice:
-    """The rows to write, those that become findings, and the words on places."""
+    """The rows to write, those that become findings, and the decisions on places."""
 
     patches: Sequence[ImpactRow]
     findings: Sequence[Proposal]
@@ -48,7 +48,7 @@ class ImpactChoice:
 
 
 def chosen(impact: Impact, command: ApplyImpact) -> ImpactChoice:
-    """The rows by the command's ids, and the writer's words on places."""
+    """The rows by the command's ids, and the writer's decisions on places."""
     source = _source(impact.change)
     out = {*command.leave, *command.holds}
     rows = [row for row in impact.rows if (row.chosen or row.proposal.id in command.take)]
@@ -83,9 +83,9 @@ def reviewed(
     model: str,
     at: datetime,
 ) -> Reviewed:
-    """The change to write; `known` are the texts of its places, `model` made the patches that no rule made.
+    """The change to write; `known` are the texts of its places, `model` is the author of patches not made by a rule.
 
-    Raises RunError for two differences of the same words, VersionConflict for words that are no longer there.
+    Raises RunError for two differences of the same words, VersionConflict for missing words.
     """
     rows, words = choice.patches, change_words(change)
     edits = edits_of(rows)

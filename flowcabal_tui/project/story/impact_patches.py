@@ -1,4 +1,4 @@
-"""Patches of a model for places that no rule can change: quoted, asked once, and shown as differences."""
+"""Patches by a model for places that no rule can change: quoted, requested once, and shown as differences."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ class _Asked:
 
 
 class ImpactPatches:
-    """Lives on the engine's loop. `texts` are those of the book by the subjects that the rows name."""
+    """Requests patches. Lives on the engine's loop. `texts` are those of the book by the subjects that the rows
+    name."""
 
     def __init__(self, store: Store, models: ModelRoles, prompts: PromptLibrary, language: str) -> None:
         self._store, self._models, self._prompts, self._language = store, models, prompts, language
@@ -76,9 +77,9 @@ class ImpactPatches:
         return tally.quote()
 
     async def ask(self, rows: Sequence[ImpactRow], texts: Mapping[str, str]) -> int:
-        """Asks about each row, some at a time, and stores the answers; returns the number of unreadable ones.
+        """Asks about each row, several at a time, and stores the answers; returns the number of unreadable ones.
 
-        Raises ModelError or BudgetExceeded when no further answer is possible: earlier answers are kept.
+        Raises ModelError or BudgetExceeded when no further answer is possible; earlier answers are kept.
         """
         model, unread, failed = self._models.paid("user"), 0, list[ModelError | BudgetExceeded]()
         waiting = iter(list(self._asked(rows, texts)))

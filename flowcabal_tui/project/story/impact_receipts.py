@@ -1,4 +1,4 @@
-"""Chapters whose contexts contained changed or moved words: the weakest of the edges from a change."""
+"""Finds chapters whose contexts contained changed or moved words: the weakest form of dependence."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class ReceiptEdges:
         book: Sequence[BookText],
         entities: Sequence[Entity],
     ) -> list[ImpactRow]:
-        """A row for each chapter of `book` whose text came from a context with a lost statement of `source`, or with
-        one of the `records` (by uri) that rest on it."""
+        """A row for each chapter of `book` whose context contained a lost statement of `source`, or one of the
+        dependent `records` (by uri)."""
         uri = f"manuscript/{source.subject}"
         uses = await self._store.versions.used_sources({uri, *records})
         if not uses:
@@ -71,7 +71,7 @@ class ReceiptEdges:
     async def moved(
         self, using: Collection[BookText], telling: Sequence[BookText], entities: Sequence[Entity]
     ) -> list[ImpactRow]:
-        """A row for each chapter of `using` and each of `telling`, which is later now, if the context of the first
+        """A row for each chapter of `using` and each of `telling`, which comes later now, if the context of the first
         contained a part of the second."""
         moved_texts = {f"manuscript/{each.subject}": each for each in telling}
         users = {each.subject: each for each in using}

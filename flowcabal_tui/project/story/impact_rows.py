@@ -1,4 +1,4 @@
-"""Rows of an impact review: places that were found, as proposals."""
+"""Rows of an impact review: the places found, as proposals."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ class BookText:
 
 
 def name_row(source: BookText, place: NamePlace) -> ImpactRow:
-    """A place of a name in a text, with its replacement."""
+    """The row of a name in a text, with its replacement."""
     edit = TextEdit(_id(source, place.start), ChapterId(source.subject), place.before, place.after)
     key = _key(source, place.start, "name", place.before, place.after)
     return _row(source, place.start, place.before, edit, "name", key, chosen=place.sure)
 
 
 def title_row(chapter: Chapter, title: str) -> ImpactRow:
-    """Another title of a chapter."""
+    """The row of a chapter's new title."""
     edit = TitleEdit(f"title:{chapter.id}", chapter.id, chapter.title, title)
     proposal = Proposal(
         *("title", ProposalPlace(chapter.id), chapter.title, Difference(edit)), origin=_ORIGIN, id=ProposalId(edit.id)
@@ -71,7 +71,7 @@ def title_row(chapter: Chapter, title: str) -> ImpactRow:
 
 
 def entity_row(before: Entity, after: Entity) -> ImpactRow:
-    """Another name of an entry in the list of names."""
+    """The row of a changed entry in the list of names."""
     proposal = Proposal(
         *("entity", None, before.name, Difference(after)), origin=_ORIGIN, id=ProposalId(f"entity:{before.id}")
     )
@@ -81,7 +81,7 @@ def entity_row(before: Entity, after: Entity) -> ImpactRow:
 
 
 def record_row(before: StoryRecord, after: StoryRecord) -> ImpactRow:
-    """Other words of a record."""
+    """The row of a record with changed words."""
     kind: ProposalKind = {"Relation": "relation", "Fact": "fact", "Promise": "promise", "Moment": "moment"}[
         type(before).__name__
     ]  # type: ignore[assignment]  # the four types of a record
@@ -104,7 +104,7 @@ def record_doubt(record: StoryRecord, source: Quotation) -> ImpactRow:
 
 
 def value_row(source: BookText, place: SamePlace, changed: Quotation) -> ImpactRow:
-    """A place with a value that the changed text no longer contains."""
+    """The row of a place with a value that the changed text no longer contains."""
     instead, lost = _written(place.value, place.lost.instead), place.lost
     values = (*sorted(lost.subjects), str(place.value.key), str(lost.instead.key) if lost.instead else "")
     if instead:
@@ -120,7 +120,7 @@ def value_row(source: BookText, place: SamePlace, changed: Quotation) -> ImpactR
 
 
 def use_row(source: BookText, explaining: BookText, use: EarlyUse) -> ImpactRow:
-    """A sentence about something that a later chapter introduces."""
+    """The row of a sentence about something that a later chapter introduces."""
     words = explaining.text[use.source.start : use.source.end]
     quotation = Quotation(words, f"manuscript/{explaining.subject}", use.source.start, use.source.end, explaining.title)
     explanation = _("A later chapter is the first to mention this.")
@@ -132,7 +132,8 @@ def use_row(source: BookText, explaining: BookText, use: EarlyUse) -> ImpactRow:
 
 
 def receipt_row(source: BookText, place: Span, lost: Lost, changed: Quotation) -> ImpactRow:
-    """A chapter that was written from a context with the changed words; `place` is what most probably rests on them."""
+    """The row of a chapter whose context contained the changed words; `place` is the sentence that most probably
+    depends on them."""
     quoted = source.text[place.start : place.end]
     explanation = _("The context of this chapter contained the changed words.")
     finding = Finding("", explanation, changed, _LEAST_CONFIDENCE, False, tuple(sorted(lost.subjects)))
@@ -141,8 +142,10 @@ def receipt_row(source: BookText, place: Span, lost: Lost, changed: Quotation) -
 
 
 def moved_receipt_row(source: BookText, place: Span, moved: BookText, words: Span) -> ImpactRow:
-    """A chapter that was written from a context with a chapter that now comes later. `place` is what most probably
-    rests on that, and `words` are the nearest of its sentences."""
+    """The row of a chapter whose context contained a chapter that now comes later.
+
+    `place` is the sentence that most probably depends on it, and `words` are the nearest of its sentences.
+    """
     quoted_words = moved.text[words.start : words.end]
     quotation = Quotation(quoted_words, f"manuscript/{moved.subject}", words.start, words.end, moved.title)
     explanation = _("The context of this chapter contained a chapter that now comes later.")
@@ -165,7 +168,8 @@ def reworded(record: R, words: str) -> R:
 
 
 def renamed_entity(entity: Entity, plan: RenamePlan, holding: Collection[str]) -> Entity:
-    """With every name that has a form of the plan changed; no name twice. `holding` are texts that surely name it."""
+    """The entity with every name that contains a form of the plan changed; no name occurs twice. `holding` are texts
+    that certainly name it."""
 
     def changed(names: Sequence[str]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(plan.forms.get(name, name) for name in names))
@@ -267,5 +271,5 @@ def _written(value: Value, instead: Value | None) -> str:
 
 
 def by_directness(rows: Sequence[ImpactRow]) -> Iterator[ImpactRow]:
-    """The ticked ones first."""
+    """The rows, ticked ones first."""
     yield from sorted(rows, key=lambda row: not row.chosen)

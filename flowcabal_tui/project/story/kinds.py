@@ -1,4 +1,4 @@
-"""The kinds of names of the book, in its settings."""
+"""The writer's kinds of names, stored in the book's settings."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _MOST, _LONGEST = 40, 40
 
 
 def known_kinds(base: ProjectBase) -> tuple[BookKind, ...]:
-    """As the settings have them."""
+    """The kinds in the settings."""
     kinds = base.settings.names.kinds
     return tuple(BookKind(clean_line(name), each.base, each.fields) for name, each in kinds.items())
 
 
 async def set_kinds(base: ProjectBase, kinds: Iterable[BookKind]) -> None:
-    """From now on the book has these kinds. Raises RunError, SettingsError, and then nothing was changed."""
+    """Replaces the book's kinds of names. Raises RunError, SettingsError; then nothing was changed."""
     wanted = [_checked(each) for each in kinds]
     if len({each.name for each in wanted}) < len(wanted) or len(wanted) > _MOST:
         raise RunError(

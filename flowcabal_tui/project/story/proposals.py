@@ -1,4 +1,4 @@
-"""The writer's word on proposals: confirmed, corrected or dropped, and taken back."""
+"""The writer's decisions on proposals: confirming, correcting, dropping, and undoing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from flowcabal_tui.store import Store
 
 
 class ProposalService:
-    """Lives on the engine's loop. A decision writes like any other edit of the writer."""
+    """Decides proposals. Lives on the engine's loop. A decision writes like any other edit of the writer."""
 
     def __init__(
         self, store: Store, story: StoryRecords, steps: Steps, edits: ProposedEdits, emit: Callable[[Event], None]
@@ -45,7 +45,7 @@ class ProposalService:
         self._store, self._story, self._steps, self.edits, self._emit = store, story, steps, edits, emit
 
     async def decide(self, ids: Sequence[ProposalId], verdict: Verdict) -> None:
-        """Confirms or drops rows as one decision. Raises KeyError or RunError, and then no record was changed."""
+        """Confirms or drops rows as one decision. Raises KeyError or RunError; then no record was changed."""
         rows = await self._store.proposals.get(ids)
         for row in rows:
             _require_no_finding(row)
@@ -82,7 +82,7 @@ class ProposalService:
         self._emit(BookChanged())
 
     async def undo(self, identity: ProposalId | None = None, scope: DecisionScope = "any") -> None:
-        """Takes the last decision in the scope back, or the one on `identity`.
+        """Undoes the last decision in the scope, or the one on `identity`.
 
         Raises RunError when there is none or it was overwritten.
         """

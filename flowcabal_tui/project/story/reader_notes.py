@@ -1,4 +1,4 @@
-"""What readers noted, as rows of the list of findings; the comments themselves stay where they are."""
+"""Notes of readers as rows of the list of findings; the comments themselves are stored elsewhere."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ _UNDATED: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def split(ids: Sequence[ProposalId]) -> tuple[tuple[ProposalId, ...], tuple[CommentId, ...]]:
-    """The ids of findings, and of the comments behind those of notes."""
+    """Divides ids into those of findings, and the comment ids behind notes."""
     found = tuple(each for each in ids if not _is_note(each))
     return found, tuple(CommentId(int(each.removeprefix(_PREFIX))) for each in ids if _is_note(each))
 
 
 class ReaderNotes:
-    """Notes stand before the findings of checks, in story order or the newest first, and are never folded."""
+    """Notes precede the findings of checks, in story order or newest first, and are never folded."""
 
     def __init__(self, comments: Comments) -> None:
         self._comments = comments
 
     async def page(self, wish: FindingWish, offset: int, limit: int, found: Findings) -> FindingPage:
-        """The rows from `offset` on; `found` gives those of checks."""
+        """The rows from `offset` on; `found` returns the findings of checks."""
         every = await self._all(wish)
         notes = [row for row in every if not wish.states or row.proposal.state in wish.states]
         shown = notes[offset : offset + limit]
@@ -53,7 +53,7 @@ class ReaderNotes:
         return replace(page, rows=(*shown, *page.rows), offset=offset, total=page.total + len(notes), counts=counts)
 
     async def row(self, note: CommentId) -> Proposal:
-        """The note as a finding. Raises Gone for an unknown one."""
+        """The note as a finding. Raises Gone for an unknown note."""
         for comment, word in await self._comments.of_readers():
             if comment.id == note:
                 return _row(comment, word).proposal

@@ -17,13 +17,13 @@ from flowcabal_tui.store import Store
 
 
 class StoryRecords:
-    """Lives on the engine's loop."""
+    """Edits story records. Lives on the engine's loop."""
 
     def __init__(self, store: Store, emit: Callable[[Event], None]) -> None:
         self._store, self._emit = store, emit
 
     async def put(self, record: StoryRecord) -> RecordId:
-        """Writes a record by hand; returns its id. Raises RunError, and then nothing was changed."""
+        """Stores the writer's version of a record; returns its id. Raises RunError; then nothing was changed."""
         await self.require_record(record)
         identity = await self._store.records.put(record)
         self._emit(BookChanged())
@@ -56,12 +56,12 @@ class StoryRecords:
             )
 
     async def remove(self, record: RecordId) -> None:
-        """Takes a record out by hand. KeyError if there is none."""
+        """Removes a record on the writer's behalf. Raises KeyError if there is none."""
         await self._store.records.remove(record)
         self._emit(BookChanged())
 
     async def story(self) -> Story:
-        """All records as they are now."""
+        """All current records."""
         return await (await self._store.memory.view(None)).story()
 
     async def seen(self) -> tuple[Appearances, ...]:
@@ -75,5 +75,5 @@ class StoryRecords:
     async def companions(
         self, entity: EntityId, before: ChapterId | None
     ) -> tuple[tuple[EntityId, int, ChapterId], ...]:
-        """With whom an entity is named in one passage, in how many passages, and the chapter where it was last."""
+        """The entities named in the same passages: the number of passages, and the last chapter."""
         return await (await self._store.memory.view(before)).companions(entity)

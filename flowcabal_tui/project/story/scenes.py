@@ -17,7 +17,7 @@ _LONGEST: Final = 120
 
 
 async def set_scene(store: Store, command: SetScene) -> None:
-    """Stores the fields of the scene. Raises UnknownName or RunError, and then nothing was changed."""
+    """Stores the fields of the scene. Raises UnknownName or RunError; then nothing was changed."""
     try:
         known = await store.memory.scene((await store.book.chapter(command.chapter)).id)
     except Gone as error:

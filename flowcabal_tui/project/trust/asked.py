@@ -1,4 +1,4 @@
-"""The items of a trust request, each made from the very value that is sent or run.
+"""Makes the items of a trust request, each from the very value that is sent or run.
 
 Enforcement and listing make an item by the same function, so nothing can be used that was not shown.
 """
@@ -29,7 +29,7 @@ Commands = Mapping[str, Sequence[str]]
 
 
 def model_item(table: str, endpoint: Endpoint) -> TrustItem:
-    """The host that text is sent to, by the table that names it, and the names of the keys that go with it."""
+    """The item of a model: the host to which text is sent, by the table that names it, and the names of its keys."""
     return TrustItem.of(
         "model",
         table,
@@ -40,7 +40,7 @@ def model_item(table: str, endpoint: Endpoint) -> TrustItem:
 
 
 def key_item(name: str, url: str) -> TrustItem:
-    """A key of the user and the host that it would be sent to."""
+    """The item of a user's key and the host to which it would be sent."""
     return TrustItem.of("key", name, host_of(url), binds=host_of(url), text=without_login(url))
 
 
@@ -51,7 +51,7 @@ def key_items(endpoint: Endpoint) -> tuple[TrustItem, ...]:
 
 
 def knowledge_item(url: str, key: str) -> TrustItem:
-    """A knowledge server elsewhere: the whole book is sent to it."""
+    """The item of an external knowledge server, to which the whole book is sent."""
     return TrustItem.of("knowledge", "url", _shown_host(url), binds=[url, key], text=without_login(url))
 
 
@@ -61,14 +61,16 @@ def _shown_host(url: str) -> str:
 
 
 def command_item(name: str, command: Sequence[str]) -> TrustItem:
-    """A command line that actions and `code` nodes may run."""
+    """The item of a command line that actions and `code` nodes may run."""
     line = shlex.join(command)
     return TrustItem.of("command", name, line, binds=list(command), text=line)
 
 
 def action_item(action: Action, registry: str = "") -> TrustItem:
-    """An action that is switched on: of the kind `gate` when nobody is asked before it runs. `registry` is its file,
-    to be shown; the item is the same in another file."""
+    """The item of an enabled action; of the kind `gate` when nobody is asked before it runs.
+
+    `registry` is its file, for display; the item is the same in another file.
+    """
     function = action.function or action.tool_name or ""
     runs = _("command {name}").format(name=action.command) if action.command else _function(function)
     return TrustItem.of(
@@ -81,17 +83,17 @@ def action_item(action: Action, registry: str = "") -> TrustItem:
 
 
 def plugin_item(name: str, entry: str) -> TrustItem:
-    """A function or a kind of node that an installed plug-in offers by entry point."""
+    """The item of a function or a node kind that an installed plug-in offers by entry point."""
     return TrustItem.of("plugin", name, entry, binds=entry)
 
 
 def prompt_item(name: str, text: str) -> TrustItem:
-    """A file in `prompts`, which takes the place of a prompt of the program."""
+    """The item of a file in `prompts`, which replaces a prompt of the program."""
     return TrustItem.of("prompt", f"prompts/{name}.md", _first_words(text), binds=text, text=text)
 
 
 def profile_item(kind: ProfileKind) -> TrustItem:
-    """A folder in `profiles`, whose prompt goes to the agents' model in the background."""
+    """The item of a folder in `profiles`, whose prompt is sent to the agents' model in the background."""
     texts = "\n\n".join(text for _code, text in kind.prompts)
     binds = [list(map(list, kind.prompts)), kind.settings.model_dump(mode="json")]
     return TrustItem.of("prompt", f"profiles/{kind.name}", _first_words(texts), binds=binds, text=texts)
@@ -117,7 +119,7 @@ def workflow_items(workflow: Workflow, commands: Commands) -> tuple[TrustItem, .
 
 
 def code_item(workflow: str, node: Node, commands: Commands) -> TrustItem:
-    """A step that gives each of its items to a command or function, without a question."""
+    """The item of a step that passes each of its items to a command or function without asking."""
     function = str(node.params.get("function", ""))
     runs = shlex.join(commands[function]) if function in commands else _function(function)
     return TrustItem.of("gate", f"{workflow}/{node.id}", runs, binds=["code", function])

@@ -1,4 +1,4 @@
-"""Reads a project folder for all that it asks for. Reads only: no network, no process, nothing outside the folder."""
+"""Collects all requests of a project folder. Reads only: no network, no process, nothing outside the folder."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ class Collected:
 def collect(
     folder: Path, settings: ProjectSettings, workflows: Iterable[str], known: Collection[str] = ()
 ) -> Collected:
-    """`workflows` are the documents of the database. Documents among the `known` digests are passed over."""
+    """Collects the requests. `workflows` are the documents of the database; documents among the `known` digests are
+    skipped."""
     items: list[TrustItem] = [*settings_items(settings)]
     documents: dict[Digest, tuple[Digest, ...]] = {}
 
@@ -66,12 +67,12 @@ def collect(
 
 
 def document_digest(kind: str, text: str) -> Digest:
-    """Of a whole document, kept apart from the digests of items."""
+    """The digest of a whole document, distinct from the digests of items."""
     return digest_of(["document", kind, text])
 
 
 def model_items(models: ModelsSettings, tables: Collection[str] = ()) -> Iterator[TrustItem]:
-    """Hosts and keys of the endpoints of these tables (none: of all) that reach anything outside the program."""
+    """The items of hosts and keys of these tables' endpoints (none: of all) that reach anything outside the program."""
     for table, endpoint in models.tables.items():
         if endpoint.provider != "offline" and (not tables or table in tables):
             yield asked.model_item(table, endpoint)

@@ -1,4 +1,4 @@
-"""Models of the user's own settings file, for measurements that have no project."""
+"""Models of the user's own settings file, for measurements without a project."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from flowcabal_tui.settings.user_file import load_user
 
 
 def own_endpoint(role: Role) -> Endpoint:
-    """The model of the role. Raises SettingsError where there is none."""
+    """The model of the role. Raises SettingsError if there is none."""
     endpoint = load_user().models.of(role)
     if endpoint is None or endpoint.provider == "offline":
         raise SettingsError(
@@ -26,7 +26,8 @@ def own_endpoint(role: Role) -> Endpoint:
 
 
 def own_model(endpoint: Endpoint) -> HttpModel:
-    """Raises ModelError for a key that would go over plain http to another machine, and SettingsError."""
+    """The user's own model. Raises ModelError for a key that would be sent over plain http to another machine, and
+    SettingsError."""
     key = find_key(endpoint)
     if key is not None and not is_safe_transport(endpoint.address):
         raise ModelError(ModelFault.NOT_CONFIRMED, _("The key would go over plain http to another machine."))

@@ -1,4 +1,4 @@
-"""Enforces what a project may send, spend and run: only what this user has confirmed."""
+"""Enforces that a project sends, spends and runs only what this user has confirmed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ CALLING: Final = frozenset({"prompt", "llm_chat", "recursive", "evolution"})
 
 
 class Trust:
-    """Of one open project. Every place that sends, spends or runs asks it at the moment of use."""
+    """The trust of this user in one open project. Every place that sends, spends or runs checks it at the time of
+    use."""
 
     def __init__(
         self,
@@ -54,7 +55,7 @@ class Trust:
         *,
         for_this_run: bool = False,
     ) -> None:
-        """With `for_this_run` everything is allowed until the program ends, and nothing is recorded."""
+        """With `for_this_run`, everything is permitted until the program ends, and nothing is recorded."""
         self._folder, self._settings, self._store, self._emit = folder, settings, store, emit
         self._for_this_run = for_this_run
         self._record: TrustRecord | None = None
@@ -65,7 +66,7 @@ class Trust:
         self._problem = ""
 
     async def begin(self) -> None:
-        """Reads the record, and compares it with the present requests of the folder. Makes no network call."""
+        """Reads the record and compares it with the current requests of the folder. Makes no network call."""
         documents = await self._store.workflows.documents()
         await asyncio.to_thread(self._begin, documents)
 
@@ -85,7 +86,8 @@ class Trust:
 
     @property
     def state(self) -> TrustState:
-        """`restricted` as long as this user never confirmed the folder: then nothing is sent, spent or run."""
+        """The trust state; `restricted` as long as this user never confirmed the folder: nothing is then sent, spent or
+        run."""
         if self._for_this_run:
             return "trusted"
         if not self._known:
@@ -93,7 +95,7 @@ class Trust:
         return "changed" if self._asked else "trusted"
 
     async def view(self) -> TrustView:
-        """All that the project asks for at this moment, divided by whether it is confirmed."""
+        """All current requests of the project, confirmed and unconfirmed ones."""
         documents = await self._store.workflows.documents()
         found = await asyncio.to_thread(collect, self._folder, self._settings(), documents)
         every = (*found.request.items, *self._asked.values())
@@ -108,7 +110,7 @@ class Trust:
     # Use
 
     def require(self, *items: TrustItem) -> None:
-        """Raises ProjectNotConfirmed that lists those of the items that the user has not confirmed."""
+        """Raises ProjectNotConfirmed with the items that the user has not confirmed."""
         if not all(map(self._allows, items)):
             self._read_again()
         refused = TrustRequest.of(item for item in items if not self._allows(item))
@@ -121,10 +123,11 @@ class Trust:
         self.require()
 
     def require_model(self, table: str, endpoint: Endpoint) -> str | None:
-        """The key for a call to the endpoint of a table under `[models]`; None when it names none or it is not there.
+        """The key for a call to the endpoint of a table under `[models]`; None if it names no key or the key is
+        missing.
 
-        Raises ModelError(NOT_CONFIRMED) for a host or key that the user has not confirmed, and for a key that would
-        go over plain http to another machine.
+        Raises ModelError(NOT_CONFIRMED) for a host or key that the user has not confirmed, and for a key that would be
+        sent over plain http to another machine.
         """
         if endpoint.provider == "offline":
             self._require_calls(())
@@ -136,7 +139,7 @@ class Trust:
         return key
 
     def require_knowledge(self) -> None:
-        """Raises ProjectNotConfirmed for a knowledge server elsewhere, or ModelError for its key, until confirmed."""
+        """Raises ProjectNotConfirmed for an external knowledge server, or ModelError for its key, unless confirmed."""
         self.require_opened()
         knowledge = self._settings().knowledge
         if not knowledge.url:
@@ -147,21 +150,22 @@ class Trust:
             require_transport(knowledge.url)
 
     def require_prompt(self, name: str, text: str) -> None:
-        """For a file in `prompts`. Raises ModelError(NOT_CONFIRMED)."""
+        """Checks a file in `prompts`. Raises ModelError(NOT_CONFIRMED)."""
         self._require_calls((asked.prompt_item(name, text),))
 
     def require_profile(self, kind: ProfileKind) -> None:
-        """For a folder in `profiles`. Raises ModelError(NOT_CONFIRMED)."""
+        """Checks a folder in `profiles`. Raises ModelError(NOT_CONFIRMED)."""
         self._require_calls((asked.profile_item(kind),))
 
     def require_workflow(self, workflow: Workflow) -> None:
-        """Before a workflow is called by another. Raises ProjectNotConfirmed."""
+        """Checks a workflow before another one calls it. Raises ProjectNotConfirmed."""
         self.require(*asked.workflow_items(workflow, self._settings().actions.commands))
 
     async def require_run(self, workflow: Workflow) -> None:
-        """Before a workflow runs, with the models that it calls: nothing is paid for a run that stops later.
+        """Checks a workflow and the models that it calls before it runs, so that nothing is paid for a run that would
+        stop later.
 
-        Raises ProjectNotConfirmed, which lists all that is asked for while the project is restricted.
+        Raises ProjectNotConfirmed, which lists all requests while the project is restricted.
         """
         if self.state == "restricted":
             raise not_confirmed((await self.view()).asked)
@@ -177,7 +181,7 @@ class Trust:
         self.require(*items)
 
     def items_of(self, action: Action) -> tuple[TrustItem, ...]:
-        """An action with the command line or the plug-in behind it."""
+        """The items of an action, with the command line or the plug-in behind it."""
         commands = self._settings().actions.commands
         if action.command:
             line = commands.get(action.command)
@@ -185,15 +189,15 @@ class Trust:
         return (asked.action_item(action), *function_items([function_of(action)]))
 
     def require_action(self, action: Action) -> None:
-        """Before an action is carried out. Raises ProjectNotConfirmed."""
+        """Checks an action before it is carried out. Raises ProjectNotConfirmed."""
         self.require(*self.items_of(action))
 
     def require_agent(self, role: AgentRole, name: str) -> None:
-        """Before an agent of a plug-in that the project asks for is imported. Raises ProjectNotConfirmed."""
+        """Checks a plug-in agent that the project requests before it is imported. Raises ProjectNotConfirmed."""
         self.require(*function_items([name], agent_group(role)))
 
     def require_function(self, name: str) -> None:
-        """Before a `code` node calls a command or a plug-in's function. Raises ProjectNotConfirmed."""
+        """Checks a command or a plug-in's function before a `code` node calls it. Raises ProjectNotConfirmed."""
         line = self._settings().actions.commands.get(name)
         self.require(*((asked.command_item(name, line),) if line else function_items([name])))
 
@@ -243,7 +247,8 @@ class Trust:
     async def confirm(self, digests: Collection[str]) -> None:
         """Confirms the items of the request with these digests, and the use of the folder itself.
 
-        Valid for this process even when it cannot be recorded; `TrustView.problem` has the reason then.
+        The confirmation is valid for this process even when it cannot be recorded; `TrustView.problem` then has the
+        reason.
         """
         view = await self.view()
         items = [item for item in view.asked.items if item.digest in digests]
@@ -269,7 +274,8 @@ class Trust:
         self.tell()
 
     async def renew_models(self, models: ModelsSettings) -> None:
-        """The user has chosen these models to write and to reason; the embedding model was not part of the choice."""
+        """Confirms the models that the user has chosen for writing and reasoning; the embedding model is not part of
+        the choice."""
         await self.renew(model_items(models, ("user", "agent")))
 
     def confirms(self, workflow: Workflow | None) -> bool:
@@ -279,13 +285,13 @@ class Trust:
         return all(map(self._is_confirmed, asked.workflow_items(workflow, self._settings().actions.commands)))
 
     async def renew_workflow(self, workflow: Workflow) -> None:
-        """The user has saved this document in the program."""
+        """Confirms a document that the user has saved in the program."""
         if self._known:
             self._confirmed.add(document_digest("workflow", to_json(workflow)))
         await self.renew(asked.workflow_items(workflow, self._settings().actions.commands))
 
     async def renew_run(self, workflow: Workflow) -> None:
-        """The user has given parameters for one run of a workflow that is confirmed without them."""
+        """Confirms the parameters that the user entered for one run of an otherwise confirmed workflow."""
         await self.renew(asked.workflow_items(workflow, self._settings().actions.commands))
 
     def _remember_documents(self, found: Collected) -> bool:
@@ -311,7 +317,7 @@ class Trust:
 
 
 def require_transport(url: str) -> None:
-    """Raises ModelError(NOT_CONFIRMED) where a key would go over plain http to another machine."""
+    """Raises ModelError(NOT_CONFIRMED) if a key would be sent over plain http to another machine."""
     if not is_safe_transport(url):
         host = host_of(url)
         raise ModelError(
@@ -343,7 +349,7 @@ def _shipped() -> frozenset[str]:
 
 
 def renew_models(folder: Path, settings: ProjectSettings) -> None:
-    """The same for a project that is not open. Raises SettingsError when the choice cannot be recorded."""
+    """Confirms the models of a project that is not open. Raises SettingsError when the choice cannot be recorded."""
     items = [*model_items(settings.models.model_copy(update={"embedding": None}))]
     try:
         bind_keys((item.name, item.target) for item in items if item.kind == "key")
@@ -355,7 +361,7 @@ def renew_models(folder: Path, settings: ProjectSettings) -> None:
 def record_new(folder: Path, settings: ProjectSettings, workflows: Iterable[Workflow]) -> None:
     """Confirms the objects that the program has just made, and nothing else in the folder.
 
-    If the state folder cannot be written, the project is still made: the user is asked when it is opened.
+    If the state folder cannot be written, the user is asked when the project is opened.
     """
     saved = tuple(workflows)
     items = [*model_items(settings.models), *(item for each in saved for item in asked.workflow_items(each, {}))]

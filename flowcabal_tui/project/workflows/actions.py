@@ -1,4 +1,4 @@
-"""Actions, functions and other workflows of a project, as runs use them; nothing is read before it is needed."""
+"""Actions, functions and other workflows of a project, for runs; everything is read on first use."""
 
 from __future__ import annotations
 
@@ -48,13 +48,14 @@ class ProjectActions:
 
     @cached_property
     def registry(self) -> ActionRegistry:
-        """Raises ActionFileError with all errors in the files."""
+        """The registry of actions. Raises ActionFileError with all errors in the files."""
         from flowcabal_tui.actions.registry import ActionRegistry, project_files  # a book is opened sooner without it
 
         return ActionRegistry.load(project_files(self._folder, self._settings.files))
 
     def gated(self, action: str) -> bool:
-        """An action that the role may not use asks nobody: it is refused when it is to be carried out."""
+        """True when a person must permit the action; False for one that the role may not use, which is refused
+        later."""
         found = self.registry.get(action)
         return found.requires_approval and found.enabled and found.allows(self._settings.role)
 
@@ -106,7 +107,8 @@ class ProjectActions:
         )
 
     async def workflow(self, reference: str) -> Workflow:
-        """A workflow that another one calls. Raises WorkflowError with the existing names, or ProjectNotConfirmed."""
+        """Calls a function of a plug-in, or a command of the allow-list, which gets the item as JSON on standard
+        input."""
         workflow = await self._found(reference)
         self._trust.require_workflow(workflow)
         return workflow
@@ -140,7 +142,7 @@ class ProjectActions:
         return validate(workflow, actions=actions, library=await self._library(workflow) if calls else None)
 
     async def require_confirmed(self, workflow: Workflow) -> None:
-        """Before a run. Raises ProjectNotConfirmed."""
+        """Checks a workflow before a run. Raises ProjectNotConfirmed."""
         await self._trust.require_run(workflow)
         if named := {node.params.get("action") for node in all_nodes(workflow.nodes) if node.kind == "action"}:
             for action in self.registry.all():
@@ -170,7 +172,7 @@ class ProjectActions:
         return known
 
     async def find(self, query: str) -> tuple[ActionRow, ...]:
-        """The actions that the role may use; with a query those that fit, best first. Raises ActionFileError.
+        """The actions that the role may use; with a query, the matching ones, best first. Raises ActionFileError.
 
         If the embedder fails, they are found by their words.
         """

@@ -1,4 +1,4 @@
-"""Saved documents made ready to run, once each: a saved document never changes."""
+"""Prepares saved documents to run, once each, since a saved document never changes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ KEPT: Final = 8
 
 
 class Graphs:
-    """The plans of documents by their references, those used last."""
+    """The plans of documents by their references, limited to the most recently used."""
 
     def __init__(self) -> None:
         self._steps: dict[str, Mapping[NodeId, Step]] = {}
 
     def of(self, saved: Workflow, durations: Mapping[NodeId, float] | None = None) -> Plan:
-        """The plan of a document just as it was saved. Raises WorkflowError."""
+        """The plan of a document exactly as saved. Raises WorkflowError."""
         steps = self._steps.pop(saved.reference, None) or plan(saved.nodes, saved.edges).steps
         self._steps[saved.reference] = steps
         if len(self._steps) > KEPT:

@@ -24,7 +24,7 @@ def shipped(language: str) -> tuple[Workflow, ...]:
 
 
 def free_id(wanted: str, taken: Collection[str]) -> str:
-    """An id without spaces, slashes and @ that is not taken."""
+    """An unused id without spaces, slashes and @."""
     parts = "".join(" " if sign in "@/\\" or not sign.isprintable() else sign for sign in wanted).lower().split()
     base = "-".join(parts)[:_LONGEST] or "workflow"
     names = (base, *(f"{base}-{number}" for number in range(2, len(taken) + 3)))
@@ -38,7 +38,7 @@ class WorkflowLibrary:
         self._store, self._emit = store, emit
 
     async def delete(self, reference: str) -> None:
-        """Deletes a workflow, or an older version. Raises UnknownName, or RunError where something needs it."""
+        """Deletes a workflow or an older version. Raises UnknownName, or RunError if something needs it."""
         name, _mark, version = reference.partition("@")
         versions = await self._store.workflows.versions(name)
         known = [each.version for each in versions]

@@ -1,4 +1,4 @@
-"""Parameters of nodes for one run: laid over the document, so that they are part of the content keys."""
+"""Parameters of nodes for one run, which override the document and are part of the content keys."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from flowcabal_tui.locale import _
 
 
 def overridden(workflow: Workflow, overrides: Sequence[tuple[NodeId, Mapping[str, Any]]]) -> Workflow:
-    """The document as a run with these parameters sees it. Raises RunError for a node or a place that is not there."""
+    """The document with these parameters for a run. Raises RunError for an unknown node or place."""
     if not overrides:
         return workflow
     given: dict[NodeId, dict[str, Any]] = {}
@@ -29,7 +29,7 @@ def overridden(workflow: Workflow, overrides: Sequence[tuple[NodeId, Mapping[str
 
 
 def no_node(workflow: Workflow, node: NodeId) -> UnknownName:
-    """The error for a node that the document does not have."""
+    """The error for a node that does not exist in the document."""
     return UnknownName(
         _("The workflow {name} has no node {node}.").format(name=workflow.id, node=node),
         _("Its nodes: {names}").format(names=", ".join(each.id for each in workflow.nodes)),

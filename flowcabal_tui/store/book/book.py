@@ -302,7 +302,7 @@ class Book:
         return unpack(row[0])
 
     async def tag(self, output: OutputId, tags: Sequence[str]) -> Curated:
-        """Gives a kept output these tags. Raises Gone if it is unknown."""
+        """Sets the tags of a kept output. Raises Gone if it is unknown."""
         return await self._database.do(lambda connection: set_tags(connection, output, tags))
 
     async def forget(self, output: OutputId, tasks: TaskMaker = no_tasks) -> Curated:

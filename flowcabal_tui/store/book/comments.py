@@ -32,13 +32,14 @@ class Comments:
         return tuple(map(comment_of, rows))
 
     async def of_readers(self) -> tuple[tuple[Comment, NoteWord | None], ...]:
-        """Comments of readers on chapters that are in the book, in story order, each with the writer's word on it."""
+        """Comments of readers on chapters that are in the book, in story order, each with the writer's decision
+        on it."""
         fields = f"{_COMMENT}, note_word.state, note_word.word"
         rows = await self._database.rows(_NOTES.format(fields=fields, readers="AND author<>''"))
         return tuple((comment_of(row), NoteWord(state, word) if state else None) for *row, state, word in rows)
 
     async def add(self, comment: Comment, word: NoteWord | None = None) -> CommentId:
-        """Stores a new comment; one of another database with the writer's word on it. Raises Gone for an unknown
+        """Stores a new comment; one of another database with the writer's decision on it. Raises Gone for an unknown
         chapter."""
         at = self._clock().isoformat()
 
@@ -60,7 +61,7 @@ class Comments:
     ) -> None:
         """Changes the given fields; None keeps a field. Raises Gone for an unknown id and then changes nothing.
 
-        A note that is resolved or reopened here loses the word that it got in the list of findings.
+        A note that is resolved or reopened here loses the decision made in the list of findings.
         """
 
         def edit(connection: sqlite3.Connection) -> None:

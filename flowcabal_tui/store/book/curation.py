@@ -101,7 +101,7 @@ def keep(connection: sqlite3.Connection, keeping: Keeping, tasks: TaskMaker, lan
 
 
 def set_tags(connection: sqlite3.Connection, output: OutputId, tags: Sequence[str]) -> Curated:
-    """See `Book.tag`. Texts and what is derived from them stay as they are."""
+    """See `Book.tag`. Texts, and texts derived from them, are not changed."""
     before = _curated(connection, output)
     connection.execute("UPDATE curated SET tags=? WHERE id=?", (json.dumps(list(tags)), output))
     return replace(before, tags=tuple(tags))

@@ -29,9 +29,9 @@ class Days:
         self._database = database
 
     async def grown(self, since: datetime | None = None) -> tuple[Growth, ...]:
-        """By how much each version that was written, not imported, moved or restored, made its chapter longer.
+        """The growth of chapters by each version that was written, not imported, moved or restored.
 
-        Oldest first, of chapters that were deleted too; None: since the book was begun.
+        Oldest first, including deleted chapters; `since` None: from the beginning of the book.
         """
         rows = await self._database.rows(_GROWN, {"since": since.isoformat() if since else ""})
         return tuple(Growth(datetime.fromisoformat(at), author, chapter, n) for at, author, chapter, n in rows)

@@ -203,7 +203,7 @@ def keep_parting(connection: sqlite3.Connection, first: ChapterId, second: Chapt
 
 
 def kept_parting(connection: sqlite3.Connection, first: ChapterId, second: ChapterId) -> str | None:
-    """The text that a split removed between the two; None where they were never one."""
+    """The text that a split removed between the two; None if they were never one chapter."""
     row = connection.execute("SELECT json FROM value WHERE key=?", (_key(second),)).fetchone()
     kept = json.loads(row[0]) if row else {}
     return str(kept["between"]) if kept.get("first") == first else None

@@ -83,7 +83,7 @@ class References:
         await self._database.do(remove)
 
     async def all(self, generation: Generation = NOW) -> tuple[Reference, ...]:
-        """Oldest first."""
+        """The reference books, oldest first."""
         rows = await self._database.rows(
             "SELECT reference.id, reference.title, count(*), sum(length), at FROM reference"
             f" JOIN reference_part ON reference=reference.id WHERE {_THERE} GROUP BY reference.id ORDER BY born",

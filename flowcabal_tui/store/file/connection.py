@@ -219,7 +219,8 @@ class Readers:
 
     @classmethod
     async def open(cls, path: Path) -> Readers:
-        """Raises ProjectDamaged, ProjectTooNew or DiskFull (when the file cannot even be opened)."""
+        """Opens the connections. Raises ProjectDamaged, ProjectTooNew or DiskFull (when the file cannot even be
+        opened)."""
         opened = await asyncio.gather(*(_open_reader(path) for _number in range(_READERS)), return_exceptions=True)
         connections = [one for one in opened if isinstance(one, aiosqlite.Connection)]
         for error in opened:
@@ -313,7 +314,7 @@ class Database:
 
     @property
     def writer(self) -> Writer:
-        """Raises ProjectReadOnly."""
+        """The writer. Raises ProjectReadOnly."""
         if self._writer is None:
             raise ProjectReadOnly(
                 _("The project is open read-only."),

@@ -150,7 +150,7 @@ class Pages:
         return self._row(self.page(place.page), place)
 
     def number(self, place: RowStart) -> int:
-        """The number of a row of a table, which stands before its columns."""
+        """The number of a row of a table, which is stored before its columns."""
         page = self.page(place.page)
         _length, at = _varint(page, place.offset)
         return _varint(page, at)[0]

@@ -32,7 +32,7 @@ class SentRequests:
         self._database.writer.post(keep)
 
     async def all(self) -> tuple[SentRequest, ...]:
-        """Newest first."""
+        """The stored requests, newest first."""
         rows = await self._database.rows(f"SELECT {_COLUMNS} FROM sent ORDER BY number DESC", ())
         return tuple(
             SentRequest(role, model, purpose, run, attempt, unpack(body), datetime.fromisoformat(at))

@@ -162,7 +162,7 @@ def put_states(
 ) -> Generation:
     """Adds states in one generation and returns it (or that of the last state that was already current for its source).
 
-    With `restored` they are valid from the generation that they were made of: they were lost and are made again.
+    With `restored`, they are valid from the generation from which they were made, since they replace lost ones.
     """
     generation = known = Generation(0)
     for state in states:

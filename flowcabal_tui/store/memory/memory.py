@@ -56,7 +56,7 @@ class Memory:
         self._cache = MemoryCache()
 
     async def generation(self) -> Generation:
-        """The newest; 0 before anything was written."""
+        """The newest generation; 0 before anything was written."""
         row = await self._database.row("SELECT coalesce(max(id), 0) FROM generation")
         return Generation(row[0] if row else 0)
 
@@ -151,7 +151,7 @@ class Memory:
     async def put_derived(self, *states: Derived, restored: bool = False) -> Generation:
         """Adds states in one generation and returns it; an existing state with the same source is left unchanged.
 
-        With `restored` they are valid from the generation that they were made of, as before they were lost.
+        With `restored`, they are valid from the generation from which they were made, as before they were lost.
         """
         return await self._database.do(
             lambda connection: put_states(connection, states, self._now(), restored=restored)

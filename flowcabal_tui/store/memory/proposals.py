@@ -146,7 +146,7 @@ class Proposals:
         return tuple(found[each] for each in ids)
 
     async def last_decision(self) -> int:
-        """The number of the writer's last decision; 0 before any."""
+        """The number of the writer's last decision; 0 if there is none."""
         row = await self._database.row(f"SELECT {LAST_DECISION}")
         return int(row[0]) if row else 0
 

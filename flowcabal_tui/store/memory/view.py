@@ -227,7 +227,7 @@ class View:
         return (await self.story()).moments
 
     async def story(self) -> Story:
-        """All records that hold before the target."""
+        """All records that are valid before the target."""
         if self._story is None:
             self._story = await self._snapshot.story(self._before, self._cache.records, self._present)
         return self._story
@@ -270,8 +270,10 @@ class View:
         )
 
     async def waived(self) -> frozenset[tuple[str, str]]:
-        """Findings that the writer called intended or not useful, read at once: the same run must not raise them
-        again."""
+        """Findings that the writer marked as intended or not useful.
+
+        They are read immediately, so that the same run does not raise them again.
+        """
         rows = await self._database.rows(
             "SELECT draft, source FROM waiver UNION SELECT quotation, body ->> '$.after.source.text' FROM proposal"
             " WHERE kind='finding' AND state IN ('intended', 'useless', 'changed')"

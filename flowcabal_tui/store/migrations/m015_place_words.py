@@ -1,4 +1,4 @@
-"""The writer's word on places that depend on a change."""
+"""The writer's decisions on places that depend on a change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kinds and fields of names in the writer's words."""
+"""Kinds and fields of names defined by the writer."""
 
 from __future__ import annotations
 

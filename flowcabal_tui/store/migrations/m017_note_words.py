@@ -1,4 +1,4 @@
-"""The writer's word on notes of readers."""
+"""The writer's decisions on notes of readers."""
 
 from __future__ import annotations
 

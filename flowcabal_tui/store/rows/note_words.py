@@ -1,5 +1,5 @@
-"""The writer's word on notes of readers as rows, in the writer's thread. Its decisions are numbered with those on
-proposals."""
+"""The writer's decisions on notes of readers as rows, in the writer's thread. They are numbered together with decisions
+on proposals."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def decide_notes(
     number: int,
     written: Written = (),
 ) -> None:
-    """Stores the writer's word on notes as part of the decision with this number. Raises Gone for an unknown id."""
+    """Stores the writer's verdict on notes as part of the decision with this number. Raises Gone for an unknown id."""
     for identity in ids:
         row = connection.execute(f"SELECT {_STATE} FROM comment WHERE number=?", (identity,)).fetchone()
         if row is None:
@@ -54,14 +54,14 @@ def decide_notes(
 
 
 def restore_word(connection: sqlite3.Connection, identity: CommentId, said: NoteWord) -> None:
-    """Stores a word of another database, whose decision cannot be undone here."""
+    """Stores a decision of another database, which cannot be undone here."""
     values = (identity, said.state, "waiting", clean(said.word).strip())
     connection.execute("INSERT INTO note_word VALUES (?, ?, ?, ?, NULL, '[]')", values)
     _resolve(connection, identity)
 
 
 def undo_notes(connection: sqlite3.Connection, number: int) -> Written:
-    """Takes the words of a decision back. Returns the records that it wrote for them."""
+    """Undoes a decision on notes. Returns the records that it wrote for them."""
     rows = connection.execute("SELECT number, written FROM note_word WHERE decision=?", (number,)).fetchall()
     connection.execute(
         "UPDATE note_word SET state=was, was='', word='', decision=NULL, written='[]' WHERE decision=?", (number,)
@@ -72,7 +72,7 @@ def undo_notes(connection: sqlite3.Connection, number: int) -> Written:
 
 
 def forget_note_words(connection: sqlite3.Connection, ids: Iterable[CommentId]) -> None:
-    """The comments were resolved or reopened by hand, which no decision undoes, or deleted."""
+    """Deletes decisions on comments that were deleted, or resolved or reopened by hand, which no undo affects."""
     connection.executemany("DELETE FROM note_word WHERE number=?", [(identity,) for identity in ids])
 
 

@@ -1,4 +1,5 @@
-"""The writer's word on places that depend on a change, as rows: each is part of a review and goes with it."""
+"""The writer's decisions on places that depend on a change, as rows: each belongs to a review and is deleted with
+it."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from flowcabal_tui.domain.impact import PlaceWord
 
 
 def put_place_words(connection: sqlite3.Connection, words: Sequence[PlaceWord], generation: Generation) -> None:
-    """Stores the words of a review."""
+    """Stores the decisions of a review."""
     connection.executemany(
         "INSERT OR REPLACE INTO place_word VALUES (?, ?, ?, ?, ?)",
         [(each.key, generation, each.word, each.chapter, each.source) for each in words],
@@ -23,5 +24,5 @@ def take_back_place_words(connection: sqlite3.Connection, generation: Generation
 
 
 def forget_place_words(connection: sqlite3.Connection, chapter: str) -> None:
-    """Those about places of a chapter, or about a change of it."""
+    """Deletes decisions on places of a chapter, or on a change of it."""
     connection.execute("DELETE FROM place_word WHERE chapter=? OR source=?", (chapter, chapter))

@@ -127,8 +127,8 @@ def settle_text(connection: sqlite3.Connection, chapter: str, text: str) -> None
 
 
 def settle_record(connection: sqlite3.Connection, target: str, record: StoryRecord | None, to: Generation) -> None:
-    """After a record was written by hand (None: removed): its row counts as decided, and so do the sequels that it
-    includes."""
+    """Marks the row of a record as decided after the record was written by hand (None: removed), and the sequels that
+    it includes."""
     number = next_decision(connection)
     rows = connection.execute(f"SELECT {FIELDS} FROM proposal WHERE target=? AND kind<>'sequel'", (target,)).fetchall()
     for row in rows:

@@ -12,7 +12,7 @@ from flowcabal_tui.store.file.blobs import pack
 
 
 def accept(connection: sqlite3.Connection, rewrites: Sequence[Rewrite], proposed: RewriteId) -> None:
-    """Remembers accepted rewrites, and that the proposed one that they are of is accepted."""
+    """Records accepted rewrites, and marks the proposed one as accepted."""
     connection.executemany(
         "INSERT INTO rewrite (chapter, body, start, end, after, model, instruction, at)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",

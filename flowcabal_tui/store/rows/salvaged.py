@@ -1,5 +1,5 @@
-"""Comments, the words on them, findings and locks from the rows of a damaged database: those whose every field can be
-read.
+"""Comments, the decisions on them, findings and locks from the rows of a damaged database: those whose every field can
+be read.
 
 A page that was split can hold a row twice, and nothing says which is newer: an unresolved comment, a decided finding
 and a decided note are taken before the others.
@@ -53,7 +53,7 @@ def _comment(row: Row) -> Comment | None:
 
 
 def salvaged_words(rows: Iterable[Row]) -> dict[CommentId, NoteWord]:
-    """The writer's words on notes, by the numbers of their comments; those that were taken back are left out."""
+    """The writer's decisions on notes, by the ids of their comments; undone ones are left out."""
     found: dict[CommentId, NoteWord] = {}
     for number, state, _was, word, *_decision in rows:
         if not _are((state, word), str) or state not in get_args(ProposalState) or len(found) >= _MOST:

@@ -2,8 +2,8 @@
 
 Nothing is written when a kept output or a chapter is removed. A derived state stores the digests of the texts that it
 is based on; the versions and places as of a generation decide whether it is visible. A text that was only edited stays
-readable through its derived texts until those are made again; one that was moved behind the chapter of a state does
-not: it would be in the context before it happens.
+readable through its derived texts until those are made again; one that was moved after the chapter of a state does not,
+since the context would contain it before it happens.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Withdrawn:
         return bool(self.chapters or self.texts or self.reordered)
 
     def foretells(self, rests: str, position: int) -> bool:
-        """True when a state as of a position is based on a chapter that was moved behind it."""
+        """True when a state as of a position is based on a chapter that was moved after it."""
         later = [chapter for chapter, place in self.reordered.items() if place > position and chapter in rests]
         return bool(later) and not json.loads(rests).keys().isdisjoint(later)
 

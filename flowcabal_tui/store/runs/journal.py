@@ -124,7 +124,7 @@ class Journal:
         await self._database.do(self.remembering_outcome(key, result))
 
     def remembering_outcome(self, key: Digest, result: StoredResult) -> Work:
-        """The same as a part of a transaction."""
+        """Like `remember_outcome`, as a part of a transaction."""
 
         def remember(connection: sqlite3.Connection) -> None:
             put_text(connection, result.text, result.digest)

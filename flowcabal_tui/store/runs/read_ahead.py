@@ -1,5 +1,5 @@
-"""Current outputs by key, read in blocks: a repeated run looks up all that it made, and those rows are near each
-other."""
+"""Caches current outputs by key, read in blocks: a repeated run looks up everything that it made, and those rows are
+near each other."""
 
 from __future__ import annotations
 

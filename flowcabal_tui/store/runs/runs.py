@@ -118,7 +118,7 @@ class Runs(Journal):
         return found[0]
 
     async def is_interrupted(self, run: RunId) -> bool:
-        """True when the run has no end and no process carries it on."""
+        """True when the run has no end and no process executes it."""
         if self._database.read_only:
             return (await self.summary(run)).state == "interrupted"
         last = await self._database.row(
@@ -201,7 +201,7 @@ class Runs(Journal):
         return from_json(RunRequest, row[0]) if row else None
 
     async def settled_or_live(self, workflow: str, chapter: ChapterId | None) -> tuple[RunRequest, ...]:
-        """The requests of the runs of this workflow (its id) for this chapter that are done, under way or waiting."""
+        """The requests of the runs of this workflow (its id) for this chapter that are done, in progress or waiting."""
         rows = await self._database.rows(
             "SELECT id, request, (SELECT payload FROM event WHERE run=run.id AND node='' AND kind='run-ended'"
             " ORDER BY seq DESC LIMIT 1) FROM run WHERE workflow>=? AND workflow<? AND chapter IS ?",

@@ -1,4 +1,4 @@
-"""The project's state: values that workflows keep besides the book, one row a key."""
+"""The project's state: values that workflows store besides the book, one row per key."""
 
 from __future__ import annotations
 

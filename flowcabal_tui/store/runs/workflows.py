@@ -21,9 +21,9 @@ class Workflows:
         self._database, self._clock = database, clock
 
     async def save(self, workflow: Workflow, *, keep_version: bool = False) -> Workflow:
-        """Stores it under the next version if its content is new. Returns it as stored.
+        """Stores a document under the next version if its content is new. Returns it as stored.
 
-        With `keep_version` it keeps its own version, unless another document has that.
+        With `keep_version`, it keeps its own version, unless another document has it.
         """
 
         def save(connection: sqlite3.Connection) -> Workflow:

@@ -1,6 +1,6 @@
 """Purging: removes a text permanently from the file, with everything made of it. In the writer's thread.
 
-Removed: the text and its versions, outputs kept of it, texts derived from it, its drafts, all kept vectors (the
+Removed: the text and its versions, outputs kept from it, texts derived from it, its drafts, all kept vectors (the
 knowledge server has those that it needs; they are paid for again only when it is lost), all kept requests, the runs
 that made it (unless other kept outputs came from them), answers of agents that repeat it, and turns of conversations
 that repeat or quote it. Not removed: quotations in other runs, documents of workflows, the state of workflows, and text
@@ -188,7 +188,7 @@ def purge_output(connection: sqlite3.Connection, output: OutputId, tasks: TaskMa
 
 
 def purge_build(connection: sqlite3.Connection, build: str, language: str) -> Purged:
-    """Purges a build of a workflow with its wish, prompts and rounds, and the answers that repeat them. Raises Gone.
+    """Purges a build of a workflow with its request, prompts and rounds, and the answers that repeat them. Raises Gone.
 
     A workflow that resulted from it stays, as do words that a workflow or a kept text still contains.
     """

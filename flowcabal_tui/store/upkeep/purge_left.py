@@ -17,8 +17,11 @@ STEPS: Final[tuple[PurgeStep, ...]] = ("files", "knowledge", "pages", "log")
 
 @dataclass(frozen=True, slots=True)
 class PurgeLeft:
-    """The remaining steps of purges, in this order: the project's files, the knowledge server's folder, the database's
-    free pages, its log. `texts` are the digests of texts that no file may contain."""
+    """The remaining steps of purges, in order: the project's files, the knowledge server's folder, the database's free
+    pages, its log.
+
+    `texts` are the digests of texts that no file may contain.
+    """
 
     steps: tuple[PurgeStep, ...] = ()
     texts: frozenset[Digest] = frozenset()

@@ -161,7 +161,7 @@ def _copy(path: Path, target: Path) -> None:
 
 
 def require_whole(path: Path) -> int:
-    """The format of a database that is sound, of a known version, and has no active parts.
+    """The format of a sound database of a known version without active parts.
 
     Raises ProjectDamaged or ProjectTooNew.
     """

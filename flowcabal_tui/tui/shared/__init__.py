@@ -1,1 +1,1 @@
-"""Parts that several subjects share: the table of actions, lists, texts to read, questions to the writer."""
+"""Parts shared by several subjects: the table of actions, lists, texts to read, questions to the writer."""

@@ -1,6 +1,6 @@
 """Every action of the screen in one table: it feeds the bindings, the palette, the footer, the help and docs/keys.md.
 
-Panes and dialogs declare keys of their own beside their code; `keys_page.py` gathers them with this table.
+Panes and dialogs declare their own keys in their code; `keys_page.py` collects them together with this table.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One choice out of a list."""
+"""A dialog with one choice from a list."""
 
 from __future__ import annotations
 
@@ -28,32 +28,32 @@ CELLS: Final = 6
 
 
 class ChooseScreen(ModalScreen[str | None]):
-    """A title and lines to choose from; None when it was left with Esc."""
+    """A title and lines to choose from; returns the id, or None after Esc."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", mark("Cancel"), id="choose.cancel")]
 
     def __init__(self, title: str, choices: Choices, more: Callable[[], Awaitable[Choices]] | None = None) -> None:
-        """`choices` are (id, words); `more` gives further ones when the cursor nears the end, or ()."""
+        """`choices` are (id, words); `more` returns further ones when the cursor nears the end, or ()."""
         super().__init__()
         self._title_words, self._choices, self._more = title, choices, more
         self._columns = Columns(Column(), *(Column(rank=rank, least=6, role="secondary") for rank in range(1, CELLS)))
 
     def compose(self) -> ComposeResult:
-        """The lines, the first under the cursor."""
+        """The lines, with the cursor on the first."""
         with Vertical(classes="dialog"):
             yield Static(self._title_words, markup=False, classes="dialog-title")
             yield PickList()
             yield Static(_("Enter: choose   Esc: cancel"), markup=False, classes="dialog-keys")
 
     def on_mount(self) -> None:
-        """Words of projects and models are cleaned."""
+        """Shows the choices; names of projects and models are cleaned."""
         lines = self.query_one(PickList)
         lines.add_options(self._rows(self._choices))
         lines.action_first()
 
     @on(OptionList.OptionHighlighted)
     def read_on(self, event: OptionList.OptionHighlighted) -> None:
-        """Near the end, further lines are read."""
+        """Loads further lines near the end."""
         if self._more is not None and event.option_index >= event.option_list.option_count - _NEAR:
             more, self._more = self._more, None
             attempt(self, self._add(more))
@@ -79,5 +79,5 @@ class ChooseScreen(ModalScreen[str | None]):
 
     @on(OptionList.OptionSelected)
     def choose(self, event: OptionList.OptionSelected) -> None:
-        """Enter gives the id back."""
+        """Returns the id on Enter."""
         self.dismiss(event.option_id)

@@ -1,4 +1,4 @@
-"""Two texts compared, over the whole screen."""
+"""Compares two texts on the whole screen."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ UnsavedAnswer = Literal["mine", "newer"]
 
 
 class UnsavedScreen(DiffScreen):
-    """The newest text of a chapter or another text, and unsaved text that was typed over an older one.
+    """Compares the newest text of a chapter or another text with unsaved text that is based on an older one.
 
-    Returns which of the two is to be the newest version; None: neither yet.
+    Returns which of the two becomes the newest version; None: undecided.
     """
 
     help = HelpData(
@@ -73,7 +73,7 @@ class UnsavedScreen(DiffScreen):
 
 
 class ReplacedScreen(DiffScreen):
-    """The writer's text of a chapter and an output that would take its place: True keeps the output."""
+    """Compares the writer's text of a chapter with an output that would replace it; True keeps the output."""
 
     help = HelpData(
         mark("Your own text"),
@@ -88,7 +88,7 @@ class ReplacedScreen(DiffScreen):
 
 
 class OutsideScreen(DiffScreen):
-    """The book's text of a chapter and that of its file, which another program changed: True takes the file's."""
+    """Compares the book's text of a chapter with its file, which another program changed; True takes the file's."""
 
     help = HelpData(
         mark("Changed outside"),

@@ -1,4 +1,4 @@
-"""The storage of typed, unsubmitted text: it outlives its screen, and a crash."""
+"""Stores typed, unsubmitted text, which outlives its screen and a crash."""
 
 from __future__ import annotations
 

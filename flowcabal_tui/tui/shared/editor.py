@@ -1,4 +1,4 @@
-"""The writer's own editor beside the program: $VISUAL, $EDITOR, or that of the settings."""
+"""The writer's own editor: $VISUAL, $EDITOR, or the one in the settings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from flowcabal_tui.system.processes import environment_without_secrets, find_pro
 def editor_command(setting: str, environment: Mapping[str, str] = os.environ) -> list[str]:
     """The editor's command as words, the program by its path. Raises FlowCabalError when none can be started.
 
-    A program in the current folder is none: the folder may be a stranger's.
+    A program in the current folder is ignored, since the folder may come from a stranger.
     """
     for candidate in (setting, environment.get("VISUAL", ""), environment.get("EDITOR", ""), "vi", "nano"):
         words = shlex.split(candidate)
@@ -37,9 +37,9 @@ def editor_command(setting: str, environment: Mapping[str, str] = os.environ) ->
 async def edit_outside(app: App[Any], text: str, title: str, command: list[str]) -> str | None:
     """The text after the writer's editor has closed; None when it is unchanged or the editor failed.
 
-    The child runs on the loop, so the engine's feed is not held up; `batch_update` holds repaints back, for
-    a paint during `suspend` would fill the stopped writer's queue and block the loop for ever.
-    Raises FlowCabalError when the terminal cannot be given away.
+    The child runs on the loop, so the engine's feed is not blocked; `batch_update` delays repaints, because a paint
+    during `suspend` would fill the stopped writer's queue and block the loop for ever. Raises FlowCabalError when the
+    terminal cannot be released.
     """
     with tempfile.TemporaryDirectory(prefix="flowcabal-") as folder:
         path = Path(folder) / f"{slug(title)}.md"

@@ -1,4 +1,5 @@
-"""A form of a few rows. All fields are read together; while one cannot be read, the form shows why and stays open."""
+"""A form of a few rows. All fields are read together; if one cannot be read, the form shows the reason and stays
+open."""
 
 from __future__ import annotations
 
@@ -31,17 +32,16 @@ class Unreadable(ValueError):
 
 
 def names_of(typed: str) -> tuple[str, ...]:
-    """Names in a row, separated by commas or semicolons of either script, each once."""
+    """Several names, separated by commas or semicolons of either script, each once."""
     parts = (" ".join(clean(part).split()) for part in SEPARATORS.split(typed))
     return tuple(dict.fromkeys(part for part in parts if part))
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One row. A `value` that is a bool makes a box to tick, `choices` (id, words) a list; `names` complete a name,
-    `path` a path.
+    """One row. A bool `value` makes a checkbox, `choices` (id, words) a list; `names` complete a name, `path` a path.
 
-    `is_key`: what is typed is not shown.
+    `is_key`: the typed text is hidden.
     """
 
     id: str
@@ -61,7 +61,7 @@ class Typed:
     fields: Mapping[str, str | bool]
 
     def text(self, field: str) -> str:
-        """Words without blanks around them."""
+        """The text without surrounding blanks."""
         return clean(str(self.fields[field])).strip()
 
     def tick(self, field: str) -> bool:
@@ -70,14 +70,14 @@ class Typed:
 
 
 class NameSuggester(Suggester):
-    """Completes the last of the names in a row; the right arrow takes it."""
+    """Completes the last of several names; the right arrow accepts it."""
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
         self._known_names = tuple(names)
 
     async def get_suggestion(self, value: str) -> str | None:
-        """The value with the first name that begins as its last one does."""
+        """The value with its last name completed to the first matching one."""
         begun = SEPARATORS.split(value)[-1].lstrip()
         if not begun:
             return None
@@ -169,13 +169,13 @@ class FormScreen(TypedScreen[T]):
         yield Horizontal(Static(field.words, markup=False), inner)
 
     def action_take(self) -> None:
-        """Returns the value, or shows the error."""
+        """Returns the value of the form, or shows the error."""
         typed = self.typed()
         if typed is not None:
             self.dismiss(typed)
 
     def typed(self) -> T | None:
-        """What the fields say; None where they cannot be read, which is shown."""
+        """The value of the fields; None if they cannot be read, after showing the error."""
         try:
             return self._read_typed(Typed({field.id: self._value(field) for field in self._form_fields}))
         except Unreadable as error:
@@ -195,7 +195,7 @@ class FormScreen(TypedScreen[T]):
         return field.value if typed == _shown(str(field.value)) else typed
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter goes to the next field; it applies the form in its last row, and in the only field to type in."""
+        """Enter moves to the next field; it submits the form in the last row, or if there is only one text field."""
         event.stop()
         last = f"field-{self._form_fields[-1].id}"
         if event.input.id == last or self._typed_ids == (event.input.id,):

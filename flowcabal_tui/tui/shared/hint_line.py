@@ -1,4 +1,4 @@
-"""The one-row footer: the four most useful keys of the moment, the way back, the palette and the help."""
+"""The one-row footer: the four most useful keys, and the keys for back, palette and help."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _Hint = tuple[str, str]
 
 
 class HintLine(Static):
-    """Keys of the focused widget, those of its pane before those of the part within; the rest is in the palette.
+    """Shows keys of the focused widget, those of its pane first; the others are in the palette.
 
     A screen may name ids of actions that come first (`keys_of_the_moment`), such as the answer to a question.
     """
@@ -42,12 +42,12 @@ class HintLine(Static):
     _hints_now = Content()
 
     def on_mount(self) -> None:
-        """Follows the focus."""
+        """Watches the focus."""
         self.screen.bindings_updated_signal.subscribe(self, self._show_hints)
         self.call_after_refresh(self._show_hints, self.screen)
 
     def on_resize(self, _event: Resize) -> None:
-        """Fewer keys fit a narrower terminal."""
+        """Fits the keys to the width of the terminal."""
         self._show_hints(self.screen)
 
     def _show_hints(self, screen: Screen[object]) -> None:

@@ -1,4 +1,4 @@
-"""The screen's data about books that are not open."""
+"""Data about books that are not open."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from flowcabal_tui.settings.book_summary import BookState, BookSummary
 
 @dataclass(frozen=True, slots=True)
 class KnownBooks:
-    """Their summaries.
+    """Functions for summaries of books.
 
-    `of(folder)` gives the summary of a book, `keep(folder, summary)` replaces it, `forget(folder)` takes the book from
-    the list of recent ones. `state(folder)` looks whether it could be opened, in a thread: its disk may be slow. `keep`
-    and `forget` raise OSError.
+    `of(folder)` returns the summary of a book, `keep(folder, summary)` replaces it, `forget(folder)` removes the book
+    from the list of recent ones. `state(folder)` checks in a thread whether it can be opened, since its disk may be
+    slow. `keep` and `forget` raise OSError.
     """
 
     of: Callable[[Path], BookSummary | None]

@@ -1,4 +1,4 @@
-"""A list and a tree that move with hjkl as with the arrows; their words are never markup."""
+"""A list and a tree that can be used with hjkl or the arrows; their texts are never markup."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _REVERSED: Final = Style(reverse=True)
 
 
 class PickList(OptionList):
-    """One row an option, cut at the edge."""
+    """One row per option, cut at the edge."""
 
     DEFAULT_CSS = """
     PickList { text-wrap: nowrap; text-overflow: ellipsis; border: none; padding: 0; height: 1fr; }
@@ -80,17 +80,17 @@ class PickList(OptionList):
 
 
 class ColumnHead(Static):
-    """The heads of the columns of a list, above it; as wide as its rows."""
+    """The column headings above a list, as wide as its rows."""
 
     DEFAULT_CSS = "ColumnHead { height: 1; width: 1fr; color: $text-muted; }"
 
     def show(self, columns: Columns) -> None:
-        """The heads of these columns."""
+        """Shows the headings of these columns."""
         self.update(columns.head(), layout=False)
 
 
 class PickTree(Tree[Leaf]):
-    """A tree without a root: `l` opens a branch or goes into it, `h` closes it or goes out of it."""
+    """A tree without a root: `l` opens a branch or moves into it, `h` closes it or moves out of it."""
 
     DEFAULT_CSS = """
     PickTree { height: 1fr; padding: 0; overflow-x: hidden; }
@@ -123,7 +123,7 @@ class PickTree(Tree[Leaf]):
         return Style.parse(weight) + Style(color=colour.rich_color)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Nothing opens at a leaf: there `l` is left to the pane."""
+        """Leaves `l` to the pane on a leaf, which cannot be opened."""
         if action == "inward":
             return self.cursor_node is not None and self.cursor_node.allow_expand
         return True

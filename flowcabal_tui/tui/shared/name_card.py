@@ -36,7 +36,7 @@ class CardRow:
 
 
 class NameCardPanel(Vertical):
-    """Shows one card; it is there only while it is open."""
+    """Shows one card; visible only while it is open."""
 
     help = HelpData(
         mark("Card of a name"),
@@ -67,7 +67,7 @@ class NameCardPanel(Vertical):
 
     @dataclass
     class Opened(Request):
-        """A row was chosen; `target` is that of the row."""
+        """A row was chosen; `target` is its target."""
 
         target: str
 
@@ -77,7 +77,7 @@ class NameCardPanel(Vertical):
 
     @dataclass
     class Left(Request):
-        """The focus goes back to the text."""
+        """The focus returns to the text."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -97,7 +97,7 @@ class NameCardPanel(Vertical):
         self._mark_row()
 
     def fit(self, width: int) -> None:
-        """Lies beside a text in a pane of this width, or below it."""
+        """Places the card beside a text in a pane of this width, or below it."""
         self.set_class(width < BESIDE, "-below")
 
     @on(DescendantFocus)

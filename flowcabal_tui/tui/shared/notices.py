@@ -1,4 +1,4 @@
-"""Notices: which one is in view, which wait, for how long, and the list of all of them."""
+"""Notices: which one is displayed, which are queued, for how long, and the list of all of them."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class Notice:
 
     @property
     def line(self) -> str:
-        """All of it in one row; a warning is known without colours."""
+        """The notice on one line; a warning is recognisable without colours."""
         sign = "" if self.severity == "information" else "! "
         return sign + " ".join((f"{self.title}: {self.words}" if self.title else self.words).split())
 
 
 @dataclass
 class GoesOn(Message):
-    """The work that `source` does at present; empty `words`: it has ended. For the app."""
+    """Reports the current work of `source`; empty `words`: it has ended. For the app."""
 
     source: str
     words: str
@@ -54,7 +54,7 @@ class NoticeOver(Message):
 
 
 def reading_seconds(words: str) -> float:
-    """The seconds that a row needs to be read."""
+    """The seconds needed to read a row."""
     return _SECONDS_TO_NOTICE + cell_width(words) / _CELLS_A_SECOND
 
 
