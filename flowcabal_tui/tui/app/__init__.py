@@ -1,1 +1,1 @@
-"""The application: its start and end, the front page, projects that are opened, keys, themes, notices."""
+"""The application: start and end, start page, opening of projects, keys, themes, notices."""

@@ -1,4 +1,4 @@
-"""Shows notices in the row of the screen on top, one after another."""
+"""Shows notices in the row of the topmost screen, one after another."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _has_no_room(screen: Screen[Any]) -> bool:
 
 
 class Announcer:
-    """Puts the row in view, and takes the next when this one was there long enough."""
+    """Displays the row, and moves to the next after its time."""
 
     def __init__(self, app: App[Any], now: Callable[[], datetime]) -> None:
         self._app, self._now = app, now
@@ -35,7 +35,7 @@ class Announcer:
         """The row in view may give way to another."""
 
     def say(self, words: str, title: str, severity: SeverityLevel) -> None:
-        """A new notice; in view at once when the one before was there long enough to be read."""
+        """Adds a notice; displays it at once if the previous one was visible long enough to be read."""
         self.notices.say(Notice(clean(words), clean(title), severity, self._now()))
         if self._was_read:
             self._next()
@@ -43,22 +43,22 @@ class Announcer:
             self.show()
 
     def hold(self, source: str, words: str) -> None:
-        """Shows the work that `source` does at present; empty words: it has ended."""
+        """Shows the current work of `source`; empty words: it has ended."""
         self.notices.hold(source, words)
         self.show()
 
     def withdraw(self, words: str) -> None:
-        """A notice that is no longer so."""
+        """Hides a notice that no longer applies."""
         self.notices.withdraw(words)
         if self.notices.shown is not None and self.notices.shown.words == words:
             self._next()
 
     def screen_changed(self, _screen: Screen[Any]) -> None:
-        """Another screen is on top."""
+        """Updates the row after another screen came to the top."""
         self._app.call_after_refresh(self.show)
 
     def resized(self) -> None:
-        """Rows are cut for the width."""
+        """Cuts the rows for the new width."""
         self.notices.fit(row_space(self._app.size.width))
         self.show()
 
@@ -87,7 +87,7 @@ class Announcer:
             self._timer = self._app.set_timer(usual - least, self._next)
 
     def show(self) -> None:
-        """Brings the row of every screen up to date; only the screen on top has words."""
+        """Updates the row of every screen; only the topmost screen shows words."""
         if not self._app.screen_stack:  # the application closes
             return
         top = self._app.screen

@@ -1,6 +1,6 @@
 """The terminal application: start, keys, themes, errors, quitting.
 
-Nothing heavy is loaded before the first frame: no project, no HTTP, no pydantic.
+No heavy module is imported before the first frame: no project, no HTTP, no pydantic.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def is_too_small(size: Size) -> bool:
 
 
 class TooSmallScreen(ModalScreen[None]):
-    """Shows the size that the terminal needs; closes by itself."""
+    """Shows the required size of the terminal; closes by itself."""
 
     HIDES_NOTICES: ClassVar[bool] = True
     DEFAULT_CSS = """
@@ -75,7 +75,7 @@ class TooSmallScreen(ModalScreen[None]):
     """
 
     def compose(self) -> ComposeResult:
-        """Two lines."""
+        """Yields two lines."""
         yield Static(
             _("This terminal is too small.\nAt least {width} x {height} characters are needed.").format(
                 width=SMALLEST.width, height=SMALLEST.height
@@ -85,7 +85,7 @@ class TooSmallScreen(ModalScreen[None]):
 
 
 class FlowCabalApp(App[int]):
-    """Home, the wizard and one workspace at a time."""
+    """The app with the start page, the wizard, and one workspace at a time."""
 
     TITLE = "FlowCabal"
     # Textual declares these two as variables of the instance, so they cannot be ClassVar here.
@@ -103,7 +103,7 @@ class FlowCabalApp(App[int]):
         state_folder: Path,
         clock: Callable[[], datetime] = datetime.now,
     ) -> None:
-        """`path` is a project to open at once; `state_folder` takes reports of crashes."""
+        """`path` is a project to open at once; crash reports are written to `state_folder`."""
         self.screen_language = use_language(settings.language or None)
         super().__init__(driver_class=PatientDriver, ansi_color=True if "NO_COLOR" in os.environ else None)
         self.looks = ThemeChoice(self, config_folder() / "themes")
@@ -121,7 +121,7 @@ class FlowCabalApp(App[int]):
         self.commands = CommandRunner(self, self.preferences.own_keys)
 
     async def on_event(self, event: Event) -> None:
-        """Keys and pastes of the terminal go one by one."""
+        """Delivers keys and pastes of the terminal one by one."""
         if isinstance(event, Key | Paste) and not event.is_forwarded:
             self.commands.give_up()
             if not self._is_too_early(event):
@@ -136,7 +136,7 @@ class FlowCabalApp(App[int]):
         return getattr(self.screen, "is_opening", False) or event.time < getattr(self.screen, "opened_at", 0.0)
 
     def get_default_screen(self) -> Screen[Any]:
-        """The first frame: the shell of the project that was named, or home."""
+        """The first screen: the shell of the given project, or the start page."""
         if self._first_path:
             return OpeningScreen(self._first_path.name)
         from flowcabal_tui.tui.app.home import HomeScreen  # not needed where a project is opened
@@ -144,7 +144,7 @@ class FlowCabalApp(App[int]):
         return HomeScreen(self._access.recents(), self._access.books, self._now)
 
     def on_mount(self) -> None:
-        """Sets colours and keys before the first frame; everything for the panes follows it."""
+        """Sets colours and keys before the first frame; everything for the panes follows later."""
         for follower in (self.announcer, self.commands):
             self.screen_change_signal.subscribe(self, follower.screen_changed)
         self.preferences.set_keymap()
@@ -185,7 +185,7 @@ class FlowCabalApp(App[int]):
         self.call_after_refresh(lambda: self._notice_size(self.size))
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        """Colours of roles for a theme that has none."""
+        """The colours of roles for a theme without its own."""
         return role_defaults()
 
     def use_screen_language(self, code: str) -> None:
@@ -201,35 +201,35 @@ class FlowCabalApp(App[int]):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """Every notice of the app goes into the row of notices: never markup, as long as reading takes."""
+        """Shows a notice in the row of notices: never as markup, and as long as it takes to read."""
         self.announcer.say(message, title, severity)
 
     @on(GoesOn)
     def show_what_goes_on(self, event: GoesOn) -> None:
-        """Words that are in view while no notice is."""
+        """Shows the current work in the row of notices while there is no notice."""
         event.stop()
         self.announcer.hold(event.source, event.words)
 
     @on(NoticeOver)
     def withdraw_notice(self, event: NoticeOver) -> None:
-        """Removes the notice in favour of the next."""
+        """Removes a notice in favour of the next."""
         event.stop()
         self.announcer.withdraw(event.words)
 
     def action_notices(self) -> None:
-        """All notices of the session."""
+        """Shows all notices of the session."""
         from flowcabal_tui.tui.app.notices_screen import NoticesScreen  # not needed for the first frame
 
         if not isinstance(self.screen, NoticesScreen):
             self.push_screen(NoticesScreen(tuple(self.announcer.notices.listed)))
 
     def action_conversation(self) -> None:
-        """Opens the conversation with the book over the screen on top, or closes it."""
+        """Opens the conversation with the book on top of the current screen, or closes it."""
         if (workspace := self.departure.workspace) is not None and not workspace.is_opening:
             workspace.talk.toggle()
 
     def on_resize(self, event: Resize) -> None:
-        """Too small: a notice over everything, gone when there is space again."""
+        """Shows a message while the terminal is too small."""
         self._notice_size(event.size)
         self.call_after_refresh(self.announcer.resized)
 
@@ -243,23 +243,23 @@ class FlowCabalApp(App[int]):
     # Projects
 
     def on_home_screen_open_wanted(self, event: HomeScreen.OpenWanted) -> None:
-        """A project of the list."""
+        """Opens a project of the list."""
         self.front.open_project(event.path)
 
     def on_home_screen_forget_wanted(self, event: HomeScreen.ForgetWanted) -> None:
-        """A project leaves the list; its folder stays."""
+        """Removes a project from the list; its folder stays."""
         self.front.forget(event.recent)
 
     def on_home_screen_wanted(self, event: HomeScreen.Wanted) -> None:
-        """A new project, the sample, a folder or the wizard."""
+        """Opens a new project, the sample, a folder or the wizard."""
         self.front.go(event.what)
 
     def on_first_run_screen_theme_tried(self, event: FirstRunScreen.ThemeTried) -> None:
-        """A theme is seen while the cursor is on it."""
+        """Shows the theme under the cursor."""
         self.looks.use(event.name)
 
     def on_first_run_screen_finished(self, event: FirstRunScreen.Finished) -> None:
-        """Stores the choices, then opens the start that the writer chose."""
+        """Stores the choices of the wizard, then opens the start that the writer chose."""
         self.front.end_wizard(event.settings, event.model, event.start)
 
     # Actions
@@ -274,22 +274,22 @@ class FlowCabalApp(App[int]):
         self.push_screen(HelpScreen.of_focus(chain, display))
 
     def action_command_palette(self) -> None:
-        """Every command, by its name."""
+        """Shows the command palette."""
         self.commands.ask()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The leader key works in an open book, and is a comma where one types."""
+        """Enables the leader key in an open book; in text fields it is a comma."""
         if action != "leader":
             return True
         types = self.focused is not None and self.focused.check_consume_key("comma", ",")
         return self.departure.workspace is not None and not types and not getattr(self.screen, "is_opening", False)
 
     def action_leader(self) -> None:
-        """One letter more runs a command."""
+        """Waits for a letter and runs its command."""
         self.commands.lead()
 
     def action_guide(self) -> None:
-        """Shows the guide's first ten minutes beside the screen, or leaves them."""
+        """Opens the guide's first ten minutes beside the screen, or closes it."""
         if self.guide is None:
             from flowcabal_tui.tui.app.guide import Guide  # not needed for the first frame
             from flowcabal_tui.tui.app.tour import BookState
@@ -303,17 +303,17 @@ class FlowCabalApp(App[int]):
         self.guide.toggle(self.screen_language)
 
     def action_settings(self) -> None:
-        """What the user and the open book have set."""
+        """Opens the settings of the user and of the open book."""
         self.preferences.show()
 
     def action_jump(self) -> None:
-        """Letters over the panes."""
+        """Shows letters over the panes to jump to."""
         from flowcabal_tui.tui.widgets.jump import JumpOverlay
 
         self.push_screen(JumpOverlay(self.screen))
 
     def action_language(self) -> None:
-        """The other language, at once and for the next start."""
+        """Switches the language, at once and for the next start."""
         code = "en" if self.screen_language.startswith("zh") else "zh_CN"
         self._access.remember(code, self.theme)
         self._show_language(code)
@@ -332,15 +332,15 @@ class FlowCabalApp(App[int]):
         self.front.show_workspace(workspace.again())
 
     def on_stream_view_copy_requested(self, event: StreamView.CopyRequested) -> None:
-        """Text of a pane or dialog."""
+        """Copies text of a pane or dialog."""
         self._copy(event.content)
 
     def on_diff_view_copy_requested(self, event: DiffView.CopyRequested) -> None:
-        """The new text of a difference."""
+        """Copies the new text of a difference."""
         self._copy(event.content)
 
     def on_copy_text(self, event: CopyText) -> None:
-        """What a dialog made for the clipboard."""
+        """Copies text that a dialog prepared for the clipboard."""
         self._copy(event.content)
 
     def _copy(self, text: str) -> None:
@@ -348,22 +348,22 @@ class FlowCabalApp(App[int]):
 
     @on(Request)
     def carry_out(self, request: Request) -> None:
-        """A screen that lies over the workspace asks for something."""
+        """Carries out a request of a screen on top of the workspace."""
         if (workspace := self.departure.workspace) is not None:
             workspace.carry_out(request)
 
     # Ends
 
     async def action_quit(self) -> None:
-        """Asks when runs are active, then leaves."""
+        """Quits, after a question if runs are active."""
         attempt(self.screen_stack[0], self._ask_and(self.departure.leave, 0), group="leave", exclusive=True)
 
     def action_close_project(self) -> None:
-        """Asks when runs are active, then shows the first page."""
+        """Closes the project, after a question if runs are active, and shows the start page."""
         attempt(self.screen_stack[0], self._ask_and(self._go_home), group="leave", exclusive=True)
 
     def on_workspace_screen_not_opened(self, event: WorkspaceScreen.NotOpened) -> None:
-        """The start page, with the reason."""
+        """Shows the start page, with the reason."""
         attempt(self.screen_stack[0], self._go_home(event.error), group="leave", exclusive=True)
 
     async def _go_home(self, error: FlowCabalError | None = None) -> None:
@@ -402,7 +402,7 @@ class FlowCabalApp(App[int]):
 
     @on(Trouble)
     def show_trouble(self, event: Trouble) -> None:
-        """An error of a worker is shown; one that nobody foresaw is also written down."""
+        """Shows an error of a worker; an unexpected one is also written to a report."""
         event.stop()
         error = event.error
         if not isinstance(error, FlowCabalError):
@@ -427,7 +427,7 @@ def run_app(
     proposals: tuple[ModelProposal, ...] = (),
     state_folder: Path,
 ) -> int:
-    """Runs the screen until the writer leaves; gives the exit code (143 after SIGTERM, 129 after a hang-up)."""
+    """Runs the screen until the writer leaves; returns the exit code (143 after SIGTERM, 129 after a hang-up)."""
     app = FlowCabalApp(access, settings, path=path, proposals=proposals, state_folder=state_folder)
     app.run()
     asyncio.run(app.departure.finish())

@@ -1,4 +1,4 @@
-"""Carries out a command of the palette where it works: shows its pane, or opens its page, first."""
+"""Runs a command of the palette in its place, after showing its pane or opening its page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class CommandRunner:
-    """Asks for a command and goes to its place. Stops waiting when another key is pressed."""
+    """Asks for a command and runs it in its place. Stops waiting when another key is pressed."""
 
     def __init__(self, app: FlowCabalApp, own_keys: Mapping[str, str]) -> None:
         self._app, self._own_keys = app, own_keys
@@ -30,12 +30,12 @@ class CommandRunner:
         self._pressed = 0
 
     def screen_changed(self, screen: Screen[Any]) -> None:
-        """A page that was waited for is there."""
+        """Continues a command when the page for which it waited is open."""
         if self._awaited is not None and isinstance(screen, self._awaited[0]) and not self._awaited[1].done():
             self._awaited[1].set_result(screen)
 
     def give_up(self) -> None:
-        """A key was pressed: stops waiting for a command's place."""
+        """Stops waiting for a command's place, because a key was pressed."""
         self._pressed += 1
         if self._awaited is not None:
             if not self._awaited[1].done():
@@ -55,7 +55,7 @@ class CommandRunner:
         self._app.push_screen(PaletteScreen({name: place for place, name in enumerate(here)}, self._own_keys), chosen)
 
     def lead(self) -> None:
-        """Waits for the letter after the leader key, and carries out its command."""
+        """Waits for the letter after the leader key, and runs its command."""
         from flowcabal_tui.tui.app.commands import all_commands  # knows every screen: read when it is needed
         from flowcabal_tui.tui.app.leader import LeaderScreen
 

@@ -45,7 +45,7 @@ _SMALL: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """The words of a command that are searched, in small letters; `worth` counts beside how well they fit."""
+    """The searchable words of a command in lower case; `worth` is added to the score of the match."""
 
     command: Command
     titles: tuple[str, ...]
@@ -70,9 +70,9 @@ def searched(command: Command, *, is_near: bool = False) -> Searched:
 
 
 def ranked(typed: str, rows: Sequence[Searched]) -> list[Command]:
-    """The matching commands, the best first; all of them, in their order, for an empty query.
+    """The matching commands, best first; all of them, in order, for an empty query.
 
-    Where no command has every word, those with the most of them.
+    If no command has every word, those with most of them.
     """
     query = " ".join(typed.casefold().split())
     if not query:

@@ -1,4 +1,5 @@
-"""Every command of the program: of the table of actions, and of all panes, pages and dialogs, each with its place."""
+"""Every command of the program, from the table of actions and from all panes, pages and dialogs, each with its
+place."""
 
 from __future__ import annotations
 
@@ -84,7 +85,7 @@ def _declared(known: set[str]) -> Iterator[Command]:
 
 
 def is_of_hands(name: str, keys: tuple[str, ...]) -> bool:
-    """True for a movement of the cursor, a way out or an answer, which are no commands."""
+    """True for a cursor movement, a way out or an answer, which are not commands."""
     return name.startswith(_HANDS) or all(key in _MOVES for key in keys)
 
 

@@ -1,4 +1,4 @@
-"""After a crash: a report file without secrets, and three lines on the terminal."""
+"""Reports a crash: a file without secrets, and three lines on the terminal."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def scrubbed(text: str, environment: Mapping[str, str] = os.environ) -> str:
 
 
 def report_of(error: BaseException, at: datetime) -> str:
-    """Versions and the trace of calls: no values of variables, for they hold the book and keys."""
+    """Versions and the stack trace, without values of variables, which may contain text of the book or keys."""
     lines = [
         f"FlowCabal TUI {__version__}",
         f"{at.isoformat(timespec='seconds')}  Python {platform.python_version()}  {platform.platform(terse=True)}",

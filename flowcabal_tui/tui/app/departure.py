@@ -1,4 +1,4 @@
-"""The end of the program: intake stops, drafts are saved, the project is closed, and only then the screen."""
+"""Shutdown: stops the intake, saves drafts, closes the project, and only then the screen."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class _Lingering(Protocol):
 class Departure:
     """Ends the app in order, once, whatever the reason.
 
-    `workbench` and `workspace` are the open project and its screen. After a hang-up `hung_up` is true and the project
-    is still open: the screen is gone, runs continue, `finish` closes it.
+    `workbench` and `workspace` are the open project and its screen. After a hang-up, `hung_up` is true and the project
+    is still open: the screen is gone, runs continue, and `finish` closes it.
     """
 
     def __init__(self, app: App[int]) -> None:
@@ -65,12 +65,12 @@ class Departure:
                 await self.workspace.save_drafts()
 
     def terminate(self) -> None:
-        """SIGTERM: at once and cleanly."""
+        """Handles SIGTERM: ends at once and cleanly."""
         if self._leaving is None:
             self._leaving = asyncio.create_task(self.leave(TERMINATED))
 
     def hang_up(self) -> None:
-        """SIGHUP: the terminal is gone, so the screen ends; runs continue."""
+        """Handles SIGHUP: the terminal is gone, so the screen ends; runs continue."""
         self.hung_up = True
         if self._leaving is None:
             self._leaving = asyncio.create_task(self._leave_screen())
@@ -80,7 +80,8 @@ class Departure:
         self._app.exit(HUNG_UP, return_code=HUNG_UP)
 
     async def finish(self) -> None:
-        """After the screen: after a hang-up lets active runs reach their end or their questions; then closes."""
+        """Closes the project after the screen; after a hang-up, first lets active runs reach their end or their
+        questions."""
         if self.hung_up:
             let_go_of_terminal()
         if self.workbench is not None:

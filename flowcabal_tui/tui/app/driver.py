@@ -1,4 +1,4 @@
-"""A terminal driver that outlives its terminal."""
+"""A terminal driver that survives the loss of its terminal."""
 
 from __future__ import annotations
 
@@ -29,8 +29,11 @@ class _PatientFile:
 
 
 class PatientDriver(LinuxDriver):
-    """In Textual's own, a closed terminal ends the writer thread, whose full queue then blocks the loop for ever,
-    and ends the reader thread with a panic; here both end quietly and SIGHUP decides what happens."""
+    """Ends its threads quietly when the terminal is closed.
+
+    In Textual's own driver, a closed terminal ends the writer thread, whose full queue then blocks the loop for ever,
+    and makes the reader thread panic. Here both end quietly, and SIGHUP decides what happens.
+    """
 
     def __init__(
         self, app: App[int], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None

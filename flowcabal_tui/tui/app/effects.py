@@ -31,7 +31,8 @@ _ACTIONS: Final[dict[Effect, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class KeysOf:
-    """The keys of one effect. Those in `only` do nothing else anywhere; those in `too` may also show something."""
+    """The keys of one effect. Those in `only` do nothing else anywhere; those in `too` may also only display
+    something."""
 
     only: frozenset[str]
     too: frozenset[str]
@@ -52,7 +53,7 @@ KEY_MEANINGS: Final[dict[Effect, KeysOf]] = {
 
 
 def effect_of(action: str) -> Effect:
-    """The effect of an action: by its id, or by the part after the point."""
+    """The effect of an action, by its id or by the part after the dot."""
     action = action.removeprefix("leader.")
     verb = action.partition(".")[2]
     for name in (action, verb):
@@ -63,5 +64,5 @@ def effect_of(action: str) -> Effect:
 
 
 def acts_on_row(action: str) -> bool:
-    """True when it decides on the row under the cursor, which the writer must see first."""
+    """True when it decides on the row under the cursor, which must be visible to the writer."""
     return effect_of(action) in ("accepts", "refuses", "deletes")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """A project that was opened before; `summary` is how it was left."""
+    """A project that was opened before; `summary` is its state when it was left."""
 
     name: str
     path: Path

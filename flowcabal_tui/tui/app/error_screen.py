@@ -42,7 +42,7 @@ class ErrorScreen(ModalScreen[None]):
         return cls(error.title, error.detail, error.advice)
 
     def compose(self) -> ComposeResult:
-        """The error, the state of the text, and the next step."""
+        """Yields the error, the state of the text, and the next step."""
         title, detail, advice = (clean(part) for part in self._error_parts)
         with VerticalScroll():
             yield Static(f"! {title}", markup=False, classes="error-title")

@@ -1,4 +1,4 @@
-"""Four steps at the first start: language, colours, the model, where to begin. Esc skips it."""
+"""Four steps at the first start: language, colours, the model, and the start. Esc skips them."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class FirstRunScreen(Screen[None]):
 
     @dataclass
     class Finished(Message):
-        """The wizard is over. `settings` is None when it was skipped; `start` is "demo", "new", "import" or "".
+        """The wizard has ended. `settings` is None when it was skipped; `start` is "demo", "new", "import" or "".
 
-        `model` is one that was found, or that the form describes; None for the offline model, which sends nothing away.
+        `model` is one that was found or entered in the form; None for the offline model, which sends nothing away.
         """
 
         settings: ScreenSettings | None
@@ -53,7 +53,7 @@ class FirstRunScreen(Screen[None]):
 
     @dataclass
     class ThemeTried(Message):
-        """A theme is under the cursor: show it."""
+        """The cursor moved to a theme, which is to be displayed."""
 
         name: str
 
@@ -67,7 +67,7 @@ class FirstRunScreen(Screen[None]):
         self._step = step or STEPS[0]
 
     def compose(self) -> ComposeResult:
-        """A heading that counts, words, and the list of this step."""
+        """Yields a heading with the step number, a text, and the list of this step."""
         with VerticalScroll(classes="dialog wizard"):
             yield Static("", markup=False, classes="dialog-title", id="wizard-title")
             yield Static("", markup=False, id="wizard-words")
@@ -75,7 +75,7 @@ class FirstRunScreen(Screen[None]):
             yield Static("", markup=False, classes="dialog-keys", id="wizard-keys")
 
     def on_mount(self) -> None:
-        """The first step."""
+        """Shows the first step."""
         self._show_step()
 
     def _show_step(self) -> None:
@@ -132,13 +132,13 @@ class FirstRunScreen(Screen[None]):
 
     @on(OptionList.OptionHighlighted)
     def try_theme(self, event: OptionList.OptionHighlighted) -> None:
-        """Themes are seen before they are chosen."""
+        """Shows the theme under the cursor before it is chosen."""
         if self._step == "theme" and event.option_id:
             self.post_message(self.ThemeTried(event.option_id))
 
     @on(OptionList.OptionSelected)
     def choose(self, event: OptionList.OptionSelected) -> None:
-        """Enter: stores the choice and continues."""
+        """Stores the choice and continues on Enter."""
         chosen = event.option_id or ""
         match self._step:
             case "language":
@@ -178,7 +178,7 @@ class FirstRunScreen(Screen[None]):
         self._show_step()
 
     def action_back(self) -> None:
-        """The step before."""
+        """Goes to the previous step."""
         self._step = STEPS[max(0, STEPS.index(self._step) - 1)]
         self._show_step()
 
@@ -187,6 +187,6 @@ class FirstRunScreen(Screen[None]):
         self.post_message(self.Finished(None, None, ""))
 
     def action_move(self, rows: int) -> None:
-        """Down or up, for hands that stay on the letters."""
+        """Moves the cursor down or up with letters."""
         choices = self.query_one("#wizard-list", OptionList)
         choices.action_cursor_down() if rows > 0 else choices.action_cursor_up()

@@ -1,4 +1,4 @@
-"""The guide's first ten minutes beside the screen: one step at a time, which waits for what its keys bring about."""
+"""The guide's first ten minutes beside the screen: one step at a time, until its result is reached."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CODE: Final = re.compile(r"`([^`\n]+)`")
 
 @dataclass(frozen=True, slots=True)
 class GuideStep:
-    """A step of the guide: its words, and the keys that it names, in their order."""
+    """A step of the guide: its text, and the keys that it names, in order."""
 
     words: str
     keys: tuple[str, ...]
@@ -66,7 +66,7 @@ def _step(text: str) -> GuideStep:
 
 
 class GuidePanel(Static):
-    """The step in view; to the right where it fits, else above the screen, whose last rows say what waits."""
+    """Shows the current step; at the right if it fits, else at the top of the screen."""
 
     DEFAULT_CSS = """
     GuidePanel { dock: top; width: 1fr; height: auto; max-height: 7; padding: 0 1; background: $surface; }
@@ -79,10 +79,10 @@ _LOOK: Final = 0.5
 
 
 class Guide:
-    """Shows the steps over every screen until the last one is done, or until it is closed. It takes no key away."""
+    """Shows the steps on top of every screen until the last one is done, or until it is closed. It captures no keys."""
 
     def __init__(self, app: App[Any], seen: Callable[[], BookState | None]) -> None:
-        """`seen` gives the state of the open book; None while there is none."""
+        """`seen` returns the state of the open book; None while there is none."""
         self._app, self._seen = app, seen
         self._steps: tuple[GuideStep, ...] = ()
         self._at, self._left = 0, list[AwaitedOutcome]()
@@ -90,7 +90,7 @@ class Guide:
         self._timer: Timer | None = None
 
     def toggle(self, language: str) -> None:
-        """Begins with the first step, or leaves the guide."""
+        """Starts with the first step, or closes the guide."""
         if self._steps:
             self._end()
             return
@@ -105,7 +105,7 @@ class Guide:
         self._show_soon()
 
     def look(self) -> None:
-        """Goes on when what the step waits for has come about."""
+        """Moves on when the result that the step waits for is reached."""
         seen = self._seen() if self._steps else None
         if seen is None:
             return
@@ -122,7 +122,7 @@ class Guide:
             self._app.notify(_("That was the guide's first ten minutes. F1 explains what has the focus."))
 
     def screen_changed(self, _screen: Screen[Any]) -> None:
-        """Another screen is on top."""
+        """Shows the step on the new topmost screen."""
         if self._steps:
             self._show_soon()
 

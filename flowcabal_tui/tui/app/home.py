@@ -1,4 +1,4 @@
-"""The first page: recent books, how each was left, and the ways to a new one."""
+"""The start page: recent books with their state, and ways to create or open one."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ _RECENT: Final = "recent-"
 
 
 class HomeList(PickList):
-    """Recent books, then the ways to a new one."""
+    """Recent books, followed by ways to create or open one."""
 
     help = HelpData(mark("Start page"), mark("Choose a project with the arrow keys and Enter, or press a letter."))
 
 
 class HomeScreen(Screen[None]):
-    """A list, and beside it how the book under the cursor was left: no mouse, no tabs, every line has a key."""
+    """A list, and beside it the state of the book under the cursor. Every line has a key."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("home")
 
@@ -69,7 +69,7 @@ class HomeScreen(Screen[None]):
 
     @dataclass
     class ForgetWanted(Message):
-        """A project is to leave the list."""
+        """The writer asks to remove a project from the list."""
 
         recent: Recent
 
@@ -81,7 +81,7 @@ class HomeScreen(Screen[None]):
         self._states: dict[Path, BookState] = {}
 
     def compose(self) -> ComposeResult:
-        """A name, the list with details of the row under its cursor, and the keys."""
+        """Yields a title, the list with details of the row under its cursor, and the keys."""
         with Vertical(classes="home"):
             yield Static("FlowCabal", markup=False, classes="home-title")
             yield Static(_("Write long novels with language models, and keep control."), markup=False)
@@ -91,7 +91,7 @@ class HomeScreen(Screen[None]):
         yield HintLine()
 
     def on_mount(self) -> None:
-        """The newest project is under the cursor; whether the books can be opened is seen behind the first frame."""
+        """Selects the newest project; checks after the first frame whether the books can be opened."""
         lines = self.query_one(HomeList)
         lines.add_options(self._lines())
         lines.action_first()
@@ -110,7 +110,7 @@ class HomeScreen(Screen[None]):
             self._fill()
 
     def show_recents(self, recents: tuple[Recent, ...]) -> None:
-        """Another list."""
+        """Shows another list of recent books."""
         self._recent_projects = recents
         self._fill()
 
@@ -188,7 +188,7 @@ class HomeScreen(Screen[None]):
         yield from (Content.styled(words, role_style(role)) for words, role in lines)
 
     def on_resize(self) -> None:
-        """The details have another form in a narrow terminal."""
+        """Changes the layout of the details in a narrow terminal."""
         self.call_after_refresh(self._show_detail)
 
     def _picked(self) -> Recent | None:
@@ -198,7 +198,7 @@ class HomeScreen(Screen[None]):
 
     @on(OptionList.OptionSelected)
     def choose(self, event: OptionList.OptionSelected) -> None:
-        """Enter on a line."""
+        """Opens the row on Enter."""
         event.stop()
         if (recent := self._picked()) is not None:
             self.post_message(self.OpenWanted(recent.path))
@@ -206,35 +206,35 @@ class HomeScreen(Screen[None]):
             self.post_message(self.Wanted(event.option_id or ""))
 
     def action_forget(self) -> None:
-        """Take the book under the cursor from the list."""
+        """Removes the book under the cursor from the list."""
         if (recent := self._picked()) is not None:
             self.post_message(self.ForgetWanted(recent))
         else:
             self.notify(_("Move the cursor to a book in the list."), markup=False)
 
     def action_new(self) -> None:
-        """A new project."""
+        """Asks for a new project."""
         self.post_message(self.Wanted("new"))
 
     def action_import_book(self) -> None:
-        """A new project from a manuscript."""
+        """Asks for a new project from a manuscript."""
         self.post_message(self.Wanted("import"))
 
     def action_demo(self) -> None:
-        """The sample novel."""
+        """Opens the sample novel."""
         self.post_message(self.Wanted("demo"))
 
     def action_open_folder(self) -> None:
-        """A project by its folder."""
+        """Opens a project by its folder."""
         self.post_message(self.Wanted("open"))
 
     def action_wizard(self) -> None:
-        """The first steps again."""
+        """Opens the wizard."""
         self.post_message(self.Wanted("wizard"))
 
 
 def state_words(state: BookState) -> str:
-    """Why a book cannot be opened as usual, for its row; "" where it can."""
+    """The reason why a book cannot be opened normally, for its row; "" if it can."""
     return {"missing": _("folder not found"), "damaged": _("damaged"), "open": _("open elsewhere"), "there": ""}[state]
 
 
@@ -256,7 +256,7 @@ def waiting_count(summary: BookSummary) -> int:
 
 
 def chapter_words(summary: BookSummary) -> str:
-    """The chapter that was open last: its place and title."""
+    """The chapter that was open last: its position and title."""
     return f"{summary.position} {one_line(summary.title, 60) or _('untitled')}" if summary.position else ""
 
 

@@ -1,8 +1,8 @@
-"""Delivers keys one by one: each after the one before it has taken effect.
+"""Delivers keys one by one: each after the effect of the previous one.
 
-Textual (8.2.8) puts a key into the queue of the widget with the focus. Letters are used there; a key with a binding
-travels on to the queue of the app, where its action runs. So when several keys come in one read (a slow line, a busy
-machine), letters overtake Backspace, and text typed for a dialog goes to the widget under it.
+Textual (8.2.8) puts a key into the queue of the focused widget. Letters are used there; a key with a binding moves on
+to the queue of the app, where its action runs. So when several keys arrive in one read (a slow line, a busy machine),
+letters overtake Backspace, and text typed for a dialog goes to the widget below it.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ PATIENCE: Final = 2.0
 
 
 class KeyOrder:
-    """Passes keys and pastes to an app in their order; a single one is never delayed.
+    """Passes keys and pastes to an app in order; a single one is never delayed.
 
-    It waits with callbacks, since a queue keeps its order: after letters with one in the queue of the focus, which uses
-    them; after any other key with one in each queue on its way, from the focus up to the app, where its action runs. A
-    worker that the action starts is awaited up to its first pause, not longer.
+    It waits by callbacks, since a queue preserves order: after letters, one callback in the queue of the focused
+    widget, which uses them; after any other key, one in each queue on its way from the focus to the app, where its
+    action runs. A worker started by the action is awaited only up to its first pause.
     """
 
     def __init__(self, app: App[Any], give: Callable[[Event], Awaitable[None]]) -> None:
-        """`give` is Textual's own handling of an event of the terminal."""
+        """`give` is Textual's own handler for a terminal event."""
         self._app, self._give = app, give
         self._waiting: deque[Key | Paste] = deque()
         self._is_busy = False
         self._task: asyncio.Task[None] | None = None
 
     async def take(self, event: Key | Paste) -> None:
-        """Gives out a key at once, or after those before it; to be called by the app's own handler."""
+        """Delivers a key at once, or after the pending ones; called by the app's event handler."""
         self._waiting.append(event)
         if not self._is_busy:
             await self._go_on()

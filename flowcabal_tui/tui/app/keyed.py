@@ -1,4 +1,4 @@
-"""Every class of the screen that has keys of its own, in the order of the keys page."""
+"""Every class of the screen with its own keys, in the order of the keys page."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ _KEYED: Final[tuple[tuple[str, str], ...]] = (
 
 
 def keyed() -> Iterator[tuple[str, type[DOMNode]]]:
-    """The places with their classes, which are imported only now: they are most of the screen."""
+    """The places with their classes, which are imported only here, since they are most of the screen."""
     for place, name in _KEYED:
         module, _dot, kind = name.rpartition(".")
         yield place, getattr(import_module(f"flowcabal_tui.tui.{module}"), kind)

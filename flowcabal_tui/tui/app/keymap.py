@@ -1,4 +1,4 @@
-"""The user's own keys: overrides by action id, checked before they are used."""
+"""The user's own keys: overrides by action id, validated before use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RENAMED: Final = {"book.shelf": "book.browser", "shelf": "browser", "bench": "c
 
 
 def current_ids(overrides: Mapping[str, str]) -> dict[str, str]:
-    """`overrides` by the ids of today; one that is set under its old and its new id keeps the new."""
+    """`overrides` with current ids; if an action is set under its old and its new id, the new one wins."""
     known = {}
     for name, keys in overrides.items():
         place, point, rest = name.partition(".")
@@ -33,7 +33,7 @@ _NAMED: Final = frozenset(each.value.rpartition("+")[2] for each in Keys) | set(
 
 
 def key_name(written: str) -> str:
-    """Textual's name of a key as a user writes it, such as `Ctrl+R`, `?` or `F5`; "" for what is no key."""
+    """Textual's name of a key as a user writes it, such as `Ctrl+R`, `?` or `F5`; "" for an unknown key."""
     if len(written) == 1:
         return written if written.isprintable() and not written.isspace() else ""
     *modifiers, last = written.split("+")
@@ -54,8 +54,9 @@ def _names_of(character: str) -> Iterator[str]:
 
 
 def usable_keymap(overrides: Mapping[str, str]) -> dict[str, str]:
-    """`overrides` as Textual's keymap wants it, with both names of Shift and a function key; what is no key is left
-    out, and an id without any key keeps its own.
+    """`overrides` in the form of Textual's keymap, with both names of Shift and a function key.
+
+    Unknown keys are left out, and an action without any valid key keeps its default.
     """
     keymap = {}
     for name, keys in overrides.items():
@@ -65,7 +66,7 @@ def usable_keymap(overrides: Mapping[str, str]) -> dict[str, str]:
 
 
 def key_problems(overrides: Mapping[str, str]) -> tuple[str, ...]:
-    """What is wrong with the user's own keys, a sentence each: unknown ids, unknown keys, keys that clash."""
+    """The errors in the user's own keys, one sentence each: unknown ids, unknown keys, conflicting keys."""
     from flowcabal_tui.tui.app.keys_page import all_keys  # knows every screen: read when keys were changed
 
     overrides, rows = current_ids(overrides), all_keys()
@@ -94,7 +95,7 @@ def _advice(name: str, known: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """One key that would do two things in the same place."""
+    """One key with two actions in the same place."""
 
     key: str
     place: str

@@ -1,4 +1,5 @@
-"""The leader key: after `,` one letter runs a command of the workspace; who waits sees which letters there are."""
+"""The leader key: after `,`, one letter runs a command of the workspace; after a short wait, the letters are
+displayed."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ _GAP: Final = 2
 
 
 class LeaderScreen(ModalScreen[str | None]):
-    """Gives back the id of the action whose letter is pressed; None for Esc or a letter without one."""
+    """Returns the id of the action whose letter is pressed; None for Esc or a letter without one."""
 
     HIDES_NOTICES: ClassVar[bool] = True
     DEFAULT_CSS = """
@@ -47,15 +48,15 @@ class LeaderScreen(ModalScreen[str | None]):
     ]  # fmt: skip
 
     def compose(self) -> ComposeResult:
-        """The letters, hidden at first."""
+        """Yields the letters, hidden at first."""
         yield Static(markup=False)
 
     def on_mount(self) -> None:
-        """Who knows the letter is not shown any."""
+        """Hides the letters for a moment, for those who know them."""
         self.set_timer(PAUSE, self.action_show_keys)
 
     def action_show_keys(self) -> None:
-        """Shows the letters and their commands now, as the leader key does when it is pressed again."""
+        """Shows the letters and their commands at once, when the leader key is pressed again."""
         panel = self.query_one(Static)
         panel.border_title = _("After the leader key; Esc leaves")
         letters = self._letters(max(1, self.app.size.width - 2))
@@ -82,11 +83,11 @@ class LeaderScreen(ModalScreen[str | None]):
         return Content("\n").join(lines)
 
     def action_choose(self, action: str) -> None:
-        """Gives the action back; "" for none."""
+        """Returns the action; None for ""."""
         self.dismiss(action or None)
 
     def on_key(self, event: Key) -> None:
-        """A key that is none of the letters ends it, and does nothing else."""
+        """Closes the list on any other key, which has no further effect."""
         event.stop()
         self.dismiss(None)
         self.app.notify(_("No command has the key {key} after the leader key.").format(key=shown_key(event.key)))

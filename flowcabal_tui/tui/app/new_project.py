@@ -34,7 +34,7 @@ class NewProject:
 
 
 class NewProjectScreen(TypedScreen[NewProject]):
-    """Fields from top to bottom; Enter continues, Ctrl+s makes the project."""
+    """A form from top to bottom; Enter continues, Ctrl+s creates the project."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", mark("Cancel"), id="new.cancel"),
@@ -42,7 +42,7 @@ class NewProjectScreen(TypedScreen[NewProject]):
     ]
 
     def __init__(self, parent: Path, language: str, *, manuscript: bool = False) -> None:
-        """`parent` is where the folder is proposed; `manuscript` asks for a file too."""
+        """`parent` is the proposed location of the folder; with `manuscript` the form also asks for a file."""
         super().__init__()
         self._parent_folder, self._wants_manuscript = parent, manuscript
         self._book_language = "zh" if language.startswith("zh") else "en"
@@ -50,7 +50,7 @@ class NewProjectScreen(TypedScreen[NewProject]):
         self._manuscript_read: Path | None = None
 
     def compose(self) -> ComposeResult:
-        """Name, folder, language."""
+        """Yields name, folder, language."""
         with VerticalScroll(classes="dialog"):
             yield Static(_("New project"), markup=False, classes="dialog-title")
             if self._wants_manuscript:
@@ -69,14 +69,14 @@ class NewProjectScreen(TypedScreen[NewProject]):
             yield Static(_("Tab: next field   Ctrl+s: create   Esc: cancel"), markup=False, classes="dialog-keys")
 
     def on_mount(self) -> None:
-        """The first field has the focus; the language of the screen is proposed."""
+        """Focuses the first field and proposes the language of the screen."""
         languages = self.query_one("#new-language", OptionList)
         languages.highlighted = [code for code, _words in BOOK_LANGUAGES].index(self._book_language)
         self.query(Input).first().focus()
 
     @on(Input.Changed, "#new-name")
     def propose_folder(self, event: Input.Changed) -> None:
-        """The folder follows the name until the writer types one."""
+        """Derives the folder from the name until the writer types one."""
         folder = self.query_one("#new-folder", Input)
         if not (self._folder_typed or folder.has_focus):
             with folder.prevent(Input.Changed):
@@ -84,13 +84,13 @@ class NewProjectScreen(TypedScreen[NewProject]):
 
     @on(Input.Changed, "#new-folder")
     def own_folder(self, event: Input.Changed) -> None:
-        """From here on the folder is the writer's."""
+        """Stops deriving the folder, because the writer typed one."""
         if self.query_one("#new-folder", Input).has_focus:
             self._folder_typed = True
 
     @on(Input.Submitted)
     def go_on(self) -> None:
-        """Enter goes to the next field."""
+        """Goes to the next field on Enter."""
         self.focus_next()
 
     @on(Input.Blurred, "#new-manuscript")
@@ -111,12 +111,12 @@ class NewProjectScreen(TypedScreen[NewProject]):
 
     @on(OptionList.OptionHighlighted, "#new-language")
     def own_language(self, event: OptionList.OptionHighlighted) -> None:
-        """From here on the language is the writer's."""
+        """Stops deriving the language, because the writer chose one."""
         self._language_chosen = self._language_chosen or event.option_list.has_focus
 
     @on(OptionList.OptionSelected, "#new-language")
     def choose_language(self) -> None:
-        """Enter on the language is the end of the form."""
+        """Submits the form on Enter in the language field."""
         self.action_make()
 
     def action_make(self) -> None:

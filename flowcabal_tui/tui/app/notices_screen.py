@@ -1,4 +1,4 @@
-"""Every notice since the program was started, the newest first."""
+"""Every notice since the start of the program, newest first."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
 class NoticesScreen(ModalScreen[None]):
-    """A text to read: time and words of each notice, warnings with `!`."""
+    """A text with the time and words of each notice; warnings have a `!`."""
 
     help = HelpData(mark("Notices"), mark("Each notice of this session with its time; `!` is a warning or an error."))
     DEFAULT_CSS = """
@@ -32,18 +32,18 @@ class NoticesScreen(ModalScreen[None]):
     ]
 
     def __init__(self, notices: tuple[Notice, ...]) -> None:
-        """`notices`: oldest first."""
+        """`notices` are sorted oldest first."""
         super().__init__()
         self._listed = notices
 
     def compose(self) -> ComposeResult:
-        """The title over the text."""
+        """Yields the title and the text."""
         yield Static(_("Notices, newest first"), markup=False, classes="head")
         yield StreamView()
         yield HintLine()
 
     def on_mount(self) -> None:
-        """The newest is in view."""
+        """Scrolls to the newest notice."""
         rows = [f"{notice.at:%H:%M:%S}  {without_backticks(notice.line)}" for notice in reversed(self._listed)]
         reader = self.query_one(StreamView)
         reader.set_text("\n".join(rows) or _("No notice yet. Esc goes back."), follow=False)

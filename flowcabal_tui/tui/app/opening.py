@@ -13,7 +13,7 @@ from flowcabal_tui.locale import _
 
 
 class OpeningScreen(Screen[None]):
-    """Three columns and one line with the name of the project. Keys typed meanwhile are dropped."""
+    """Shows three empty columns and the name of the project. Keys typed meanwhile are dropped."""
 
     is_opening: ClassVar[bool] = True
 
@@ -22,7 +22,7 @@ class OpeningScreen(Screen[None]):
         self._project_name = name
 
     def compose(self) -> ComposeResult:
-        """The columns are empty until the project is there."""
+        """Yields columns that stay empty until the project is open."""
         with Horizontal(classes="columns"):
             yield Vertical(classes="column left")
             with Vertical(classes="column centre -current"):

@@ -1,4 +1,4 @@
-"""The command palette: every command of the program, found by its name or by another word for it."""
+"""The command palette: every command of the program, found by its name or a synonym."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class PaletteScreen(ModalScreen[Command | None]):
     ]
 
     def __init__(self, here: Mapping[str, int], own_keys: Mapping[str, str]) -> None:
-        """`here` are the ids of the available commands, the nearest first; `own_keys` the keys that the user set."""
+        """`here` are the ids of the available commands, the nearest first; `own_keys` the keys set by the user."""
         super().__init__()
         rows = sorted(all_commands(), key=lambda each: here.get(each.id, len(here)))
         self._here, self._own_keys = here, own_keys
@@ -58,14 +58,14 @@ class PaletteScreen(ModalScreen[Command | None]):
         self._shown: dict[str, Command] = {}
 
     def compose(self) -> ComposeResult:
-        """The input, the list, and the explanation of the row under the cursor."""
+        """Yields the input, the list, and the explanation of the row under the cursor."""
         with Vertical():
             yield Input(placeholder=_("a command, in your own words"))
             yield PickList()
             yield Static(markup=False, classes="command-words")
 
     def on_mount(self) -> None:
-        """Type at once."""
+        """Focuses the input."""
         self.query_one(Input).focus()
         self._fill("")
 
@@ -104,15 +104,15 @@ class PaletteScreen(ModalScreen[Command | None]):
 
     @on(OptionList.OptionSelected)
     def choose_row(self, event: OptionList.OptionSelected) -> None:
-        """A row was clicked."""
+        """Runs the clicked row."""
         event.stop()
         self.dismiss(self._shown.get(event.option_id or ""))
 
     def action_choose(self) -> None:
-        """Give the row under the cursor back."""
+        """Returns the command under the cursor."""
         if (picked := self.query_one(PickList).picked) is not None:
             self.dismiss(self._shown[picked])
 
     def action_go(self, way: str) -> None:
-        """Moves the cursor in the list while the hands stay in the line."""
+        """Moves the cursor in the list without leaving the input."""
         getattr(self.query_one(PickList), f"action_{way}")()

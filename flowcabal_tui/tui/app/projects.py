@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class ProjectOpener:
-    """Opens projects from the first page. `wizard_runs` while themes are only tried."""
+    """Opens projects from the start page. `wizard_runs` while themes are only previewed."""
 
     def __init__(
         self,
@@ -47,13 +47,13 @@ class ProjectOpener:
         self.wizard_runs = False
 
     def show_home(self) -> None:
-        """Shows the start page with the present list of recent books."""
+        """Shows the start page with the current list of recent books."""
         from flowcabal_tui.tui.app.home import HomeScreen  # not needed where a project is opened
 
         self._app.put_base(HomeScreen(self._access.recents(), self._access.books, self._now))
 
     def forget(self, recent: Recent) -> None:
-        """Takes a project from the list of the first page."""
+        """Removes a project from the list of the start page."""
         from flowcabal_tui.tui.app.home import HomeScreen
 
         try:
@@ -66,7 +66,7 @@ class ProjectOpener:
         self._app.notify(_("{name} is no longer listed. Its folder is untouched.").format(name=recent.name))
 
     def show_workspace(self, workspace: WorkspaceScreen) -> None:
-        """A project on the screen."""
+        """Shows a project's workspace."""
         self._app.departure.workspace = workspace
         self._app.put_base(workspace)
 
@@ -161,7 +161,7 @@ class ProjectOpener:
             self.open_project(typed_path(typed))
 
     def show_wizard(self) -> None:
-        """The first steps."""
+        """Shows the wizard."""
         from flowcabal_tui.tui.app.first_run import FirstRunScreen
 
         self.wizard_runs = True

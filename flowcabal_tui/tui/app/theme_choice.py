@@ -1,4 +1,4 @@
-"""The theme in use: before the first frame only that one is read, then all; files of the user's folder are watched."""
+"""The theme in use: only that one is read before the first frame, then all; the user's files are watched."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ LOOK_SECONDS: Final = 2.0
 
 
 def role_defaults() -> dict[str, str]:
-    """Variables of the style sheets for a theme that sets no roles."""
+    """Variables of the style sheets for a theme without roles."""
     return {**{f"role-{role}": "ansi_default" for role in ROLES}, "edge": "ansi_default", "marked": "none"}
 
 
 class ThemeChoice:
     """Registers the themes of the program and of the user's `folder`, and applies one.
 
-    Without colours (`NO_COLOR`) it is always that of the terminal, whose marks need none.
+    With `NO_COLOR`, it is always the theme of the terminal, whose signs need no colour.
     """
 
     def __init__(self, app: App[Any], folder: Path) -> None:
@@ -32,7 +32,7 @@ class ThemeChoice:
         self._seen: dict[Path, int] = {}
 
     def first(self, name: str) -> None:
-        """Puts one in use before anything is styled; Textual's own themes set no roles and are not offered."""
+        """Applies one theme before anything is styled; Textual's own themes have no roles and are not offered."""
         theme = load_theme(TERMINAL_THEME if self._app.no_color else name, self._folder)
         for other in BUILTIN_THEMES:
             self._app.unregister_theme(other)
@@ -44,7 +44,7 @@ class ThemeChoice:
             self._app.stylesheet.set_variables(self._app.get_css_variables())
 
     def load(self) -> tuple[str, ...]:
-        """Registers all; shows why a file cannot be used; gives the names."""
+        """Registers all themes, shows why a file cannot be used, and returns the names."""
         self._seen = self._changes()
         for theme in load_themes(self._folder, self._warn):
             if theme != self._app.get_theme(theme.name):
@@ -53,18 +53,18 @@ class ThemeChoice:
         return (*ours, *sorted(set(self._app.available_themes) - set(OURS)))
 
     def watch(self) -> None:
-        """Loads all, and looks at the user's folder from then on."""
+        """Loads all themes, and then watches the user's folder."""
         self.load()
         self._app.set_interval(LOOK_SECONDS, self.look)
 
     def look(self) -> None:
-        """Reads the user's files again when one has changed; a theme that was good stays until its file is good."""
+        """Reads the user's files again when one has changed; a valid theme stays in use until its new file is valid."""
         if self._changes() != self._seen:
             self.load()
             self._app.refresh_css(animate=False)
 
     def use(self, name: str) -> None:
-        """The theme of that name, or the one that is always there."""
+        """Applies the theme of that name, or the default."""
         if not self._app.no_color:
             self._app.theme = name if name in self._app.available_themes else DEFAULT_THEME
 

@@ -1,6 +1,6 @@
-"""Colour themes from TOML files: ours, which come with the program, and the user's own.
+"""Colour themes from TOML files: those of the program, and the user's own.
 
-A file names colours for roles (`widgets.roles`) and for the grounds that they lie on; Textual's names follow from them.
+A file sets colours for roles (`widgets.roles`) and for backgrounds; Textual's names are derived from them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _KINDS: Final[dict[str, type]] = {"name": str, "dark": bool, "colours": str, "gr
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """The colours of a theme; one of the terminal (`is_terminal`) has names of ANSI colours and no grounds."""
+    """The colours of a theme; a terminal theme (`is_terminal`) has names of ANSI colours and no backgrounds."""
 
     name: str
     dark: bool
@@ -55,9 +55,9 @@ def themes_folder() -> Path:
 def load_themes(
     user_folder: Path | None = None, on_error: Callable[[SettingsError], None] | None = None
 ) -> tuple[Theme, ...]:
-    """Our themes and those in `user_folder`, by name; the user's replaces ours of the same name.
+    """The program's themes and those in `user_folder`, by name; a user's theme replaces ours of the same name.
 
-    Gives a file that cannot be used to `on_error`, and skips it.
+    A file that cannot be used is passed to `on_error` and skipped.
     """
     themes: dict[str, Theme] = {}
     for folder in (themes_folder(), user_folder):
@@ -73,7 +73,7 @@ def load_themes(
 
 
 def load_theme(name: str, user_folder: Path | None = None) -> Theme:
-    """The theme in the file of that name, the user's first; the default theme where there is none that can be used."""
+    """The theme in the file of that name, the user's first; the default theme if neither can be used."""
     for folder in (user_folder, themes_folder()):
         path = folder / f"{name}.toml" if folder and name.replace("-", "").isalnum() else None
         try:
@@ -92,7 +92,7 @@ def read_theme(path: Path) -> Theme:
 def read_palette(path: Path) -> Palette:
     """The colours in one file; its name is the file's unless it gives one. Raises SettingsError.
 
-    Roles and grounds that it does not set are those of `ink`, or of `paper` for a light theme.
+    Roles and backgrounds that it does not set come from `ink`, or from `paper` for a light theme.
     """
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -122,7 +122,8 @@ def read_palette(path: Path) -> Palette:
 
 
 def pairs(palette: Palette) -> Iterator[tuple[str, str, float, float]]:
-    """Every role on every ground: (role, ground, contrast, least contrast); none where the terminal has the colours."""
+    """Every role on every background: (role, background, contrast, required contrast); none if the terminal defines the
+    colours."""
     for role, colour in palette.roles.items() if not palette.is_terminal else ():
         least = SECONDARY_CONTRAST if role == "secondary" else TEXT_CONTRAST
         for ground in GROUNDS:
@@ -141,7 +142,7 @@ def contrast(one: Color, other: Color) -> float:
 
 
 def textual_theme(palette: Palette) -> Theme:
-    """The theme for Textual, with a variable `role-...` a role."""
+    """The theme for Textual, with a variable `role-...` for each role."""
     found: dict[str, str] = {role: palette.roles.get(role, "default") for role in ROLES}
     roles = {role: f"ansi_{name}" for role, name in found.items()} if palette.is_terminal else found
     plain = dict.fromkeys((*GROUNDS, "edge"), "ansi_default")

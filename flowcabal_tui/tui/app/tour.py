@@ -1,4 +1,4 @@
-"""What each step of the guide's first ten minutes waits for: what came about in the open book, by whatever key."""
+"""The result that each step of the guide's first ten minutes waits for, by whatever key it is reached."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BookState:
-    """The state of the open book, as the guide looks at it."""
+    """The state of the open book that the guide observes."""
 
     questions: int
     """Decisions that wait."""
@@ -31,7 +31,7 @@ class BookState:
 
     @classmethod
     def of(cls, workspace: WorkspaceScreen) -> BookState | None:
-        """What the workspace shows; None until its chapters are there."""
+        """The state of the workspace; None until its chapters are loaded."""
         if workspace.is_opening:
             return None
         states, chapter = workspace.runs.run_states, workspace.book.chapter
@@ -52,7 +52,8 @@ def _deciding(workspace: WorkspaceScreen) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AwaitedOutcome:
-    """What a step waits for: `words` after "until", and its test, given the state now and when the step began."""
+    """The result that a step waits for: `words` after "until", and its test, given the current state and that at the
+    start of the step."""
 
     words: str
     holds: Callable[[BookState, BookState], bool]

@@ -1,4 +1,4 @@
-"""The places in which commands of panes and pages are available, and the palette's way to them."""
+"""The places where commands of panes and pages are available, and how the palette reaches them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The manuscript as a whole: volumes, chapters and scenes with their lengths, goals and state."""
+"""The whole manuscript: volumes, chapters and scenes with their lengths, goals and state."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _LOOK: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class BrowserPlace:
-    """A place in a chapter that is to be opened (-1: its beginning)."""
+    """A place in a chapter to open (-1: its beginning)."""
 
     chapter: ChapterId
     start: int = -1
@@ -124,7 +124,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         self._folded: set[str] = set()
 
     def compose(self) -> ComposeResult:
-        """The progress of the book, and its parts."""
+        """Yields the progress of the book, and its parts."""
         yield Static(markup=False, classes="head")
         yield Static(key_words(_("No chapters yet. `+` adds one.")), markup=False, classes="empty")
         with ListDetail():
@@ -139,7 +139,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         self.set_interval(_LOOK, lambda: attempt(self, self.reload(), group="reload", exclusive=True))
 
     async def reload(self, cursor: str | None = None, *, again: bool = False) -> None:
-        """Reads the book; nothing is repainted when nothing has changed, unless scenes are to be read `again` too."""
+        """Reads the book. Repaints nothing if nothing has changed, unless scenes are to be read `again` too."""
         seen = await self._controller.workbench.book.overview()
         if seen == self._seen and not again:
             return
@@ -223,7 +223,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
 
     @on(OptionList.OptionHighlighted)
     def show_detail(self) -> None:
-        """Shows the beats and the words of the scene, or how the chapter begins."""
+        """Shows the beats and the text of the scene, or the beginning of the chapter."""
         kind, scene, chapter = self._at
         detail = self.query_one(DetailText)
         if kind == "volume" or chapter is None:
@@ -248,7 +248,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
 
     @on(OptionList.OptionSelected)
     def open_row(self, message: OptionList.OptionSelected) -> None:
-        """Enter opens a chapter or a scene, and folds a volume."""
+        """Opens a chapter or a scene on Enter, or folds a volume."""
         message.stop()
         kind, scene, chapter = self._at
         if chapter is None:
@@ -262,7 +262,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
             self.dismiss(BrowserPlace(chapter.id))
 
     def action_unfold(self) -> None:
-        """Show the scenes of the chapter, or the volume."""
+        """Shows the scenes of the chapter, or the volume."""
         kind, _scene, chapter = self._at
         if chapter is not None and kind == "volume":
             self._folded.discard(chapter.volume)
@@ -277,7 +277,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         self.call_after_refresh(names.scroll_to_highlight, top=True)
 
     def action_fold(self) -> None:
-        """Hide the scenes; of a chapter that shows none, its volume."""
+        """Hides the scenes; for a chapter without visible scenes, folds its volume."""
         kind, _scene, chapter = self._at
         if chapter is None:
             return
@@ -300,7 +300,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         attempt(self, done(), group="change")
 
     def action_do(self, verb: str) -> None:
-        """Something that needs only the chapter."""
+        """Carries out an action that needs only the chapter."""
         chapter = self._at[2]
         if verb == "add":
             self._then(self._controller.book.add())
@@ -318,7 +318,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
             self._then(work[verb]())
 
     def action_purge(self) -> None:
-        """For good; of a volume, none of its chapters."""
+        """Purges the chapter; does nothing on a volume."""
         kind, _scene, chapter = self._at
         self._then(self._controller.upkeep.purge_chapter(None if kind == "volume" else chapter))
 
@@ -334,7 +334,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
             self.dismiss(None)
 
     def action_move(self, delta: int) -> None:
-        """Earlier or later in the story; a scene, in its chapter."""
+        """Moves the chapter earlier or later in the story, or the scene within its chapter."""
         _kind, scene, chapter = self._at
         if chapter is not None and scene is not None:
             to = scene.number + delta
@@ -346,7 +346,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
             self._then(self._controller.book.move(chapter.id, delta))
 
     def action_rename(self) -> None:
-        """Another title of the chapter or the scene."""
+        """Renames the chapter or the scene."""
         _kind, scene, chapter = self._at
         if chapter is not None and scene is not None:
             self._then(self._controller.name_scene(chapter, scene))
@@ -362,7 +362,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
             self._then(self._controller.write_beats(chapter, scene))
 
     def action_undo(self) -> None:
-        """Take the last change of scenes back."""
+        """Undoes the last change of scenes."""
         self._then(self._controller.undo_scenes())
 
     def action_split(self) -> None:
@@ -377,7 +377,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         self._then(self._controller.split(chapter, scene.body.start))
 
     def action_merge(self) -> None:
-        """Append the next chapter, or scene, to this one."""
+        """Appends the next chapter, or scene, to this one."""
         _kind, scene, chapter = self._at
         if chapter is not None and scene is not None:
             self._merge_scene(chapter, scene)

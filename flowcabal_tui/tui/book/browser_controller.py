@@ -65,21 +65,21 @@ class BrowserController:
             await self._open_at(place.chapter, place.start, place.end)
 
     async def move_scene(self, chapter: Chapter, scene: ChapterScene, to: int) -> None:
-        """Puts a scene at another place of its chapter."""
+        """Moves a scene within its chapter."""
         await self._edit_scene(EditScene(chapter.id, scene.number, chapter.version, to=to))
 
     async def join_scene(self, chapter: Chapter, number: int) -> None:
-        """Takes the break before a scene away."""
+        """Removes the break before a scene."""
         await self._edit_scene(EditScene(chapter.id, number, chapter.version, join=True))
 
     async def name_scene(self, chapter: Chapter, scene: ChapterScene) -> None:
-        """Asks for a title; an empty one takes it away."""
+        """Asks for a title; an empty one removes it."""
         title = await self._ask(PromptLine(_("Title of the scene (empty: none)"), value=scene.title))
         if title is not None and title != scene.title:
             await self._edit_scene(EditScene(chapter.id, scene.number, chapter.version, title=title))
 
     async def write_beats(self, chapter: Chapter, scene: ChapterScene) -> None:
-        """Opens the outline's words for a scene, which needs a title."""
+        """Opens the outline's text for a scene, which needs a title."""
         if not scene.title:
             self._screen.notify(_("Beats belong to a scene with a title: `n` gives it one."), markup=False)
             return
@@ -94,7 +94,7 @@ class BrowserController:
             self._made = (command.chapter, command.expected_version, version)
 
     async def undo_scenes(self) -> None:
-        """Takes the last change of scenes back, unless its chapter was changed since."""
+        """Undoes the last change of scenes, unless its chapter has changed since."""
         if self._made is None:
             self._screen.notify(_("No change of scenes to undo."), markup=False)
             return
@@ -103,7 +103,7 @@ class BrowserController:
         await self.workbench.carry_out(WriteChapter(chapter, text, made, _("change of scenes undone")))
 
     async def bring_back(self) -> None:
-        """Asks which deleted chapter."""
+        """Asks which deleted chapter to restore."""
         deleted = await self.workbench.book.deleted_chapters()
         rows = tuple((str(at.id), f"{at.position} {one_line(at.title)}") for at in deleted)
         if not rows:
@@ -112,7 +112,7 @@ class BrowserController:
             await self.workbench.carry_out(EditChapter(ChapterId(chosen), deleted=False))
 
     async def into_volume(self, chapter: Chapter) -> None:
-        """Asks for the volume's name; an empty one is none."""
+        """Asks for the volume's name; an empty one removes the chapter from its volume."""
         volume = await self._ask(PromptLine(_("Volume (empty: none)"), value=chapter.volume))
         if volume is not None and volume != chapter.volume:
             await self.workbench.carry_out(EditChapter(chapter.id, volume=volume))
@@ -137,7 +137,7 @@ class BrowserController:
             await self._open_at(new, -1, -1)
 
     async def split(self, chapter: Chapter, at: int) -> ChapterId | None:
-        """Asks for the title of the new chapter, and returns the chapter; None where it was not split."""
+        """Asks for the title of the new chapter and returns its id; None if it was not split."""
         title = await self._ask(PromptLine(_("Title of the new chapter, which begins here"), value=chapter.title))
         asked = _("Split {title}?").format(title=one_line(chapter.title))
         if not title or not await may_spend(self._screen, self.workbench, asked, 2):
@@ -149,7 +149,8 @@ class BrowserController:
         return ChapterId(str(new))
 
     async def merge(self, chapter: Chapter, following: Chapter) -> None:
-        """Asks first. Refuses while the second chapter has unsaved text, which nobody would see afterwards."""
+        """Merges two chapters after a question. Refuses while the second has unsaved text, which would become
+        invisible."""
         await self.book.drafts.write()
         if await self.workbench.drafts.of(following.id) is not None:
             words = _("{title} has unsaved text. Save or discard it first; nothing was merged.")
@@ -164,7 +165,7 @@ class BrowserController:
             await self.workbench.carry_out(MergeChapters(chapter.id, following.id))
 
     async def versions(self, chapter: Chapter) -> None:
-        """Versions with their differences; a restored one becomes the newest."""
+        """Shows versions with their differences; a restored one becomes the newest."""
         versions = await self.workbench.book.chapter_versions(chapter.id)
         if not versions:
             self._screen.notify(_("Nothing of this chapter is kept yet."), markup=False)

@@ -1,4 +1,4 @@
-"""The rows of the manuscript, and what the row under the cursor says in full: how a chapter or a scene begins."""
+"""The rows of the manuscript, and the detail of the row under the cursor: the beginning of a chapter or a scene."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OPENING: Final = 2_000
 
 
 def chapter_row(columns: Columns, standing: ChapterStanding, goal: int, *, unfolded: bool) -> ColumnRow:
-    """A chapter; `goal` is the length that one is to have (0: none)."""
+    """The row of a chapter; `goal` is the target length of a chapter (0: none)."""
     chapter = standing.chapter
     parts = []
     if standing.is_unsaved:
@@ -59,7 +59,7 @@ def chapter_row(columns: Columns, standing: ChapterStanding, goal: int, *, unfol
 
 
 def scene_row(columns: Columns, scene: ChapterScene) -> ColumnRow:
-    """Number, title, first words, length; below those of its chapter."""
+    """The row of a scene, below its chapter: number, title, first words, length."""
     opening = one_line(scene.text, 120)
     words = f"{one_line(scene.title)} | {opening}" if scene.title else opening
     length = f"{word_count(scene.text, 'zh'):,}"
@@ -67,7 +67,7 @@ def scene_row(columns: Columns, scene: ChapterScene) -> ColumnRow:
 
 
 def volume_row(columns: Columns, volume: str, standings: Sequence[ChapterStanding], *, folded: bool) -> ColumnRow:
-    """A volume; its sign says whether its chapters are folded away."""
+    """The row of a volume; its sign shows whether its chapters are folded."""
     length = sum(standing.chapter.length for standing in standings)
     chapters = ngettext("{n} chapter", "{n} chapters", len(standings)).format(n=len(standings))
     name = Cell(one_line(volume), is_bold=True)
@@ -75,7 +75,7 @@ def volume_row(columns: Columns, volume: str, standings: Sequence[ChapterStandin
 
 
 def chapter_lines(chapter: Chapter, length: str, opening: str) -> Iterator[Content]:
-    """Title and length of a chapter, and how its text begins."""
+    """The title and length of a chapter, and the beginning of its text."""
     title = f"{chapter.position} {one_line(chapter.title) or _('untitled')}"
     yield head_words(title, length if chapter.version else _("not written yet"))
     yield Content("")
@@ -87,7 +87,7 @@ def chapter_lines(chapter: Chapter, length: str, opening: str) -> Iterator[Conte
 
 
 def scene_lines(scene: ChapterScene, length: str) -> Iterator[Content]:
-    """Title, length and beats of a scene, and how its text begins."""
+    """The title, length and beats of a scene, and the beginning of its text."""
     yield head_words(one_line(scene.title) or _("scene {n}").format(n=scene.number), length)
     if scene.beats:
         yield Content.styled(clean(scene.beats), role_style("secondary"))

@@ -72,30 +72,30 @@ class ChapterList(Vertical):
 
     @dataclass
     class AddRequested(Request):
-        """The writer asks for a new chapter."""
+        """The writer requests a new chapter."""
 
     @dataclass
     class RenameRequested(Request):
-        """The writer asks for another title."""
+        """The writer requests another title."""
 
         chapter: ChapterId
 
     @dataclass
     class MoveRequested(Request):
-        """The chapter is to move `delta` places later in the story (negative: earlier)."""
+        """Requests that the chapter move `delta` places later in the story (negative: earlier)."""
 
         chapter: ChapterId
         delta: int
 
     @dataclass
     class DeleteRequested(Request):
-        """The chapter is to leave the book."""
+        """Requests the deletion of the chapter."""
 
         chapter: ChapterId
 
     @dataclass
     class RunRequested(Request):
-        """The workflow is to run for a chapter."""
+        """Requests a run of the workflow for a chapter."""
 
         chapter: ChapterId
 
@@ -108,7 +108,7 @@ class ChapterList(Vertical):
         self._wanted = ""
 
     def compose(self) -> ComposeResult:
-        """The filter line, hidden until it is asked for, and the list."""
+        """Yields the filter line, hidden at first, and the list."""
         yield Input(placeholder=_("title or number"), select_on_focus=False)
         yield Static(markup=False, classes="empty")
         yield PickList()
@@ -122,7 +122,7 @@ class ChapterList(Vertical):
     def show(
         self, chapters: Sequence[Chapter], current: ChapterId | None, unsaved: frozenset[ChapterId] = frozenset()
     ) -> None:
-        """Shows the book; the cursor stays at its chapter, or goes to `current` when that is another one."""
+        """Shows the chapters; the cursor stays at its chapter, or goes to `current` when that has changed."""
         if (tuple(chapters), current, unsaved) == (self._book, self._opened, self._unsaved):
             return
         cursor = current if current != self._opened else self.highlighted or current
@@ -130,7 +130,7 @@ class ChapterList(Vertical):
         self._fill(cursor)
 
     def show_beats(self, counts: Mapping[ChapterId, BeatCount]) -> None:
-        """Shows which chapters have all that their outline names."""
+        """Shows which chapters contain everything that their outline names."""
         if counts != self._beats:
             self._beats = counts
             self._fill(self.highlighted)
@@ -193,30 +193,30 @@ class ChapterList(Vertical):
         self.query_one(PickList).focus()
 
     def _ask(self, made: Callable[[ChapterId], Request]) -> None:
-        """Ask for something of the chapter under the cursor."""
+        """Asks for something of the chapter under the cursor."""
         if (chapter := self.highlighted) is not None:
             self.post_message(made(chapter))
         else:
             self.notify(self._empty_words(), markup=False)
 
     def action_run_chapter(self) -> None:
-        """Ask for a run."""
+        """Asks for a run."""
         self._ask(self.RunRequested)
 
     def action_add(self) -> None:
-        """Ask for a new chapter."""
+        """Asks for a new chapter."""
         self.post_message(self.AddRequested())
 
     def action_rename(self) -> None:
-        """Ask for another title."""
+        """Asks for another title."""
         self._ask(self.RenameRequested)
 
     def action_shift(self, delta: int) -> None:
-        """Ask for another place in the story."""
+        """Asks for another place in the story."""
         self._ask(partial(self.MoveRequested, delta=delta))
 
     def action_delete(self) -> None:
-        """Ask for the chapter to go."""
+        """Asks for the deletion of the chapter."""
         self._ask(self.DeleteRequested)
 
     def action_filter(self) -> None:
@@ -225,7 +225,7 @@ class ChapterList(Vertical):
         self.query_one(Input).focus()
 
     def action_end_filter(self) -> None:
-        """Show all chapters again."""
+        """Shows all chapters again."""
         self.query_one(Input).value = ""
         self.remove_class("-filtering")
         self.query_one(PickList).focus()

@@ -6,7 +6,7 @@ from textual.widgets import Static
 
 
 class CommentLine(Static):
-    """Not there while it has nothing to show."""
+    """Shows a comment; hidden while it is empty."""
 
     DEFAULT_CSS = """
     CommentLine { display: none; height: auto; max-height: 3; padding: 0 1; }
@@ -18,7 +18,7 @@ class CommentLine(Static):
         self.words = ""
 
     def show(self, words: str) -> None:
-        """Shows these words; "" shows nothing."""
+        """Shows these words; "" hides the line."""
         if words != self.words:
             self.words = words
             self.set_class(bool(words), "-shown")

@@ -1,4 +1,4 @@
-"""The chapters and the manuscript: listed, read, written, imported, exported."""
+"""Chapters and the manuscript: listing, reading, writing, importing, exporting."""
 
 from __future__ import annotations
 
@@ -77,16 +77,16 @@ class BookController:
 
     @property
     def chapter(self) -> Chapter | None:
-        """The chapter that is open."""
+        """The open chapter."""
         return next((chapter for chapter in self.chapters if chapter.id == self._view.chapter), None)
 
     async def load(self) -> None:
-        """Reads the chapters, and how the book is coming on."""
+        """Reads the chapters and the progress of the book."""
         await self.load_chapters()
         await self.load_progress()
 
     async def load_chapters(self) -> None:
-        """Reads the list; opens the chapter that is to be written next, or the last if all are written."""
+        """Reads the list; opens the next chapter to write, or the last one if all are written."""
         self.chapters = await self._workbench.book.chapters()
         await self.drafts.load()
         written = max((chapter.position for chapter in self.chapters if chapter.version), default=0)
@@ -96,7 +96,7 @@ class BookController:
         await self.show()
 
     async def load_progress(self) -> None:
-        """Reads how far the reading of imported chapters is, and what the day has brought."""
+        """Reads the progress of the reading of imported chapters, and the words written today."""
         await self.reading.load()
         await self._count_today()
 
@@ -115,7 +115,7 @@ class BookController:
         await self.show()
 
     async def show(self) -> None:
-        """Shows the open chapter's text, and a draft of it that was left unsaved."""
+        """Shows the open chapter's text, and unsaved text from an earlier session."""
         chapter = self.chapter
         if chapter is None:
             return
@@ -132,7 +132,7 @@ class BookController:
 
     @on_request(ManuscriptPane.VersionRequested)
     async def show_version(self, chapter: ChapterId, version: int) -> None:
-        """Gives the pane the text of an older version, or None when reading it fails. Raises FlowCabalError."""
+        """Passes the text of an older version to the pane, or None when reading fails. Raises FlowCabalError."""
         text = None
         try:
             text = await self._workbench.book.chapter_text(chapter, version)
@@ -172,7 +172,7 @@ class BookController:
 
     @on_request(ChapterList.RenameRequested)
     async def rename(self, chapter: ChapterId) -> None:
-        """Asks for another title."""
+        """Asks for a new title."""
         known = next(item for item in self.chapters if item.id == chapter)
         title = await self._ask(_("Title of the chapter"), known.title)
         if title and title != known.title:
@@ -180,7 +180,7 @@ class BookController:
 
     @on_request(ChapterList.MoveRequested)
     async def move(self, chapter: ChapterId, delta: int) -> None:
-        """Puts a chapter earlier or later in the story."""
+        """Moves a chapter earlier or later in the story."""
         known = next(item for item in self.chapters if item.id == chapter)
         position = min(max(1, known.position + delta), len(self.chapters))
         if position != known.position:
@@ -191,7 +191,7 @@ class BookController:
 
     @on_request(ChapterList.DeleteRequested)
     async def delete(self, chapter: ChapterId) -> None:
-        """Takes a chapter out of the book after a question; its versions stay."""
+        """Removes a chapter from the book after a question; its versions stay."""
         known = next(item for item in self.chapters if item.id == chapter)
         title = _("Delete chapter {position}, {title}?").format(position=known.position, title=known.title)
         words = _(
@@ -204,7 +204,7 @@ class BookController:
 
     @on_request(ManuscriptPane.SaveRequested)
     async def save(self, chapter: ChapterId, text: str, base: int | None) -> None:
-        """Saves text that was typed over the version `base`; over another text only after both were shown."""
+        """Saves text that is based on the version `base`; over another version only after both were compared."""
         seen: str | None = None
         while True:
             outside = await self._workbench.book.outside_text(chapter)
@@ -251,7 +251,7 @@ class BookController:
 
     @on_key("manuscript.edit")
     def edit(self) -> None:
-        """Shows the manuscript, ready to be typed into."""
+        """Shows the manuscript in the editor."""
         self._view.show_pane("manuscript")
         self._screen.query_one(ManuscriptPane).edit()
 
@@ -262,7 +262,7 @@ class BookController:
 
     @on_request(ManuscriptPane.EditorRequested)
     async def edit_outside(self, chapter: ChapterId, text: str, base: int | None) -> None:
-        """Opens the text, which was typed over the version `base`, in the writer's editor; saves the result."""
+        """Opens the text, which is based on the version `base`, in the writer's editor and saves the result."""
         command = editor_command(self._editor)
         await self.drafts.write()
         known = next(item for item in self.chapters if item.id == chapter)
@@ -295,7 +295,7 @@ class BookController:
 
     @on_request(ManuscriptPane.RewriteRequested)
     async def rewrite(self, chapter: ChapterId, start: int, end: int, text: str, instruction: str) -> None:
-        """Asks the writer's model for another version of a passage, with its price first."""
+        """Asks the writer's model for another version of a passage, after showing the price."""
         asked = RewriteSelection(chapter, start, end, text, instruction)
         await self.drafts.write()
         quote = await self._workbench.revision.quote_rewrite(asked)
@@ -307,7 +307,7 @@ class BookController:
 
     @on_event
     def propose(self, proposal: RewriteProposed) -> None:
-        """Shows a rewritten passage that was asked for here, if its chapter is open."""
+        """Shows a rewritten passage that was requested here, if its chapter is open."""
         asked = (proposal.chapter, proposal.start, proposal.before)
         if asked in self._asked:
             self._asked.discard(asked)
@@ -337,7 +337,7 @@ class BookController:
 
     @on_request(ProposalRefused)
     async def refused(self) -> None:
-        """The rewrite that was shown waits no more."""
+        """Marks the displayed rewrite as refused."""
         if (made := self._proposed) is not None and made.rewrite:
             self._proposed = None
             await self._workbench.carry_out(DropRewrite(made.rewrite))
@@ -352,7 +352,7 @@ class BookController:
 
     @on_key("book.import")
     async def import_book(self, path: Path | None = None) -> None:
-        """Shows a preview of a file, then imports it after a yes."""
+        """Shows a preview of a file, and imports it after a confirmation."""
         if path is None:
             typed = await self._ask(_("File or folder to import (txt, md, docx, epub)"), suggester=PathSuggester())
             if not typed:
@@ -381,7 +381,7 @@ class BookController:
 
     @on_key("book.export")
     async def export_book(self) -> None:
-        """Asks for the form, the chapters and the file or clipboard, and exports them."""
+        """Asks for the format, the chapters and the file or clipboard, and exports them."""
         export = BookExport(self._screen, self._workbench)
         asked = await export.ask(self.chapters, self.chapter)
         words = _("The export has the saved text.")
@@ -394,7 +394,7 @@ class BookController:
         return unsaved_words([chapter for chapter, _draft in await self._workbench.drafts.all()])
 
     async def may_leave_unsaved(self, title: str, words: str) -> bool:
-        """Asks when chapters have unsaved text, and names them."""
+        """Asks before leaving if chapters have unsaved text, and names them."""
         if not (names := await self.unsaved_names()):
             return True
         agreed: bool = await self._screen.app.push_screen_wait(ConfirmScreen(title, f"{names}\n{words}"))

@@ -38,7 +38,7 @@ _COUNTING: Final[dict[Counting, str]] = {
 
 
 class DaysScreen(ModalScreen[None]):
-    """`read` gives the days and the titles of the chapters, `write` sets goals."""
+    """Shows the days. `read` returns the days and the titles of the chapters, `write` sets goals."""
 
     help = HelpData(
         mark("Words by day"),
@@ -73,7 +73,7 @@ class DaysScreen(ModalScreen[None]):
         self._titles: Mapping[ChapterId, str] = {}
 
     def compose(self) -> ComposeResult:
-        """Goals and speed, the month, the day under the cursor."""
+        """Yields goals and speed, the month, the day under the cursor."""
         yield Static(markup=False, classes="head")
         yield MonthCalendar()
         with VerticalScroll(can_focus=False):
@@ -81,7 +81,7 @@ class DaysScreen(ModalScreen[None]):
         yield HintLine()
 
     def on_mount(self) -> None:
-        """Today is under the cursor."""
+        """Selects today."""
         self.query_one(MonthCalendar).focus()
         attempt(self, self.reload())
 
@@ -155,7 +155,7 @@ class DaysScreen(ModalScreen[None]):
             yield Content(f"{words:>+8,}  {one_line(title, 60)}")
 
     def action_goals(self) -> None:
-        """A form with the goals."""
+        """Opens a form with the goals."""
         attempt(self, self._set_goals())
 
     async def _set_goals(self) -> None:
@@ -168,7 +168,7 @@ class DaysScreen(ModalScreen[None]):
 
 
 def goals_form(goals: Goals) -> FormScreen[Goals]:
-    """All goals of a book; an empty length is none."""
+    """The form with all goals of a book; an empty length means no goal."""
     lengths = (("book", _("The book")), ("volume", _("A volume")), ("chapter", _("A chapter")), ("day", _("A day")))
     ways = {str(each): each for each in get_args(Counting)}
     choices = tuple((way, _(words)) for way, words in _COUNTING.items())

@@ -25,7 +25,7 @@ _SECONDS: Final = 1.0
 class ChapterDrafts:
     """Stores the unsaved text of each chapter; `changed` is called when the set of chapters with unsaved text changes.
 
-    All writes hold one lock, so that none can come after the save or the discard that it was begun before.
+    All writes share one lock, so that none can finish after a later save or discard.
     """
 
     def __init__(self, screen: Screen[Any], workbench: Project, changed: Callable[[], None]) -> None:
@@ -53,7 +53,8 @@ class ChapterDrafts:
 
     @on_request(ManuscriptPane.DraftEdited)
     def edited(self, chapter: ChapterId, text: str | None, base: int | None) -> None:
-        """Text was typed over the version `base`; None: the saved text is back, which is written at once."""
+        """Records text that is based on the version `base`; None: the saved text is restored, which is written at
+        once."""
         self._typed[chapter] = (text, self._rebased(chapter, base))
         self._mark({*self.chapters, chapter} if text is not None else {*self.chapters} - {chapter})
         if text is None:
@@ -71,7 +72,7 @@ class ChapterDrafts:
         attempt(self._screen, self.write())
 
     async def write(self) -> None:
-        """Writes all that was typed since the last time."""
+        """Writes everything typed since the last write."""
         async with self._lock:
             while self._typed:
                 chapter, typed = self._typed.popitem()

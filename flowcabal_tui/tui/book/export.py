@@ -46,13 +46,13 @@ class _Export:
 
 
 class BookExport:
-    """Asks how the book is exported, and does it."""
+    """Asks for the options of an export, and carries it out."""
 
     def __init__(self, screen: Screen[Any], workbench: Project) -> None:
         self._screen, self._workbench = screen, workbench
 
     async def ask(self, chapters: Sequence[Chapter], open_one: Chapter | None) -> _Export | None:
-        """None when the writer leaves the form."""
+        """Asks for the options; None when the writer leaves the form."""
         try:
             platforms = await self._workbench.book.platforms()
         except SettingsError as error:  # the other forms need no profile
@@ -82,7 +82,7 @@ class BookExport:
         return asked
 
     async def write(self, export: _Export) -> None:
-        """Writes or copies what was asked for; what a platform may refuse is reported and blocks nothing."""
+        """Writes or copies the export. Problems that a platform may have with it are reported but do not stop it."""
         book = self._workbench.book
         if (path := export.path) is not None and await asyncio.to_thread(path.exists):
             title = _("Replace {path}?").format(path=path)

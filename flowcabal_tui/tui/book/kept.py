@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class KeptScreen(ModalScreen[None]):
-    """The outputs above, newest first; below, the text of the one under the cursor."""
+    """Lists the outputs, newest first, above the text of the one under the cursor."""
 
     help = HelpData(
         mark("Kept outputs"),
@@ -66,7 +66,7 @@ class KeptScreen(ModalScreen[None]):
     ]  # fmt: skip
 
     def __init__(self, controller: KeptController, *, whole: bool = False) -> None:
-        """`whole` begins with the whole book."""
+        """`whole`: starts with the whole book."""
         super().__init__()
         self._controller, self._whole = controller, whole
         self._kept: dict[str, Curated] = {}
@@ -76,19 +76,19 @@ class KeptScreen(ModalScreen[None]):
         self._known_tags: tuple[str, ...] = ()
 
     def compose(self) -> ComposeResult:
-        """The chapter, its outputs, a text."""
+        """Yields the chapter, its outputs, a text."""
         yield Static(markup=False, classes="head")
         yield PickList()
         yield StreamView()
         yield HintLine()
 
     def on_mount(self) -> None:
-        """At the newest one."""
+        """Selects the newest output."""
         self.query_one(PickList).focus()
         attempt(self, self.reload(), group="change")
 
     async def reload(self) -> None:
-        """Reads the kept outputs again; shows a line where none is left."""
+        """Reads the kept outputs again; shows a message if there are none."""
         every = await self._controller.kept(self._whole)
         self._known_tags = tuple(dict.fromkeys(tag for each, _words in every for tag in each.tags))
         rows = [(each, words) for each, words in every if not self._tag_shown or self._tag_shown in each.tags]
@@ -114,7 +114,7 @@ class KeptScreen(ModalScreen[None]):
 
     @on(OptionList.OptionHighlighted)
     def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
-        """The text of the output under the cursor."""
+        """Shows the text of the output under the cursor."""
         message.stop()
         if message.option.id is not None:
             attempt(self, self._show(OutputId(message.option.id)), group="show", exclusive=True)
@@ -134,23 +134,23 @@ class KeptScreen(ModalScreen[None]):
         return self._kept.get(self.query_one(PickList).picked or "")
 
     def action_take_out(self, back: bool) -> None:
-        """Takes the text out of the chapter, or (`back`) puts it into it again."""
+        """Removes the text from the chapter, or (`back`) restores it."""
         kept = self._at
         if kept is not None and kept.deleted == back:
             self._then(self._controller.take_out(kept.id, back, self._words[kept.id]))
 
     def action_whole_book(self) -> None:
-        """All that was kept, or that of the chapter again."""
+        """Switches between the outputs of the chapter and those of the whole book."""
         self._whole = not self._whole
         attempt(self, self.reload(), group="change")
 
     def action_tag(self) -> None:
-        """Ask for the tags of the output under the cursor."""
+        """Asks for the tags of the output under the cursor."""
         if (kept := self._at) is not None:
             self._then(self._controller.tag(kept))
 
     def action_filter(self) -> None:
-        """Ask for a tag, and list what has it; all again where one was chosen."""
+        """Asks for a tag and lists the outputs that have it; lists all again if a tag was chosen."""
         if self._tag_shown:
             self._tag_shown = ""
             attempt(self, self.reload(), group="change")
@@ -166,7 +166,7 @@ class KeptScreen(ModalScreen[None]):
         await self.reload()
 
     def action_purge(self) -> None:
-        """For good."""
+        """Purges the output."""
         if (kept := self._at) is not None:
             self._then(self._controller.upkeep.purge_output(kept))
 

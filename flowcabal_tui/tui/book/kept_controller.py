@@ -48,7 +48,8 @@ class KeptController:
         )
 
     async def take_out(self, output: OutputId, back: bool, name: str) -> None:
-        """Out of the chapter and the memory, or back; asks first where the agents' model costs money."""
+        """Removes an output from the chapter and the memory, or restores it; asks first if the agents' model costs
+        money."""
         title = _("Change {title}?").format(title=one_line(name or (self._chapter.title if self._chapter else "")))
         if await may_spend(self._screen, self.workbench, title):
             await self.workbench.carry_out(DeleteOutput(output, restore=back))

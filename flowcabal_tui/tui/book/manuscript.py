@@ -1,4 +1,4 @@
-"""A chapter's text: read, written by hand, a passage rewritten with an instruction."""
+"""A chapter's text: reading, editing, rewriting a passage with an instruction."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from flowcabal_tui.tui.widgets.writing_area import WritingArea
 
 
 class ManuscriptPane(Vertical):
-    """Shows one chapter. Unsaved text stays with the chapter until it is saved or thrown away."""
+    """Shows one chapter. Unsaved text stays with the chapter until it is saved or discarded."""
 
     help = HelpData(
         mark("Manuscript"),
@@ -74,7 +74,7 @@ class ManuscriptPane(Vertical):
 
     @dataclass
     class SaveRequested(Request):
-        """The unsaved text is to be saved; `base` is the version that it was typed over, None: not known."""
+        """Requests that unsaved text be saved; `base` is the version on which it is based, None: unknown."""
 
         chapter: ChapterId
         text: str
@@ -82,7 +82,7 @@ class ManuscriptPane(Vertical):
 
     @dataclass
     class RestoreRequested(Request):
-        """The text of an older version is to be the newest, which is `version`."""
+        """Requests that the text of the older `version` become the newest."""
 
         chapter: ChapterId
         text: str
@@ -90,7 +90,7 @@ class ManuscriptPane(Vertical):
 
     @dataclass
     class DraftEdited(Request):
-        """Unsaved text changed, which was typed over the version `base`; None: there is none any more."""
+        """Unsaved text changed, which is based on the version `base`; None: there is none any more."""
 
         chapter: ChapterId
         text: str | None
@@ -115,13 +115,13 @@ class ManuscriptPane(Vertical):
 
     @dataclass
     class OutsideRequested(Request):
-        """The chapter's file, changed by another program, is to be looked at."""
+        """Requests a comparison with the chapter's file, which another program changed."""
 
         chapter: ChapterId
 
     @dataclass
     class EditorRequested(Request):
-        """The writer asks for their own editor for the text, which was typed over the version `base`."""
+        """The writer requests their own editor for the text, which is based on the version `base`."""
 
         chapter: ChapterId
         text: str
@@ -136,7 +136,7 @@ class ManuscriptPane(Vertical):
         self._older_texts = VersionTexts()
 
     def compose(self) -> ComposeResult:
-        """The head, and one of: the text to read, the editor, a proposal."""
+        """Yields the head, and one of: the text to read, the editor, a proposal."""
         yield Static(no_chapter(), markup=False, classes="head")
         with ContentSwitcher(initial="read"):
             yield NotedView(id="read")
@@ -146,12 +146,12 @@ class ManuscriptPane(Vertical):
 
     @property
     def version(self) -> int:
-        """The newest version of the chapter in view, 0 where nothing is written."""
+        """The newest version of the displayed chapter, 0 if nothing is written."""
         return self._known.chapter.version if self._known else 0
 
     @property
     def text(self) -> str:
-        """The text that is shown, saved or not."""
+        """The displayed text, saved or not."""
         saved = self._known.text if self._known else ""
         return self.query_one(ProseArea).text if self.face == "edit" else saved
 
@@ -176,14 +176,14 @@ class ManuscriptPane(Vertical):
         self._refresh_head()
 
     def drop_unsaved(self) -> None:
-        """Unsaved text goes, in the editor too."""
+        """Drops unsaved text, in the editor too."""
         if self._known is not None:
             self._turn_to("read")
             self._take_draft(self._known.saved)
             self._refresh_reading(follow_start=False)
 
     def show_version(self, version: int, text: str | None) -> None:
-        """Takes the text of a version that was asked for; None when it could not be read, so that it is asked again."""
+        """Takes the requested text of a version; None when it could not be read, so that it can be requested again."""
         self._older_texts.arrive(version, text)
 
     def take_edited(self, chapter: ChapterId, text: str) -> None:
@@ -194,7 +194,7 @@ class ManuscriptPane(Vertical):
             self._refresh_reading(follow_start=False)
 
     def edit(self) -> None:
-        """Opens the editor at about the place that was being read."""
+        """Opens the editor near the place that was being read."""
         if self.face == "edit" or self._need_chapter() is None or notify_locked(self, self._known):
             return
         text, reader, area = self.text, self.query_one("#read", StreamView), self.query_one(ProseArea)
@@ -212,7 +212,7 @@ class ManuscriptPane(Vertical):
             area.select_span(start, end)
 
     def propose(self, start: int, end: int, before: str, after: str) -> None:
-        """Shows another version of a passage; it can be put in only while the old one is still at its place."""
+        """Shows another version of a passage, which can be inserted only while the old one is still in its place."""
         self._proposal = PassageProposal(start, end, before, clean(after), fits=self.text[start:end] == before)
         self._report_typed()
         self.query_one(DiffView).set_texts(before, self._proposal.after)
@@ -234,24 +234,24 @@ class ManuscriptPane(Vertical):
         ask_to_find(self.app, self._text_in_view().find)
 
     def action_find_next(self) -> None:
-        """Go to the next place that was found."""
+        """Goes to the next match."""
         self._text_in_view().next_match()
 
     @property
     def place(self) -> int:
-        """The character at the cursor; in the reader, where the marked words end, or the uppermost in view."""
+        """The character at the cursor; in the reader, the end of the marked words, or the first visible one."""
         shown = self._text_in_view()
         return shown.selected_span[1] if isinstance(shown, ProseArea) else shown.place
 
     def go_to(self, start: int, end: int) -> None:
-        """Marks these characters of the text that is read and brings them into view; none are marked below 0."""
+        """Marks these characters of the text and scrolls to them; marks none below 0."""
         reader = self.query_one("#read", StreamView)
         reader.highlight(start, end)
         if start >= 0:
             reader.scroll_to_offset(start)
 
     def action_origin(self) -> None:
-        """Ask where the paragraph at `place` comes from."""
+        """Asks for the origin of the paragraph at `place`."""
         if (chapter := self._need_chapter()) is not None:
             origin = paragraph_with(self._text_in_view().text, self.place)
             self.post_message(OriginRequested(chapter.id, *origin))
@@ -303,7 +303,7 @@ class ManuscriptPane(Vertical):
         self.query_one(".head", Static).update(words)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disables keys that do not apply to the present view."""
+        """Disables keys that do not apply to the current view."""
         if action == "save":
             return self.face == "edit" or (self.face == "read" and self.is_unsaved)
         if action == "outside" and not self.is_changed_outside:
@@ -324,7 +324,7 @@ class ManuscriptPane(Vertical):
             self._refresh_head()
 
     def action_edit(self) -> None:
-        """Open the editor."""
+        """Opens the editor."""
         self.edit()
 
     def action_leave(self) -> None:
@@ -339,19 +339,19 @@ class ManuscriptPane(Vertical):
             self.notify(_("Your text is not saved yet. It is kept as a draft; Ctrl+s saves it."), markup=False)
 
     def take_unsaved(self) -> tuple[str, int | None] | None:
-        """The unsaved text, which is to be saved now, and the version it was typed over; None: there is none."""
+        """Takes the unsaved text for saving, and the version on which it is based; None: there is none."""
         self._report_typed()
         return (self._known.post(), self._known.base) if self._known and self._known.is_unsaved else None
 
     def action_save(self) -> None:
-        """Ask to keep the text."""
+        """Requests that the text be saved."""
         if self._chapter is None or (unsaved := self.take_unsaved()) is None:
             self.notify(_("There is nothing new to save."), markup=False)
             return
         self.post_message(self.SaveRequested(self._chapter.id, *unsaved))
 
     def action_discard(self) -> None:
-        """Throw unsaved text away after a question, and show the saved text."""
+        """Discards unsaved text after a question, and shows the saved text."""
 
         def discard(agreed: bool | None) -> None:
             if agreed:
@@ -365,18 +365,18 @@ class ManuscriptPane(Vertical):
             self.app.push_screen(ConfirmScreen(title, words), discard)
 
     def action_editor(self) -> None:
-        """Ask for the writer's own editor."""
+        """Asks for the writer's own editor."""
         if self._need_chapter() is not None and self._known is not None:
             self._report_typed()
             self.post_message(self.EditorRequested(self._known.chapter.id, self.text, self._known.base))
 
     def action_outside(self) -> None:
-        """Ask for the file's text beside the book's."""
+        """Asks for a comparison of the book's text with the file's."""
         if self._chapter is not None:
             self.post_message(self.OutsideRequested(self._chapter.id))
 
     def action_rewrite(self) -> None:
-        """Ask for an instruction for the selected passage, or for the paragraph at the cursor."""
+        """Asks for an instruction for the selected passage, or for the paragraph at the cursor."""
         if (chapter := self._need_chapter()) is None:
             return
         if self.face != "edit":
@@ -400,7 +400,7 @@ class ManuscriptPane(Vertical):
         self.app.push_screen(PromptLine(question.format(length=length_words(passage, self.book_language))), ask_for_it)
 
     def action_accept(self) -> None:
-        """Put the proposal in: one step for undo in the editor."""
+        """Inserts the proposal, as one step for undo in the editor."""
         proposal = self._proposal
         if proposal is None or not proposal.fits:
             return
@@ -415,14 +415,14 @@ class ManuscriptPane(Vertical):
         area.report_edit()
 
     def action_reject(self) -> None:
-        """Leave the text as it is."""
+        """Leaves the text unchanged."""
         self._proposal = None
         self.post_message(ProposalRefused())
         self._turn_to("read")
         self._refresh_reading(follow_start=False)
 
     def action_versions(self) -> None:
-        """Show the earlier versions."""
+        """Shows the earlier versions."""
         if self._need_chapter() is None or (known := self._known) is None:
             return
         if not known.versions:

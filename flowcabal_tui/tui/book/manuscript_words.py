@@ -52,7 +52,7 @@ FACES: Final[dict[str, tuple[Face, ...]]] = {
 
 
 def is_possible(pane: Widget, face: Face, action: str) -> bool:
-    """Does the action make sense in this face? Esc in the card beside the text does not leave the editor."""
+    """True when the action is possible in this face. Esc in the card beside the text does not leave the editor."""
     focused = pane.screen.focused if action == "leave" else None
     is_in_card = focused is not None and any(isinstance(node, NameCardPanel) for node in focused.ancestors)
     return face in FACES.get(action, (face,)) and not is_in_card
@@ -70,21 +70,21 @@ class PassageProposal:
 
 
 def paragraph_with(text: str, place: int) -> tuple[str, int]:
-    """The line of `text` that holds the character at `place`, and where it begins."""
+    """The line of `text` that contains the character at `place`, and its start."""
     start, end = text.rfind("\n", 0, place) + 1, text.find("\n", place)
     return text[start : end if end >= 0 else len(text)], start
 
 
 @dataclass
 class ProposalAccepted(Request):
-    """A proposal was put into `text`, the text before it."""
+    """A proposal was inserted into `text`, the text before the insertion."""
 
     proposal: PassageProposal
     text: str
 
 
 def notify_locked(pane: Widget, known: OpenText | None) -> bool:
-    """True when the chapter is locked; then a notice is shown."""
+    """Shows a notice and returns True when the chapter is locked."""
     if known is None or not known.is_locked:
         return False
     pane.notify(_("The chapter is locked: `L` in the revision (`H`) unlocks it."), markup=False)
@@ -93,11 +93,11 @@ def notify_locked(pane: Widget, known: OpenText | None) -> bool:
 
 @dataclass
 class ProposalRefused(Request):
-    """The proposal that was shown is refused."""
+    """The displayed proposal was refused."""
 
 
 def no_chapter() -> Content:
-    """The head while no chapter is open."""
+    """The heading while no chapter is open."""
     return key_words(_("No chapter is open: `+` in the list of chapters adds one."))
 
 
@@ -111,7 +111,7 @@ def chapter_head(
     is_changed_outside: bool,
     book_language: str,
 ) -> Content:
-    """The head of a chapter; a proposal shows its possible answers."""
+    """The heading of a chapter; for a proposal, with the possible answers."""
     chapter = known.chapter
     parts = [f"{chapter.position} {one_line(chapter.title) or _('untitled')}"]
     parts.append(_("version {n}").format(n=chapter.version) if chapter.version else _("nothing written yet"))

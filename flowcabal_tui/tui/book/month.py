@@ -1,4 +1,4 @@
-"""A month of writing days: each with its words, and a sign where the goal of the day was reached."""
+"""A month of writing days: the words of each, and a sign if the daily goal was reached."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WIDEST: Final = 14
 
 
 class MonthCalendar(Widget, can_focus=True):
-    """A page of the calendar. The cursor is a day up to today."""
+    """A month of the calendar. The cursor is on a day up to today."""
 
     help = HelpData(
         mark("Calendar"),
@@ -51,7 +51,7 @@ class MonthCalendar(Widget, can_focus=True):
 
     @dataclass
     class DayChosen(Message):
-        """The cursor is on another day."""
+        """The cursor moved to another day."""
 
         day: date
 
@@ -63,7 +63,7 @@ class MonthCalendar(Widget, can_focus=True):
         self._goals = Goals()
 
     def show_log(self, log: WritingLog) -> None:
-        """Shows the days of a book; the cursor stays, and begins on today."""
+        """Shows the days of a book; the cursor starts on today and then stays."""
         self._written, self._goals = {each.day: each for each in log.days}, log.goals
         if self.day == date.min:
             self.day = log.today
@@ -71,7 +71,7 @@ class MonthCalendar(Widget, can_focus=True):
         self.refresh()
 
     def render(self) -> Content:
-        """The month, the days of the week, and a row a week."""
+        """Draws the month, the days of the week, and one row per week."""
         width = min(_WIDEST, max(4, self.size.width // 7))
         title = _("{month} {year}").format(month=_(_MONTHS[self.day.month - 1]), year=self.day.year)
         head = "".join(padded(f" {_(each)}", width) for each in _WEEKDAYS)
@@ -102,18 +102,18 @@ class MonthCalendar(Widget, can_focus=True):
         return begins + " " * max(0, width - cell_width(begins) - len(words)) + words, "done" if reached else "text"
 
     def action_go(self, days: int) -> None:
-        """Moves by a number of days; future days have no words."""
+        """Moves by a number of days, not into the future."""
         self._choose(self.day + timedelta(days=days))
 
     def action_month(self, step: int) -> None:
-        """The same day of another month, or its last."""
+        """Goes to the same day of another month, or to its last day."""
         first = self.day.replace(day=1)
         other = (first + timedelta(days=31)).replace(day=1) if step > 0 else first - timedelta(days=1)
         last = (other.replace(day=28) + timedelta(days=4)).replace(day=1) - timedelta(days=1)
         self._choose(other.replace(day=min(self.day.day, last.day)))
 
     def action_today(self) -> None:
-        """Back to today."""
+        """Goes to today."""
         self._choose(self._today)
 
     def _choose(self, day: date) -> None:

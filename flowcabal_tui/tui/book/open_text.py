@@ -1,4 +1,4 @@
-"""The text of the open chapter: the saved text, the unsaved one, and the version that it was typed over."""
+"""The text of the open chapter: the saved text, the unsaved one, and the version on which that is based."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from flowcabal_tui.domain.text import clean
 class OpenText:
     """One chapter. `typed` is the unsaved text, None if there is none.
 
-    `base` is the version that the unsaved text was typed over, None if it is not known; without unsaved text it is the
-    newest version.
+    `base` is the version on which the unsaved text is based, None if unknown; without unsaved text it is the newest
+    version.
     """
 
     def __init__(self, chapter: Chapter, saved: str, versions: Sequence[ChapterVersion], draft: Draft | None) -> None:
@@ -38,17 +38,17 @@ class OpenText:
 
     @property
     def is_outdated(self) -> bool:
-        """True when the unsaved text was typed over another text than the newest one, or over an unknown one."""
+        """True when the unsaved text is based on another version than the newest, or on an unknown one."""
         return self.is_unsaved and self.base != self.chapter.version
 
     def type(self, text: str) -> None:
-        """Sets the unsaved text; the saved text itself is no unsaved text."""
+        """Sets the unsaved text; a text equal to the saved one clears it."""
         self.typed = None if text == self.saved else text
         if self.typed is None:
             self.base = self.chapter.version
 
     def post(self) -> str:
-        """The text as it is to be saved now."""
+        """The text to save now."""
         self._posted = self.text
         return self._posted
 
@@ -68,20 +68,20 @@ class OpenText:
 
 
 class VersionTexts:
-    """Texts of older versions that were asked for, until they arrive."""
+    """Requested texts of older versions, until they arrive."""
 
     def __init__(self) -> None:
         self._waiting: dict[int, asyncio.Future[str]] = {}
 
     async def wait(self, version: int, ask: Callable[[], object]) -> str:
-        """The text of a version; `ask` is called unless it was asked for already."""
+        """Waits for the text of a version; calls `ask` unless it was requested before."""
         if version not in self._waiting:
             self._waiting[version] = asyncio.get_running_loop().create_future()
             ask()
         return await asyncio.shield(self._waiting[version])
 
     def arrive(self, version: int, text: str | None) -> None:
-        """Passes the text to its waiters; None, which cancels them, when it could not be read."""
+        """Passes the text to its waiters; None, when it could not be read, cancels them."""
         waiting = self._waiting.pop(version, None)
         if waiting is not None and text is None:
             waiting.cancel()
@@ -89,5 +89,5 @@ class VersionTexts:
             waiting.set_result(clean(text))
 
     def clear(self) -> None:
-        """Another chapter is open."""
+        """Forgets all requests when another chapter is opened."""
         self._waiting.clear()

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ProofPlace:
-    """A place that is to be opened in the editor."""
+    """A place to open in the editor."""
 
     chapter: ChapterId
     start: int
@@ -83,7 +83,7 @@ class ProofScreen(ModalScreen[ProofPlace | None]):
         self._places: dict[str, tuple[ProofedChapter, ProofMark]] = {}
 
     def compose(self) -> ComposeResult:
-        """The number of places, the list, and the paragraph of the place under the cursor."""
+        """Yields the number of places, the list, and the paragraph of the place under the cursor."""
         yield Static(_("Reading the text ..."), markup=False, classes="head")
         with ListDetail():
             yield PickList()
@@ -91,7 +91,7 @@ class ProofScreen(ModalScreen[ProofPlace | None]):
         yield HintLine()
 
     def on_mount(self) -> None:
-        """The open chapter first."""
+        """Starts with the open chapter."""
         self.query_one(PickList).focus()
         self._read()
 
@@ -159,13 +159,13 @@ class ProofScreen(ModalScreen[ProofPlace | None]):
 
     @on(OptionList.OptionSelected)
     def open_place(self, message: OptionList.OptionSelected) -> None:
-        """Enter opens the words in the editor."""
+        """Opens the words in the editor on Enter."""
         message.stop()
         if (picked := self._picked) is not None:
             self.dismiss(ProofPlace(picked[0].chapter, picked[1].start, picked[1].end))
 
     def action_apply(self) -> None:
-        """Put the proposed words in."""
+        """Inserts the proposed words."""
         if (picked := self._picked) is None:
             return
         if not picked[1].suggestion:
@@ -178,7 +178,7 @@ class ProofScreen(ModalScreen[ProofPlace | None]):
             self._read()
 
     def action_silence(self) -> None:
-        """Switch the rule off for this book."""
+        """Switches the rule off for this book."""
         if (picked := self._picked) is not None:
             attempt(self, self._silence(picked[1]), group="change")
 
@@ -189,11 +189,11 @@ class ProofScreen(ModalScreen[ProofPlace | None]):
         self._read()
 
     def action_scope(self) -> None:
-        """The open chapter, or all."""
+        """Switches between the open chapter and the whole book."""
         self.is_whole = not self.is_whole
         self._read()
 
     def action_repeats(self) -> None:
-        """With phrases that come again over the book, or without."""
+        """Includes or excludes phrases that are repeated across the book."""
         self.finds_repeats = not self.finds_repeats
         self._read()

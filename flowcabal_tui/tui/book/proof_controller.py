@@ -1,4 +1,4 @@
-"""Proofing on the screen: the list on request, and hints in the editor while one writes."""
+"""Proofing on the screen: the list on request, and hints in the editor while typing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ProofController:
         self._screen, self._workbench, self._book, self._open_at = screen, workbench, book, open_at
 
     def follow_editor(self) -> None:
-        """Hints are there as soon as the editor opens."""
+        """Shows hints as soon as the editor opens."""
         self._screen.watch(self._screen.query_one(ManuscriptPane), "face", self._face_changed, init=False)
 
     def _face_changed(self, face: str) -> None:
@@ -44,7 +44,7 @@ class ProofController:
 
     @on_request(ManuscriptPane.DraftEdited)
     def typed(self, chapter: ChapterId, text: str | None, base: int | None) -> None:
-        """Typing has stopped."""
+        """Updates the hints after typing has stopped."""
         if self._screen.query_one(ManuscriptPane).face == "edit":
             attempt(self._screen, self._hint(), group="hints", exclusive=True)
 
@@ -89,7 +89,7 @@ class ProofController:
         return await self._workbench.book.chapter_text(chapter.chapter)
 
     async def apply(self, chapter: ProofedChapter, found: ProofMark) -> bool:
-        """Inserts the proposed words, unless the chapter has unsaved text."""
+        """Inserts the proposed words, unless the chapter has unsaved text; returns True when they were inserted."""
         if chapter.chapter in self._book.drafts.chapters:
             words = _("The chapter has unsaved text: Enter opens the place in the editor.")
             self._screen.notify(words, severity="warning", markup=False)

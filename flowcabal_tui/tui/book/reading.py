@@ -31,13 +31,13 @@ class ReadingController:
         """An event came, which is newer than the answer to a question that was asked before."""
 
     async def load(self) -> None:
-        """Shows a reading that an earlier session left."""
+        """Shows a reading left by an earlier session."""
         if (status := await self._workbench.memory.bootstrap()) is not None and not self._heard:
             self._screen.query_one(StatusLine).update_reading(status)
 
     @on_event
     def show(self, event: BootstrapChanged) -> None:
-        """Shows how far the reading is, and that it paused or ended."""
+        """Shows the progress of the reading, or that it paused or ended."""
         status, self._heard = event.status, True
         self._screen.query_one(StatusLine).update_reading(status)
         if status.state == "paused" and status.reason:
@@ -66,7 +66,8 @@ class ReadingController:
         return await self._screen.app.push_screen_wait(ChooseScreen(title, choices))
 
     async def offer(self) -> bool:
-        """Shows the quote and starts on a yes. Returns False when there is nothing to read, or no model to read it."""
+        """Shows the quote and starts after a confirmation. Returns False when there is nothing to read, or no model to
+        read it."""
         if not any(role == "agent" for role, _endpoint in self._workbench.info.models):
             return False
         quote = await self._workbench.memory.quote_bootstrap()

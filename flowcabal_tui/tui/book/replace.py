@@ -1,4 +1,4 @@
-"""Words replaced in the whole manuscript: every place is seen before anything is changed."""
+"""Replaces words in the whole manuscript, after showing every place."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ class ReplaceScreen(ModalScreen[tuple[TextPlace, ...] | None]):
         self._columns = Columns(*_COLUMNS)
 
     def compose(self) -> ComposeResult:
-        """The words, their replacement, and the places."""
+        """Yields the words, their replacement, and the places."""
         yield Static(markup=False, classes="head")
         yield PickList()
         yield HintLine()
 
     def on_mount(self) -> None:
-        """All places, chosen."""
+        """Selects all places."""
         self._fill()
         self.query_one(PickList).focus()
 
@@ -117,7 +117,7 @@ class ReplaceScreen(ModalScreen[tuple[TextPlace, ...] | None]):
 
     @on(OptionList.OptionSelected)
     def turn_row(self, message: OptionList.OptionSelected) -> None:
-        """Enter works like the space bar."""
+        """Toggles the place on Enter, like the space bar."""
         message.stop()
         self.action_turn()
 
@@ -127,11 +127,11 @@ class ReplaceScreen(ModalScreen[tuple[TextPlace, ...] | None]):
         self.query_one(PickList).action_cursor_down()
 
     def action_turn_chapter(self) -> None:
-        """Choose or leave out all places of the chapter."""
+        """Chooses or leaves out all places of the chapter."""
         self._turn(self._of_chapter())
 
     def action_turn_all(self) -> None:
-        """Choose or leave out all places."""
+        """Chooses or leaves out all places."""
         self._turn(set(range(len(self._places))))
 
     def action_changes(self) -> None:
@@ -147,7 +147,7 @@ class ReplaceScreen(ModalScreen[tuple[TextPlace, ...] | None]):
         self.app.push_screen(DiffScreen(one_line(found.title), before, after))
 
     def action_replace(self) -> None:
-        """Replace at the chosen places."""
+        """Replaces the words at the chosen places."""
         if self._chosen:
             self.dismiss(tuple(self._places[number].place for number in sorted(self._chosen)))
         else:

@@ -1,4 +1,4 @@
-"""Search over the whole project: results as they are typed for, by kind, each with the place in its line."""
+"""Search over the whole project: results while typing, by kind, each with its line."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
     kind: var[SearchKind | None] = var(None)
 
     def __init__(self, controller: SearchController, query: str = "", cursor: SearchHit | None = None) -> None:
-        """`query` is sought at once; `cursor` is where the cursor goes if it is found."""
+        """`query` is searched at once; `cursor` is the hit to select if it is found."""
         super().__init__()
         self._controller, self._first_hit = controller, cursor
         self.words = query
@@ -117,7 +117,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
 
     @property
     def is_answered(self) -> bool:
-        """The hits are those of the words in the line."""
+        """True when the displayed hits belong to the typed words."""
         return self._typed == self.words and self._resting is None and self._answered == self._asked
 
     @property
@@ -125,7 +125,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         return self.query_one(Input).value.strip()
 
     def compose(self) -> ComposeResult:
-        """The line to type in, how much was found, the hits, and the place under the cursor where there is room."""
+        """Yields the input, the number of hits, the hits, and the place under the cursor if there is space."""
         yield Input(self.words, placeholder=_("words to find in the whole project"))
         yield Static(markup=False, classes="details")
         with ListDetail():
@@ -134,7 +134,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         yield HintLine()
 
     def on_mount(self) -> None:
-        """Type at once; an earlier search is there again."""
+        """Focuses the input and restores an earlier search."""
         self.query_one(Input).focus()
         self._ask()
 
@@ -248,21 +248,21 @@ class SearchScreen(ModalScreen[SearchHit | None]):
 
     @on(OptionList.OptionSelected)
     def choose(self, message: OptionList.OptionSelected) -> None:
-        """A row was clicked."""
+        """Opens the clicked row."""
         message.stop()
         self.action_open()
 
     def action_go(self, step: int) -> None:
-        """Moves the cursor in the list while the hands stay in the line."""
+        """Moves the cursor in the list without leaving the input."""
         names = self.query_one(PickList)
         (names.action_cursor_down if step > 0 else names.action_cursor_up)()
 
     async def action_page(self, step: int) -> None:
-        """The same by pages."""
+        """Moves the cursor in the list by pages."""
         await self.query_one(PickList).run_action("page_down" if step > 0 else "page_up")
 
     def action_open(self) -> None:
-        """Goes to the place in the chapter; other texts are shown here."""
+        """Goes to the place in the chapter; other texts are displayed here."""
         if not self.is_answered:
             self._opens = True
             self._ask()
@@ -274,19 +274,19 @@ class SearchScreen(ModalScreen[SearchHit | None]):
             self.action_look()
 
     def action_order(self) -> None:
-        """Relevance or story order."""
+        """Switches between relevance and story order."""
         self.in_story_order = not self.in_story_order
         self._fill()
 
     def action_kind(self) -> None:
-        """The next kind of which there is something, then all again."""
+        """Shows the next kind that has hits, then all again."""
         there = [None, *(kind for kind in SEARCH_KINDS if self._counts.get(kind))]
         at = there.index(self.kind) if self.kind in there else 0
         self.kind = there[(at + 1) % len(there)]
         self._fill()
 
     def action_look(self) -> None:
-        """Read the place."""
+        """Opens the place for reading."""
         if self.hit is not None:
             attempt(self, self._look(self.hit))
 
@@ -297,12 +297,12 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         return await self._controller.workbench.memory.source(hit.uri, hit.start, hit.end, hit.level)
 
     def action_replace(self) -> None:
-        """Replace the words, after a look at every place."""
+        """Replaces the words, after showing every place."""
         if self.words:
             attempt(self, self._and_ask(self._controller.replace(self.words)), group="replace", exclusive=True)
 
     def action_take_back(self) -> None:
-        """Take the last replacement back."""
+        """Undoes the last replacement."""
         attempt(self, self._and_ask(self._controller.take_back()), group="replace", exclusive=True)
 
     async def _and_ask(self, work: Awaitable[None]) -> None:

@@ -1,4 +1,4 @@
-"""Search through the whole book, and replacement in the manuscript."""
+"""Search in the whole book, and replacement in the manuscript."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OpenAt = Callable[[ChapterId, int, int], Awaitable[None]]
 class SearchController:
     """Finds and replaces; `open_at` opens a chapter at a place.
 
-    The screens are loaded when they are opened: the first frame does not wait for them.
+    The screens are imported when they are opened, so that the first frame need not wait for them.
     """
 
     def __init__(self, screen: Screen[Any], workbench: Project, open_at: OpenAt) -> None:
@@ -50,7 +50,7 @@ class SearchController:
             await self._open_at(ChapterId(found.uri.removeprefix("manuscript/")), found.start, found.end)
 
     async def replace(self, words: str) -> None:
-        """Asks for the replacement, shows every place, replaces the chosen ones in one go."""
+        """Asks for the replacement, shows every place, and replaces the chosen ones at once."""
         from flowcabal_tui.tui.book.replace import ReplaceScreen
 
         places = await self.workbench.book.occurrences(words)
@@ -88,7 +88,7 @@ class SearchController:
         return await self.workbench.book.chapter_text(place.chapter, place.version)
 
     async def take_back(self) -> None:
-        """Takes the last replacement of this session back, in all chapters."""
+        """Undoes the last replacement of this session in all chapters."""
         if self._replaced is None:
             self._screen.notify(_("Nothing was replaced since the project was opened."), markup=False)
             return

@@ -43,7 +43,7 @@ class UpkeepController:
 
     @on_key("book.changes", group="changes", exclusive=True)
     async def undo_change(self) -> None:
-        """Asks which change, the last one first, and undoes it."""
+        """Asks which change to undo, the last one first, and undoes it."""
         listed = await self._workbench.book.changes()
         open_ones = [change for change in listed if not change.undone]
         last = await self._workbench.book.last_change()
@@ -66,7 +66,7 @@ class UpkeepController:
             self._screen.notify(_("Undone: {change}").format(change=words), markup=False)
 
     async def purge_chapter(self, under_cursor: Chapter | None) -> None:
-        """Asks which where chapters were deleted before, then for its name."""
+        """Asks which chapter, if there are deleted ones, then for its name as a confirmation."""
         deleted = await self._workbench.book.deleted_chapters()
         chapters = {str(each.id): each for each in ((under_cursor,) if under_cursor else ()) + deleted}
         chosen = next(iter(chapters), None)
@@ -85,7 +85,7 @@ class UpkeepController:
             self._book.drafts.forget(chapter.id)
 
     async def purge_output(self, kept: Curated) -> None:
-        """Asks for the beginning of its id."""
+        """Purges a kept output after the beginning of its id was typed."""
         name = kept.id[:8]
         await self._purge(Purge(output=kept.id), _("Purge the kept output {name}?").format(name=name), name)
 
@@ -103,7 +103,7 @@ class UpkeepController:
 
     @on_key("book.backup", group="backup", exclusive=True)
     async def back_up(self) -> None:
-        """Asks for the file, which must be new, and writes all of the project into it."""
+        """Asks for a new file and writes the whole project into it."""
         info = self._workbench.info
         named = info.path.absolute().parent / f"{info.path.absolute().name}-{self._now():%Y-%m-%d-%H%M}.zip"
         typed = await self._ask(

@@ -1,4 +1,4 @@
-"""The writing view: the text of the open chapter alone, in a readable measure; scene breaks; words by day."""
+"""The writing view: the text of the open chapter alone, in a readable width; scene breaks; words by day."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def _alike(one: str, other: str) -> int:
 
 
 class WritingController:
-    """Turns the workspace into the writing view and back. The editor, its drafts and its undo history stay the same."""
+    """Switches the workspace to the writing view and back. The editor, its drafts and its undo history are
+    unaffected."""
 
     def __init__(self, screen: Screen[Any], workbench: Project, view: View) -> None:
         self._screen, self._workbench, self._view = screen, workbench, view
@@ -65,7 +66,8 @@ class WritingController:
 
     @on_key("manuscript.writing", group="writing", exclusive=True)
     async def turn(self) -> None:
-        """All panes, the text alone, the text with only the current paragraph in full colour, all panes again."""
+        """Switches to the next view: all panes, the text alone, the text with only the current paragraph in full
+        colour."""
         if not self.is_on:
             await self._enter()
         elif not self._area.fades_others:
@@ -96,7 +98,7 @@ class WritingController:
 
     @on_key("book.words", group="looking")
     def show_days(self) -> None:
-        """Opens the words by day, where the goals are set."""
+        """Opens the words by day, where the goals can be set."""
         from flowcabal_tui.tui.book.days import DaysScreen
 
         async def read() -> tuple[WritingLog, dict[ChapterId, str]]:
@@ -132,7 +134,7 @@ class WritingController:
         self._area.report_edit()
 
     def leave(self) -> None:
-        """Shows all panes again; the editor stays as it is."""
+        """Shows all panes again; the editor is unaffected."""
         if self.is_on:
             self._screen.remove_class(*_CLASSES[: 1 if self._was_zoomed else 2])
             self._area.is_typewriter = self._area.fades_others = False

@@ -36,19 +36,19 @@ class WritingLine(Static):
         """Of each chapter that was edited in this session, how long it was at first and how long it is."""
 
     def follow(self, area: WritingArea) -> None:
-        """Counts along with an editor from here on."""
+        """Follows the changes of an editor."""
         if self.area is None:
             self.area = area
             self.watch(area, "edits", self._count, init=False)
             self.watch(area, "selection", self._count, init=False)
 
     def show_goals(self, goals: Goals, today: int, *, chinese: bool) -> None:
-        """Takes the goals, and by how much the saved book has grown today."""
+        """Sets the goals, and the growth of the saved book today."""
         self._goals, self._written_before, self._chinese = goals, today, chinese
         self._count()
 
     def open(self, chapter: Chapter) -> None:
-        """Counts for a chapter; it is in the editor."""
+        """Starts counting a chapter that is open in the editor."""
         self._chapter = chapter
         if self.area is not None:
             self._first.setdefault(chapter.id, self.area.length)

@@ -1,1 +1,1 @@
-"""The conversation with the book, beside any screen."""
+"""The conversation with the book, on top of any screen."""

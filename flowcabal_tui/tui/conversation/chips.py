@@ -1,4 +1,4 @@
-"""Texts sent with a question: chosen by a few letters, named in the question by `@`."""
+"""Texts sent with a question: chosen by a few letters, named in the question with `@`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SIGN: Final = "@"
 
 @dataclass(frozen=True, slots=True)
 class NamedChip:
-    """A chip and its name in the question, such as `@12 The Ferry`; it can be typed in `other` words too."""
+    """A chip and its name in the question, such as `@12 The Ferry`; it can also be typed in `other` words."""
 
     name: str
     chip: Chip
@@ -43,20 +43,20 @@ class NamedChip:
 
     @property
     def typed(self) -> tuple[str, ...]:
-        """All that can be typed for it, behind the sign."""
+        """All words that can be typed for it after the sign."""
         return (self.name.removeprefix(SIGN), *self.other)
 
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    """What was chosen, None for nothing, and the letters that were typed and are no part of its name."""
+    """The chosen chip, None for none, and the typed letters that are not part of its name."""
 
     chosen: NamedChip | None
     rest: str = ""
 
 
 def offered(chapters: Sequence[Chapter], entities: Sequence[Entity], selection: Chip | None) -> tuple[NamedChip, ...]:
-    """All that can be sent: the selection first, then chapters, then names."""
+    """All possible chips: the selection first, then chapters, then names."""
     found = [NamedChip(SIGN + _("selection"), selection)] if selection else []
     found += [
         NamedChip(
@@ -74,15 +74,15 @@ def offered(chapters: Sequence[Chapter], entities: Sequence[Entity], selection: 
 
 
 def still_named(chips: Sequence[NamedChip], text: str) -> tuple[NamedChip, ...]:
-    """The chips whose names are in the question: deleting a name removes its chip."""
+    """The chips whose names are in the question; deleting a name removes its chip."""
     return tuple(each for each in chips if each.name in text)
 
 
 def named_first(choices: Sequence[NamedChip], text: str) -> Picked:
-    """The choice whose name the text begins with, the longest one, and the rest of the text.
+    """The choice whose name begins the text, the longest one, and the rest of the text.
 
-    Chinese has no blanks, so any character ends a name, but for a Latin letter or a digit behind another one. A name
-    that several choices have is nobody's.
+    Chinese has no blanks, so any character ends a name, except a Latin letter or a digit after another one. An
+    ambiguous name matches nothing.
     """
     named: dict[str, list[NamedChip]] = {}
     for each in choices:
@@ -101,7 +101,7 @@ def _plain(words: str) -> str:
 
 
 class ChipPicker(ModalScreen[Picked]):
-    """Letters narrow the list; Enter takes the row, F2 takes a chapter in full. Words that name no row end it."""
+    """Typing narrows the list; Enter takes the row, F2 takes a chapter in full. Words without a match close it."""
 
     DEFAULT_CSS = """
     ChipPicker { align: right bottom; background: transparent; }
@@ -122,7 +122,7 @@ class ChipPicker(ModalScreen[Picked]):
         self._choices, self._letters = tuple(choices), letters
 
     def compose(self) -> ComposeResult:
-        """A line to type in, and the list."""
+        """Yields a line to type in, and the list."""
         with Vertical(classes="dialog"):
             yield Input(self._letters, placeholder=_("a chapter, a name"), compact=True)
             yield PickList()
@@ -131,7 +131,7 @@ class ChipPicker(ModalScreen[Picked]):
             )
 
     def on_mount(self) -> None:
-        """Everything at first, or what fits the letters."""
+        """Shows everything, or the matches of the letters."""
         self._fill("")
         line = self.query_one(Input)
         line.focus()
@@ -140,12 +140,12 @@ class ChipPicker(ModalScreen[Picked]):
 
     @on(Input.Changed)
     def narrow(self, event: Input.Changed) -> None:
-        """Shows the matching items, the best first; where none is left, the letters are words of the question."""
+        """Shows the matches, best first; if there are none, the letters become words of the question."""
         event.stop()
         self._narrow()
 
     def on_key(self, event: Key) -> None:
-        """A character that comes before the line has the focus."""
+        """Handles a character typed before the input has the focus."""
         line = self.query_one(Input)
         if event.is_printable and event.character and not line.has_focus:
             event.stop()
@@ -183,23 +183,23 @@ class ChipPicker(ModalScreen[Picked]):
 
     @on(Input.Submitted)
     def take_typed(self, event: Input.Submitted) -> None:
-        """Enter in the line."""
+        """Takes the row on Enter in the input."""
         event.stop()
         self.action_take(False)
 
     @on(OptionList.OptionSelected)
     def take_row(self, event: OptionList.OptionSelected) -> None:
-        """Enter or a click on a row."""
+        """Takes the row on Enter or a click."""
         event.stop()
         self.action_take(False)
 
     def action_move(self, rows: int) -> None:
-        """The cursor of the list, while letters are typed."""
+        """Moves the cursor of the list while typing."""
         listed = self.query_one(PickList)
         (listed.action_cursor_down if rows > 0 else listed.action_cursor_up)()
 
     def action_take(self, whole: bool) -> None:
-        """Give the row under the cursor back."""
+        """Returns the row under the cursor."""
         picked = self.query_one(PickList).picked
         if picked is not None:
             chosen = self._choices[int(picked)]
@@ -208,7 +208,7 @@ class ChipPicker(ModalScreen[Picked]):
             self.dismiss(Picked(NamedChip(name, replace(chosen.chip, whole=is_whole))))
 
     def action_leave(self) -> None:
-        """Choose nothing; the letters stay in the question."""
+        """Closes without a choice; the letters stay in the question."""
         self.dismiss(Picked(None, self.query_one(Input).value))
 
 

@@ -1,4 +1,4 @@
-"""Opens the conversation beside any screen, and passes the engine's events to it."""
+"""Opens the conversation on top of any screen, and passes the engine's events to it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class OtherPages:
 
 
 class ConversationController:
-    """The panel is loaded when it is opened for the first time: a project is on the screen sooner."""
+    """Controls the panel, which is imported when it is first opened, so that a project is displayed sooner."""
 
     def __init__(
         self,
@@ -48,14 +48,14 @@ class ConversationController:
         workflow: Callable[[], str],
         pages: OtherPages,
     ) -> None:
-        """`open_at` opens a chapter at characters of its text; `selection` and `workflow` are those in view."""
+        """`open_at` opens a chapter at characters of its text; `selection` and `workflow` return the current ones."""
         self._screen, self._workbench, self._view, self._open_at = screen, workbench, view, open_at
         self._selection, self._workflow, self._pages = selection, workflow, pages
         self._identity: ConversationId | None = None
         self._typed: Typed | None = None
 
     def toggle(self) -> None:
-        """Opens the panel over the screen on top, or closes it."""
+        """Opens the panel on top of the current screen, or closes it."""
         if (shown := self._shown()) is not None:
             if self._screen.app.screen is shown:
                 shown.action_close()

@@ -1,4 +1,4 @@
-"""The line of a question: the texts that go with it, and what it would cost."""
+"""The input of a question, with its attached texts and its price."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ QuoteOf = Callable[[str, Sequence[Chip]], Awaitable[AskQuote]]
 
 @dataclass
 class Typed:
-    """The unsent question, kept while the panel is closed."""
+    """The unsent question, stored while the panel is closed."""
 
     text: str = ""
     chips: tuple[NamedChip, ...] = ()
 
 
 class QuestionLine(Vertical):
-    """`@` opens the list of texts to send; tokens and price of the question are shown below it."""
+    """`@` opens the list of texts to send; tokens and price of the question are displayed below it."""
 
     DEFAULT_CSS = """
     QuestionLine { height: auto; }
@@ -62,22 +62,22 @@ class QuestionLine(Vertical):
         self._wait: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        """The line, and its price."""
+        """Yields the line, and its price."""
         yield Input(self.typed.text, placeholder=_("Ask about the book. @ adds a chapter or a name"))
         yield Static(markup=False, classes="cost")
 
     def on_mount(self) -> None:
-        """What was typed before has its price."""
+        """Shows the price of the text typed before."""
         self.quote_soon()
 
     @property
     def line(self) -> Input:
-        """The line to type in."""
+        """The input."""
         return self.query_one(Input)
 
     @on(Input.Changed)
     def note_typed(self, event: Input.Changed) -> None:
-        """The price follows the words."""
+        """Updates the price after a key."""
         event.stop()
         text, before = event.value, self.typed.text
         at = next((n for n, (old, new) in enumerate(zip(before, text, strict=False)) if old != new), len(before))
@@ -108,7 +108,7 @@ class QuestionLine(Vertical):
         line.cursor_position = len(before)
 
     def quote_soon(self) -> None:
-        """Asks for the price when no key has come for a moment."""
+        """Requests the price after a short pause in typing."""
         if self._wait is not None:
             self._wait.stop()
         if self.typed.text.strip():
@@ -119,7 +119,7 @@ class QuestionLine(Vertical):
             self._show(None)
 
     def quote_now(self) -> None:
-        """Asks for the price."""
+        """Requests the price."""
         attempt(self.screen, self._quote(), group="talk-quote", exclusive=True)
 
     async def _quote(self) -> None:
@@ -139,7 +139,7 @@ class QuestionLine(Vertical):
 
     @on(Input.Submitted)
     def ask(self, event: Input.Submitted) -> None:
-        """Enter sends."""
+        """Sends the question on Enter."""
         event.stop()
         text, chips = clean(event.value).strip(), tuple(each.chip for each in self.typed.chips)
         if text:

@@ -57,7 +57,7 @@ _SHOWN: Final = 400
 
 @dataclass(frozen=True, slots=True)
 class TalkRow:
-    """One row with the object of its keys."""
+    """One row with the object on which its keys act."""
 
     id: str
     drawn: Visual
@@ -68,12 +68,12 @@ class TalkRow:
 
     @property
     def permission(self) -> Permission | None:
-        """The permission that it requests."""
+        """The permission request of the row, if any."""
         return self.call.permission if self.call else None
 
     @property
     def waits(self) -> bool:
-        """True for a card or a permission request that is not decided."""
+        """True for an undecided card or permission request."""
         if self.card is not None:
             return self.card.state in OPEN_STATES
         return self.permission is not None and not self.permission.answer
@@ -81,7 +81,7 @@ class TalkRow:
 
 @dataclass(frozen=True, slots=True)
 class NameWords:
-    """The words for chapters and names."""
+    """The display names of chapters and entities."""
 
     positions: Mapping[ChapterId, int]
     names: Mapping[EntityId, str]
@@ -162,7 +162,7 @@ def _turn_rows(
 
 
 def live_row(turn: Turn) -> TalkRow:
-    """The answer that arrives, without its marks."""
+    """The row of the arriving answer, without its marks."""
     shown = shown_while_it_arrives(turn.answer).strip()
     words = " ".join(clean(shown).split()) or "…"
     return TalkRow(f"t{turn.number}.live", HangingRow("  ", words), turn)

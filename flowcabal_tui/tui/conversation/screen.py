@@ -1,4 +1,4 @@
-"""The conversation: a panel on the right of any screen, or the whole screen where there is little space."""
+"""The conversation: a panel at the right of any screen, or the whole screen if there is little space."""
 
 from __future__ import annotations
 
@@ -146,21 +146,21 @@ class ConversationScreen(ModalScreen[Citation | None]):
 
     @property
     def rows(self) -> TurnList:
-        """The turns."""
+        """The list of turns."""
         return self.query_one(TurnList)
 
     @property
     def question(self) -> QuestionLine:
-        """The question that is typed."""
+        """The input for a question."""
         return self.query_one(QuestionLine)
 
     @property
     def line(self) -> Input:
-        """The line to type in."""
+        """The text field of the question."""
         return self.question.line
 
     def compose(self) -> ComposeResult:
-        """The head with the level, the turns, the input, the price of the question."""
+        """Yields the head with the level, the turns, the input, the price of the question."""
         with Vertical():
             yield Static(markup=False, classes="head")
             yield TurnList()
@@ -168,7 +168,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
             yield HintLine()
 
     def on_mount(self) -> None:
-        """Type at once."""
+        """Focuses the input."""
         self.line.focus()
         self.work(self.reload(to_end=True), exclusive=True)
 
@@ -223,7 +223,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
     # What arrives
 
     def heard(self, event: AnswerStreaming) -> None:
-        """A piece of the answer."""
+        """Shows a piece of the answer."""
         for at, turn in enumerate(self._turns):
             if event.conversation == self.identity and turn.number == event.turn and turn.state == "in_progress":
                 known = turn.answer[: event.offset]
@@ -232,7 +232,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
                 self.rows.show_live(live_row(grown))
 
     def changed(self, event: TurnChanged) -> None:
-        """A turn began, did something or ended."""
+        """Updates a turn that began, changed or ended."""
         if event.conversation == self.identity:
             self.work(self.reload() if event.turn == 0 else self._read_turns(), exclusive=True, group="talk-read")
 
@@ -240,7 +240,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
 
     @on(QuestionLine.Asked)
     def ask(self, message: QuestionLine.Asked) -> None:
-        """Enter sends; while an answer arrives the question waits for its turn."""
+        """Sends the question on Enter; while an answer arrives, the question is queued."""
         message.stop()
         self.rows.follow()
         asked = AskBook(self.identity, message.text, tuple(message.chips))
@@ -250,7 +250,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
 
     @on(OptionList.OptionSelected)
     def open_row(self, event: OptionList.OptionSelected) -> None:
-        """A place in its chapter, or the difference of a card."""
+        """Opens a place in its chapter, or the difference of a card."""
         event.stop()
         row = self.rows.row
         after = row.card.difference.after if row is not None and row.card is not None else None
@@ -271,7 +271,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
             self.dismiss(places[int(chosen)])
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Keys of the list are letters of the line; those of a card are off where they would do nothing."""
+        """Disables keys of the list in the input, and keys of a card that would do nothing."""
         if action not in ("accept", "refuse", "edit", "undo", "send", "delete"):
             return True
         if self.line.has_focus:
@@ -288,11 +288,11 @@ class ConversationScreen(ModalScreen[Citation | None]):
 
     @on(OptionList.OptionHighlighted)
     def turn_to_row(self) -> None:
-        """The keys follow the cursor."""
+        """Updates the keys for the row under the cursor."""
         self.refresh_bindings()
 
     def action_switch(self) -> None:
-        """From the line to the list, and back."""
+        """Switches between the input and the list."""
         (self.rows if self.line.has_focus else self.line).focus()
 
     def action_accept(self) -> None:
@@ -300,7 +300,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
         self._decide(accept=True)
 
     def action_refuse(self) -> None:
-        """Refuse it."""
+        """Refuses the card or the permission."""
         self._decide(accept=False)
 
     def _decide(self, *, accept: bool) -> None:
@@ -318,7 +318,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
         await self._read_turns()
 
     def action_edit(self) -> None:
-        """Accept the card with other words."""
+        """Accepts the card after editing it."""
         row = self.rows.row
         if row is not None and row.card is not None and row.waits:
             self.work(self._edit(row))
@@ -341,7 +341,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
             await self._read_turns()
 
     def action_undo(self) -> None:
-        """Take the decision on the card back."""
+        """Undoes the decision on the card."""
         row = self.rows.row
         if row is not None and row.card is not None and row.card.state in DECIDED:
             self.work(self._carry_out(UndoDecision(row.card.id)))
@@ -355,7 +355,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
     # The conversation
 
     def action_receipt(self) -> None:
-        """What goes out with the question that is typed, or went out with the one under the cursor."""
+        """Shows the texts that go with the typed question, or went with the one under the cursor."""
         row, quoted = self.rows.row, self.question.quoted
         if self.line.has_focus and quoted is not None:
             receipt, words = quoted.receipt, self.line.value
@@ -395,7 +395,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
         return [*found, *([Scope("workflow", view.workflow)] if view.workflow else [])]
 
     def action_others(self) -> None:
-        """Another conversation, a new one, or those with some words."""
+        """Lists conversations to switch to, and offers a new one or a search."""
         self.work(self._others())
 
     async def _others(self, words: str = "") -> None:
@@ -415,7 +415,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
                 self.line.focus()
 
     def action_delete(self) -> None:
-        """Delete the conversation, after a question."""
+        """Deletes the conversation, after a question."""
         self.work(self._delete())
 
     async def _delete(self) -> None:

@@ -1,4 +1,4 @@
-"""The turns of a conversation as a list whose rows wrap; the cursor follows the answer while it is at the end."""
+"""The turns of a conversation as a list with wrapped rows; the cursor follows the answer while it is at the end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from flowcabal_tui.tui.shared.lists import PickList
 
 
 class TurnList(PickList):
-    """Shows rows; it reads and decides nothing."""
+    """Shows rows; reads and decides nothing."""
 
     DEFAULT_CSS = """
     TurnList { text-wrap: wrap; scrollbar-size-vertical: 1; overflow-x: hidden; }
@@ -23,7 +23,7 @@ class TurnList(PickList):
 
     @property
     def row(self) -> TalkRow | None:
-        """The one under the cursor."""
+        """The row under the cursor."""
         return self._listed.get(self.picked or "")
 
     @property
@@ -32,7 +32,7 @@ class TurnList(PickList):
         return tuple(self._listed.values())
 
     def show_rows(self, rows: Sequence[TalkRow], *, to_end: bool = False) -> None:
-        """Other rows; the cursor stays at its row, or goes to the end where it was at the end."""
+        """Shows other rows; the cursor stays at its row, or at the end if it was there."""
         at_end = to_end or self.highlighted is None or self.highlighted >= len(self._listed) - 1
         self._listed = {each.id: each for each in rows}
         self.refill([Option(each.drawn, id=each.id) for each in rows])
@@ -40,7 +40,7 @@ class TurnList(PickList):
             self.follow()
 
     def show_live(self, row: TalkRow) -> None:
-        """The answer has grown."""
+        """Updates the arriving answer."""
         if row.id in self._listed:
             at_end = self.highlighted is None or self.highlighted >= len(self._listed) - 1
             self._listed[row.id] = row
@@ -49,6 +49,6 @@ class TurnList(PickList):
                 self.follow()
 
     def follow(self) -> None:
-        """To the last row, and to its end."""
+        """Moves to the end of the last row."""
         self.action_last()
         self.call_after_refresh(self.scroll_end, animate=False)

@@ -1,4 +1,4 @@
-"""Short answers to choose from: each has its number, which is its key."""
+"""Short numbered answers; the number is the key."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DIGITS: Final = "1,2,3,4,5,6,7,8,9"
 
 
 class AnswerList(PickList):
-    """The answers below each other; a digit takes one at once, enter takes the one under the cursor."""
+    """Answers in a column; a digit takes one at once, Enter takes the one under the cursor."""
 
     DEFAULT_CSS = """
     AnswerList { height: auto; max-height: 50%; text-wrap: wrap; border-top: solid $panel; padding: 0 1; }
@@ -36,12 +36,12 @@ class AnswerList(PickList):
 
     @dataclass
     class Taken(Message):
-        """The answer with this number, from 1."""
+        """The answer with this number, from 1, was taken."""
 
         number: int
 
     def show(self, choices: Sequence[Choice]) -> None:
-        """Other answers; the cursor is at the first."""
+        """Shows other answers, with the cursor on the first."""
         self.clear_options()
         self.add_options(
             [Option(HangingRow(f"{n:>2}  ", one_line(each.label)), id=str(n)) for n, each in enumerate(choices, 1)]
@@ -49,14 +49,14 @@ class AnswerList(PickList):
         self.action_first()
 
     def action_take(self, number: int) -> None:
-        """By its digit."""
+        """Takes an answer by its digit."""
         if number <= self.option_count:
             self.highlighted = number - 1
             self.post_message(self.Taken(number))
 
     @on(OptionList.OptionSelected)
     def take_highlighted(self, message: OptionList.OptionSelected) -> None:
-        """By enter."""
+        """Takes the answer under the cursor on Enter."""
         message.stop()
         if message.option.id is not None:
             self.post_message(self.Taken(int(message.option.id)))

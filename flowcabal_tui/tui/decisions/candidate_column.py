@@ -1,4 +1,4 @@
-"""One candidate: its letter, facts against it, and its paragraphs below their beats."""
+"""One candidate: its letter, its problems, and its paragraphs below their beats."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class CandidateColumn(Vertical):
         """The row of the plan that has a paragraph."""
 
     def compose(self) -> ComposeResult:
-        """A head and the paragraphs."""
+        """Yields a heading and the paragraphs."""
         yield Static(markup=False, classes="who")
         yield PickList()
 
     @property
     def names(self) -> PickList:
-        """The paragraphs."""
+        """The list of paragraphs."""
         return self.query_one(PickList)
 
     @property
@@ -58,7 +58,7 @@ class CandidateColumn(Vertical):
     def show(
         self, comparison: Comparison, place: int, taken: Sequence[Taken], *, is_current: bool, is_equal: bool
     ) -> None:
-        """Shows a candidate; where it was shown before, the cursor stays."""
+        """Shows a candidate; keeps the cursor if it was displayed before."""
         candidate, before = comparison.candidates[place], self.paragraph if self.place == place else 0
         self.place = place
         self.query_one(".who", Static).update(head_words(candidate, place, is_current=is_current, is_equal=is_equal))
@@ -79,20 +79,20 @@ class CandidateColumn(Vertical):
             self.names.call_after_refresh(self.names.scroll_home, animate=False)
 
     def go_on(self) -> None:
-        """Puts the cursor on the next paragraph, if there is one."""
+        """Moves the cursor to the next paragraph, if there is one."""
         following = [paragraph for paragraph in self._rows if paragraph > (self.paragraph or 0)]
         if following:
             self.names.pick(str(min(following)))
 
     def go_to_row(self, row: int) -> None:
-        """Puts the cursor on the first paragraph of a row of the plan, or of the next that has one."""
+        """Moves the cursor to the first paragraph of a row of the plan, or of the next row that has one."""
         wanted = [paragraph for paragraph, at in self._rows.items() if at >= row]
         if wanted and self.row != row:
             self.names.pick(str(min(wanted)))
 
 
 def head_words(candidate: Candidate, place: int, *, is_current: bool, is_equal: bool) -> str:
-    """Two lines: the letter with the maker, if shown; below, the number of facts against it."""
+    """Two lines: the letter with the origin, if revealed; below, the number of problems."""
     made = maker_words(candidate.maker) if candidate.maker else ""
     first = facts_words(LETTERS[place], made, _("equally good") if is_equal else "")
     marks = len(candidate.marks)

@@ -1,4 +1,4 @@
-"""Work of agents for a comparison, each after the writer agreed to its price: facts, further candidates, seams."""
+"""Work of agents for a comparison, each after the writer agreed to its price: checks, further candidates, seams."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ MORE: int = 6
 
 
 class CandidateWork:
-    """Asks on behalf of a screen; `tell` shows the running work, "" for none."""
+    """Requests work on behalf of a screen; `tell` shows the running work, "" for none."""
 
     def __init__(self, screen: Screen[Any], access: ComparisonAccess, tell: Callable[[str], None]) -> None:
         self._screen, self._access, self._tell = screen, access, tell
 
     def show_facts(self, letter: str, candidate: Candidate) -> None:
-        """Shows all facts against a candidate, and the unchecked angles."""
+        """Shows all problems of a candidate, and the unchecked angles."""
         reasons = [finding_in_full(mark.finding) if mark.finding else mark.reason for mark in candidate.marks]
         reasons += list(candidate.unchecked)
         if not reasons:
@@ -44,7 +44,7 @@ class CandidateWork:
         self._screen.app.push_screen(SourceScreen(SourceText("", title, "\n\n———\n\n".join(reasons))))
 
     async def sift(self) -> None:
-        """Checks the facts of all candidates."""
+        """Checks all candidates against facts."""
         ways = (("rules", _("by rule: costs nothing")), ("model", _("also by the agents' model, from every angle")))
         asked = ChooseScreen(_("Check the facts of all candidates?"), ways)
         way: str | None = await self._screen.app.push_screen_wait(asked)

@@ -1,4 +1,4 @@
-"""A choice in progress: equally good candidates, the taken paragraphs, and the result."""
+"""An unfinished choice: equally good candidates, the taken paragraphs, and the result."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def result_of(comparison: Comparison, draft: ChoiceDraft) -> str:
 
 
 def known(comparison: Comparison, draft: ChoiceDraft) -> ChoiceDraft:
-    """The draft without references that the comparison does not have."""
+    """The draft without paragraphs that the comparison does not contain."""
     names = {each.digest for each in comparison.candidates}
     taken = tuple(each for each in draft.taken if each.candidate in names)
     return replace(draft, equal=tuple(each for each in draft.equal if each in names), taken=taken)
@@ -40,7 +40,7 @@ def with_equal(draft: ChoiceDraft, candidate: Digest) -> ChoiceDraft:
 
 
 def beat_at(comparison: Comparison, taken: Taken) -> tuple[Taken, ...]:
-    """All paragraphs of a candidate for the beat of this one."""
+    """All paragraphs of a candidate for the same beat."""
     row = comparison.rows[row_of(comparison, taken)]
     return tuple(Taken(taken.candidate, number) for number in row.cells[comparison.place(taken.candidate)])
 
@@ -78,11 +78,11 @@ def _put_in(comparison: Comparison, text: str, part: Taken, words: str, taken: t
 
 
 def edited(comparison: Comparison, draft: ChoiceDraft, text: str) -> ChoiceDraft:
-    """The draft with the typed result; a result equal to the taken paragraphs is no edit."""
+    """The draft with the typed result; a result equal to the taken paragraphs does not count as edited."""
     return replace(draft, text=None if text == composed(comparison, draft.taken) else text)
 
 
 def verdict_on(draft: ChoiceDraft, candidate: Digest) -> Verdict:
-    """A candidate was chosen: alone, or as the first of those that are equally good."""
+    """The verdict for a chosen candidate: alone, or as the first of equally good ones."""
     others = tuple(each for each in draft.equal if each != candidate)
     return Verdict("tie", (candidate, *others)) if others else Verdict("chosen", (candidate,))

@@ -1,4 +1,4 @@
-"""The comparison of candidates: blind and side by side, beat by beat; chosen, or put together beside them."""
+"""The comparison of candidates: blind and in columns, beat by beat; the writer chooses or composes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ THREE: Final = 180
 
 
 class ComparisonScreen(Screen[None]):
-    """Shows the candidates of one target; the choice is kept as it is made."""
+    """Shows the candidates of one target; the unfinished choice is stored."""
 
     help = HELP
     DEFAULT_CSS = STYLE
@@ -62,7 +62,7 @@ class ComparisonScreen(Screen[None]):
         self._progress = ""
 
     def compose(self) -> ComposeResult:
-        """A head, the facts, the candidates, the result, the keys."""
+        """Yields a heading, the problems, the candidates, the result and the keys."""
         yield Static(markup=False, classes="head")
         yield Static(markup=False, classes="details")
         with Horizontal():
@@ -79,7 +79,7 @@ class ComparisonScreen(Screen[None]):
         self.work(self.reload())
 
     def work(self, work: Coroutine[Any, Any, None], *, exclusive: bool = False) -> None:
-        """Starts work and shows its refusal."""
+        """Starts work and shows its errors."""
 
         async def guarded() -> None:
             try:
@@ -96,7 +96,7 @@ class ComparisonScreen(Screen[None]):
 
     @property
     def area(self) -> ProseArea:
-        """The result."""
+        """The editor of the result."""
         return self.query_one(ProseArea)
 
     @property
@@ -105,7 +105,7 @@ class ComparisonScreen(Screen[None]):
         return self.is_mounted and self.area.has_focus
 
     async def reload(self) -> None:
-        """The candidates as they are now; the choice is read once."""
+        """Reads the current candidates; the choice is read only once."""
         try:
             comparison = await self._access.comparison()
         except FlowCabalError as error:
@@ -135,7 +135,7 @@ class ComparisonScreen(Screen[None]):
             self.dismiss(None)
 
     def note_progress(self, done: int, total: int) -> None:
-        """Shows the progress of a check of the facts, or its end."""
+        """Shows the progress of a check, or its end."""
         words = _("checking facts: {done} of {total}").format(done=done, total=total)
         self._note(words if done < total else "")
 
@@ -146,7 +146,7 @@ class ComparisonScreen(Screen[None]):
     # What is shown
 
     def on_resize(self, _event: Resize) -> None:
-        """Another width has space for another number of columns."""
+        """Adapts the number of columns to the width."""
         self._refresh_columns()
 
     @property
@@ -225,7 +225,7 @@ class ComparisonScreen(Screen[None]):
         self.area.read_only = self._comparison is not None and self._comparison.is_decided
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While the result is typed letters are letters; a choice that is made can only be read and taken back."""
+        """Disables letter keys while typing; a made choice can only be read or undone."""
         if not self.is_mounted or self._comparison is None:
             return action in ("leave", "help")
         if self.is_typing and action not in EDITING:
@@ -238,7 +238,7 @@ class ComparisonScreen(Screen[None]):
 
     @on(DescendantFocus)
     def follow_focus(self, event: DescendantFocus) -> None:
-        """A column that was clicked, or reached with tab, is the current one."""
+        """Makes the focused column the current one."""
         for column in self._columns:
             if column in event.widget.ancestors and column.place != self._current:
                 self._current = column.place
@@ -248,7 +248,7 @@ class ComparisonScreen(Screen[None]):
 
     @on(OptionList.OptionHighlighted)
     def follow_row(self, message: OptionList.OptionHighlighted) -> None:
-        """The other candidates go to the same beat."""
+        """Scrolls the other candidates to the same beat."""
         message.stop()
         here = self._column
         if here is not None and message.option_list is here.names and here.names.has_focus:
@@ -258,29 +258,29 @@ class ComparisonScreen(Screen[None]):
 
     @on(OptionList.OptionSelected)
     def take_selected(self, message: OptionList.OptionSelected) -> None:
-        """Enter takes too."""
+        """Takes the paragraph on Enter."""
         message.stop()
         if self.check_action("take", ()):
             self.action_take()
 
     def action_go(self, number: int) -> None:
-        """To the candidate with that number."""
+        """Goes to the candidate with that number."""
         if self._comparison is not None and 1 <= number <= len(self._comparison.candidates):
             self._current = number - 1
             self._refresh_columns(focus=True)
 
     def action_step(self, step: int) -> None:
-        """To the candidate beside."""
+        """Goes to the next or previous candidate."""
         self.action_go(self._current + 1 + step)
 
     def action_result(self) -> None:
-        """To the text of parts."""
+        """Goes to the composed text."""
         self._shows_result = True
         self._refresh_columns()
         self.area.focus()
 
     def action_leave(self) -> None:
-        """Out of the result, else back; the choice is kept as it is."""
+        """Leaves the result, else the page; the unfinished choice is stored."""
         if self.is_typing or self._shows_result:
             self.area.report_edit()
             self._shows_result = False
@@ -308,7 +308,7 @@ class ComparisonScreen(Screen[None]):
         return comparison, Taken(comparison.candidates[self._current].digest, column.paragraph)
 
     def action_take(self) -> None:
-        """Take the paragraph under the cursor, or leave it out again."""
+        """Takes the paragraph under the cursor, or leaves it out again."""
         if (here := self._here()) is not None:
             comparison, taken = here
             self._change(with_taken(comparison, self._draft, (taken,)))
@@ -316,7 +316,7 @@ class ComparisonScreen(Screen[None]):
                 self._column.go_on()
 
     def action_take_beat(self) -> None:
-        """Take all of the beat under the cursor."""
+        """Takes all paragraphs for the beat under the cursor."""
         if (here := self._here()) is not None:
             comparison, taken = here
             self._change(with_taken(comparison, self._draft, beat_at(comparison, taken)))
@@ -327,7 +327,7 @@ class ComparisonScreen(Screen[None]):
         past_typed(self, self._draft.text is not None, lambda: self._change(empty))
 
     def action_equal(self) -> None:
-        """This one is as good as another."""
+        """Marks the candidate as equally good."""
         if self._comparison is not None:
             self._change(with_equal(self._draft, self._comparison.candidates[self._current].digest))
 
@@ -341,7 +341,7 @@ class ComparisonScreen(Screen[None]):
             self._tell()
 
     def action_choose(self) -> None:
-        """Choose the candidate with the focus."""
+        """Chooses the candidate with the focus."""
         if self._comparison is None:
             return
         verdict = verdict_on(self._draft, self._comparison.candidates[self._current].digest)
@@ -350,12 +350,12 @@ class ComparisonScreen(Screen[None]):
         self._ask(_("Choose all of {letter}?").format(letter=letter) if self._result else "", words, verdict)
 
     def action_none(self) -> None:
-        """None of them is good enough."""
+        """Decides that none of them is good enough."""
         words = _("All candidates are rejected. A run that waits for the choice ends here; `U` undoes it.")
         self._ask(_("None of them?"), words, Verdict("none"))
 
     def action_submit(self) -> None:
-        """Choose the text of parts."""
+        """Chooses the composed text."""
         self.area.report_edit()
         if not self.area.text.strip():
             self.notify(_("Take a paragraph first: Space."), markup=False)
@@ -385,7 +385,7 @@ class ComparisonScreen(Screen[None]):
             self.notify(_("Chosen. The headings show which model wrote which text; Esc goes back."), markup=False)
 
     def action_take_back(self) -> None:
-        """The choice is open again."""
+        """Reopens the choice."""
         self.work(self._take_back())
 
     async def _take_back(self) -> None:
@@ -396,12 +396,12 @@ class ComparisonScreen(Screen[None]):
     # What agents add
 
     def action_why(self) -> None:
-        """All facts against this candidate."""
+        """Shows all problems of this candidate."""
         if self._comparison is not None:
             self._agents.show_facts(LETTERS[self._current], self._comparison.candidates[self._current])
 
     def action_sift(self) -> None:
-        """Check the facts of all candidates."""
+        """Checks all candidates against facts."""
         self.work(self._sift())
 
     async def _sift(self) -> None:
@@ -409,7 +409,7 @@ class ComparisonScreen(Screen[None]):
         await self.reload()
 
     def action_more(self) -> None:
-        """Write further candidates."""
+        """Writes further candidates."""
         self.work(self._more())
 
     async def _more(self) -> None:
@@ -419,7 +419,7 @@ class ComparisonScreen(Screen[None]):
             await self.reload()
 
     def action_seams(self) -> None:
-        """A pass over the seams of the result."""
+        """Smooths the seams of the result."""
         self.work(self._seams())
 
     async def _seams(self) -> None:

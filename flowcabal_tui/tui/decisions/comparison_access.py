@@ -1,4 +1,4 @@
-"""The requests of the comparison of candidates to the project."""
+"""Requests of the comparison of candidates to the project."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ComparisonAccess:
         self._workbench, self.target = workbench, target
 
     async def comparison(self) -> Comparison:
-        """The candidates as they are now."""
+        """The current candidates."""
         return await self._workbench.comparisons.comparison(self.target)
 
     async def draft(self, comparison: Comparison) -> ChoiceDraft:
@@ -51,16 +51,16 @@ class ComparisonAccess:
             return ChoiceDraft()
 
     async def save(self, comparison: Comparison, draft: ChoiceDraft) -> None:
-        """Writes down a choice that is not made yet."""
+        """Stores an unfinished choice."""
         text = None if draft == ChoiceDraft() else to_json(draft)
         await self._workbench.drafts.put_draft(comparison.draft_key, text)
 
     async def decide(self, comparison: Comparison, verdict: Verdict, taken: Sequence[Taken]) -> None:
-        """Records the writer's choice. The draft stays in case it is undone."""
+        """Records the writer's choice. The draft is kept in case it is undone."""
         await self._workbench.carry_out(DecideComparison(self.target, verdict, tuple(taken)))
 
     async def take_back(self, comparison: Comparison) -> None:
-        """The choice is open again."""
+        """Reopens the choice."""
         await self._workbench.carry_out(TakeBackChoice(comparison.id))
 
     async def quote_more(self, count: int) -> Quote:
@@ -77,15 +77,15 @@ class ComparisonAccess:
         return await self._workbench.comparisons.quote_sifting(self.target)
 
     async def sift(self, *, model: bool) -> None:
-        """Checks the facts of all candidates."""
+        """Checks all candidates against facts."""
         await self._workbench.carry_out(SiftCandidates(self.target, model))
 
     async def seams(self, text: str, taken: Sequence[Taken]) -> tuple[SeamHunk, ...] | None:
-        """The changes at the seams of this text, if they were asked for."""
+        """The changes at the seams of this text, if they were requested."""
         return await self._workbench.comparisons.seam_changes(self.target, text, tuple(taken))
 
     async def quote_seams(self, text: str, taken: Sequence[Taken]) -> Quote:
-        """The price of a pass over the seams."""
+        """The price of smoothing the seams."""
         return await self._workbench.comparisons.quote_seams(self.target, text, tuple(taken))
 
     def quote_price(self, quote: Quote) -> list[str]:
@@ -93,7 +93,7 @@ class ComparisonAccess:
         return quote_price(self._workbench, quote)
 
     async def smooth(self, text: str, taken: Sequence[Taken]) -> None:
-        """Asks for the changes at the seams."""
+        """Requests the changes at the seams."""
         await self._workbench.carry_out(SmoothSeams(self.target, text, tuple(taken)))
 
     async def outcomes(self) -> tuple[OutcomeCount, ...]:

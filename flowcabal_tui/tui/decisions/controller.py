@@ -1,4 +1,4 @@
-"""Questions of runs: counted, announced, answered."""
+"""Questions of runs: counting, announcing, answering."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class DecisionController:
         attempt(self._screen, self.load(), group="questions", exclusive=True)
 
     def set_title(self) -> None:
-        """The terminal's title: the project, and how many questions wait."""
+        """Sets the terminal's title: the project, and the number of waiting questions."""
         name = self._workbench.info.name
         title = f"({self.count}) {name}" if self._waiting else name
         set_terminal_title(self._screen.app, f"{title} - FlowCabal")
@@ -110,7 +110,7 @@ class DecisionController:
 
     @on_key("decisions.open", group="decisions", exclusive=True)
     async def open(self) -> None:
-        """The full-screen queue, opened at the question of the run in view if it has one."""
+        """Opens the full-screen queue, at the question of the current run if it has one."""
         await self.load()
         self._screen.app.post_message(NoticeOver(self._called))
         if not self._waiting:
@@ -132,7 +132,7 @@ class DecisionController:
 
     @on_key("candidates.open", group="candidates", exclusive=True)
     async def compare(self) -> None:
-        """The candidates of the node in view: of a question that waits, else all that it has written."""
+        """Opens the candidates of the current node: of a waiting question, else all that it has written."""
         view = self._view
         await self.load()
         waiting = [each for each in self._waiting if has_candidates(each) and each.chapter == view.chapter]
@@ -168,7 +168,7 @@ class DecisionController:
 
     @on_key("run.play", group="play", exclusive=True)
     async def play(self) -> None:
-        """Shows the run in view as a story on one page; other questions are answered in the queue."""
+        """Shows the current run as a story on one page; other questions are answered in the queue."""
         if (run := self._view.run) is None:
             self._screen.notify(_("Nothing has run yet. F5 runs the workflow."), markup=False)
             return
@@ -191,7 +191,7 @@ class DecisionController:
 
     @on_request(DecisionsScreen.Decided)
     async def decide(self, question: QuestionId, decision: Decision) -> None:
-        """The writer's answer; the question is gone from the queue unless the answer is refused."""
+        """Sends the writer's answer; the question leaves the queue unless the answer is refused."""
         self._view.following = True
         self._view.show_pane("output")
         self._answered.add(question)
@@ -205,7 +205,7 @@ class DecisionController:
 
     @on_request(DecisionsScreen.WaiveRequested)
     async def waive(self, draft_quote: str, source_quote: str, reason: str) -> None:
-        """A finding is intended; the reason is remembered."""
+        """Marks a finding as intended; the reason is stored."""
         await self._workbench.carry_out(WaiveFinding(draft_quote, source_quote, reason))
         self._screen.notify(_("Noted as intended."), markup=False)
 

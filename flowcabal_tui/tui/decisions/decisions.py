@@ -43,7 +43,7 @@ class _Attempt(StreamView):
 
 
 class DecisionsScreen(Screen[None]):
-    """Shows one question after the other, oldest first, from that of `run` on; typed text stays. `now`: seconds."""
+    """Shows one question after the other, oldest first, starting with `run`; typed text is kept. `now`: seconds."""
 
     help = HelpData(
         mark("Decisions"),
@@ -61,13 +61,13 @@ class DecisionsScreen(Screen[None]):
 
     @dataclass
     class CompareRequested(Request):
-        """The candidates of a question are to be compared."""
+        """Requests a comparison of the candidates of a question."""
 
         question: QuestionId
 
     @dataclass
     class WaiveRequested(Request):
-        """A finding is intended."""
+        """The writer marks a finding as intended."""
 
         draft_quote: str
         source_quote: str
@@ -75,7 +75,7 @@ class DecisionsScreen(Screen[None]):
 
     @dataclass
     class SourceOpened(Request):
-        """The source of a quotation is to be shown."""
+        """Requests the source of a quotation."""
 
         uri: str
         start: int
@@ -94,7 +94,7 @@ class DecisionsScreen(Screen[None]):
         """The last question was answered on a screen above this one."""
 
     def compose(self) -> ComposeResult:
-        """The question, the checks, the attempt, and the keys."""
+        """Yields the question, the checks, the attempt, and the keys."""
         yield Static(markup=False, classes="head")
         yield Static(markup=False, classes="reason")
         yield FindingView()
@@ -110,7 +110,7 @@ class DecisionsScreen(Screen[None]):
 
     @property
     def editor_area(self) -> ProseArea:
-        """The writer's editor."""
+        """The editor for the answer."""
         return self.query_one("#editor", ProseArea)
 
     @property
@@ -119,23 +119,23 @@ class DecisionsScreen(Screen[None]):
         return self.query_one(ContentSwitcher).current
 
     def on_mount(self) -> None:
-        """The oldest question first; candidates are shown at once."""
+        """Shows the oldest question first; candidates are displayed at once."""
         self._appear()
         if self.question is not None and kinds.has_candidates(self.question):
             self.post_message(self.CompareRequested(self.question.id))
 
     def on_screen_resume(self) -> None:
-        """Closes the queue if a screen above it has decided the last question."""
+        """Closes the queue if a screen on top of it has decided the last question."""
         if self._ends_when_shown:
             self.dismiss(None)
 
     @property
     def question(self) -> Question | None:
-        """The question that is shown."""
+        """The displayed question."""
         return self._waiting[self._place] if self._waiting else None
 
     def show_questions(self, questions: Sequence[Question]) -> None:
-        """Shows another queue; the present question stays if it still waits, else the next is shown."""
+        """Shows another queue; the current question stays if it still waits, else the next is displayed."""
         shown = self.question
         self._waiting = list(questions)
         kept = next((place for place, item in enumerate(self._waiting) if shown and item.id == shown.id), None)
@@ -209,7 +209,7 @@ class DecisionsScreen(Screen[None]):
 
     @on(AnswerList.Taken)
     def take_answer(self, message: AnswerList.Taken) -> None:
-        """One of the short answers."""
+        """Takes one of the short answers."""
         if not self.is_grace():
             self._decide(Decision("choose", message.number))
 
@@ -243,7 +243,7 @@ class DecisionsScreen(Screen[None]):
         self.call_after_refresh(self._mark_finding)
 
     def refresh_attempt(self) -> None:
-        """Shows the number of the attempt, and whether its edited text waits."""
+        """Shows the number of the attempt, and whether its edited text is unsent."""
         if words := self.attempts.words(unsent=self._typed.waits):
             self.query_one(".attempt", Static).update(key_words(words))
 
@@ -252,7 +252,7 @@ class DecisionsScreen(Screen[None]):
 
     @on(ProseArea.Edited, "#editor")
     def write_down(self) -> None:
-        """Saves the typed text in a pause of typing, so that it survives a crash."""
+        """Saves the typed text in a pause in typing, so that it survives a crash."""
         self._typed.remember()
         attempt(self, self._typed.unsent.save(), group="unsent")
 
@@ -271,7 +271,7 @@ class DecisionsScreen(Screen[None]):
             self._appear()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Keys of another kind of question are off, and j and k are letters while the writer types."""
+        """Disables keys of other kinds of questions, and j and k while the writer types."""
         if not self.is_mounted or self.question is None:
             return True
         if action == "question":
@@ -281,21 +281,21 @@ class DecisionsScreen(Screen[None]):
         return kinds.allows(self.question, action)
 
     def is_grace(self) -> bool:
-        """True when the question has just appeared."""
+        """True while the question has only just appeared."""
         return self._now() - self._appeared < kinds.GRACE
 
     def action_why(self) -> None:
-        """Show the finding in full."""
+        """Shows the whole finding."""
         self.query_one(FindingView).open_in_full()
 
     def action_intended(self) -> None:
-        """Call the finding intended; the reason is remembered."""
+        """Marks the finding as intended; the reason is stored."""
         if not self.is_grace():
             self.query_one(FindingView).ask_reason()
 
     @on(FindingView.CalledIntended)
     def waive(self, message: FindingView.CalledIntended) -> None:
-        """The finding is intended."""
+        """Marks the finding as intended."""
         message.stop()
         self.post_message(self.WaiveRequested(message.finding.draft.text, message.finding.source.text, message.reason))
 
@@ -305,12 +305,12 @@ class DecisionsScreen(Screen[None]):
             self.post_message(self.SourceOpened(finding.source.uri, finding.source.start, finding.source.end))
 
     def action_finding(self) -> None:
-        """Show the next finding."""
+        """Shows the next finding."""
         self.query_one(FindingView).next_finding()
         self._mark_finding()
 
     def action_approve(self) -> None:
-        """Take the shown attempt, the proposal, or the model."""
+        """Approves the displayed attempt, the proposal, or the model."""
         question = self.question
         if self.is_grace() or question is None:
             return
@@ -328,7 +328,7 @@ class DecisionsScreen(Screen[None]):
         self._ask_again("retry", _("What should be different? (may be empty)"), needed=False)
 
     def action_mend(self) -> None:
-        """Asks for the shown attempt with only the affected paragraphs changed; findings need no note."""
+        """Asks for the displayed attempt with only the affected paragraphs changed; findings need no note."""
         found = self.query_one(FindingView).count > 0
         words = _("What should be different? (may be empty)") if found else _("What should be different?")
         self._ask_again("mend", words, needed=not found)
@@ -350,12 +350,12 @@ class DecisionsScreen(Screen[None]):
         self._typed.go_past(lambda: self.app.push_screen(PromptLine(words), noted))
 
     def action_reject(self) -> None:
-        """Rejects it: nodes that depend on it do not run."""
+        """Rejects the attempt: nodes that depend on it do not run."""
         if not self.is_grace():
             self._typed.go_past(lambda: self._decide(Decision("reject", self.attempts.number)))
 
     def action_edit(self) -> None:
-        """Edit the attempt, or write the answer."""
+        """Edits the attempt, or writes the answer."""
         shown, question = self.attempts.shown, self.question
         if self.is_grace() or question is None:
             return
@@ -365,13 +365,13 @@ class DecisionsScreen(Screen[None]):
             self._turn_to("editor")
 
     def action_editor(self) -> None:
-        """Edit in the writer's own editor."""
+        """Edits in the writer's own editor."""
         self.action_edit()
         if self.face == "editor" and self.editor_area.has_focus:
             attempt(self, self._typed.edit_outside(), exclusive=True)
 
     def action_submit(self) -> None:
-        """Hand in the text of the editor."""
+        """Sends the text of the editor."""
         question = self.question
         if self.is_grace() or question is None or self.face != "editor":
             return
@@ -390,7 +390,7 @@ class DecisionsScreen(Screen[None]):
             self._decide(Decision("edit", text=text))
 
     def action_attempt(self, step: int) -> None:
-        """Show the attempt before or after."""
+        """Shows the attempt before or after."""
         if (number := self.attempts.beside(step)) is not None:
             self._typed.remember()
             self._show_attempt(number)
@@ -407,11 +407,11 @@ class DecisionsScreen(Screen[None]):
             self.notify(_("There is no earlier attempt."), markup=False)
 
     def action_turn(self, step: int) -> None:
-        """The next question or the one before, where j and k move in a list."""
+        """Goes to the next or previous question where j and k move in a list."""
         self.action_question(step)
 
     def action_question(self, step: int) -> None:
-        """The next question or the one before."""
+        """Goes to the next or previous question."""
         self._typed.remember()
         place = min(max(self._place + step, 0), len(self._waiting) - 1)
         if place != self._place:
@@ -419,7 +419,7 @@ class DecisionsScreen(Screen[None]):
             self._appear()
 
     def action_leave(self) -> None:
-        """Out of the editor or the difference; else back to the workspace."""
+        """Leaves the editor or the difference, else the page."""
         if self.editor_area.has_focus and self.question is not None:
             self._typed.remember()
             if self.question.kind == "input":

@@ -25,7 +25,7 @@ from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
 class FindingView(Vertical):
-    """Quotations are side by side if there is space, else one below the other."""
+    """Shows quotations in columns if there is space, else one below the other."""
 
     DEFAULT_CSS = """
     FindingView { height: auto; max-height: 55%; overflow-y: auto; padding: 0 1; }
@@ -50,7 +50,7 @@ class FindingView(Vertical):
         self._place = 0
 
     def compose(self) -> ComposeResult:
-        """A line for all angles, the explanation, the quotations."""
+        """Yields a line for all angles, the explanation, the quotations."""
         yield Static(markup=False, classes="checks")
         yield Static(markup=False, classes="explained")
         with Horizontal():
@@ -59,7 +59,7 @@ class FindingView(Vertical):
 
     @property
     def finding(self) -> CheckFinding | None:
-        """The finding that is shown."""
+        """The displayed finding."""
         return self._findings[self._place] if self._findings else None
 
     @property
@@ -76,26 +76,26 @@ class FindingView(Vertical):
         self._refresh_finding()
 
     def next_finding(self) -> None:
-        """Shows the next one, round the end."""
+        """Shows the next finding, wrapping around."""
         if self._findings:
             self._place = (self._place + 1) % len(self._findings)
             self._refresh_finding()
 
     def mark_in(self, reader: StreamView) -> None:
-        """Marks the draft's side of the finding in its text."""
+        """Marks the finding's quotation in the draft's text."""
         if (finding := self.finding) is not None:
             reader.highlight(finding.draft.start, finding.draft.end)
             reader.scroll_to_offset(finding.draft.start)
 
     def open_in_full(self) -> None:
-        """Shows the whole finding on a page of its own."""
+        """Shows the whole finding on its own page."""
         if (finding := self.finding) is None:
             self.notify(_("There is no finding."), markup=False)
         else:
             self.app.push_screen(SourceScreen(SourceText("", _("Why"), finding_in_full(finding))))
 
     def ask_reason(self) -> None:
-        """Asks why the finding is intended, and marks it so."""
+        """Asks for the reason and marks the finding as intended."""
         if (finding := self.finding) is None:
             return
 
@@ -160,7 +160,7 @@ def quoted(head: str, quotation: Quotation, limit: int | None = None) -> str:
 
 
 def finding_in_full(finding: CheckFinding) -> str:
-    """Everything that is known of a finding."""
+    """All information about a finding."""
     confidence = finding.rule or _("confidence {percent} %").format(percent=round(100 * finding.confidence))
     kind = facts_words(_(ANGLES[finding.angle]), clean(_(finding.subtype)), confidence)
     parts = (

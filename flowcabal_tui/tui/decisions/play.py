@@ -116,7 +116,7 @@ class PlayScreen(Screen[bool | None]):
         self._appeared = now()
 
     def compose(self) -> ComposeResult:
-        """The story, and below it the answers or a place to write."""
+        """Yields the story, and below it the answers or a place to write."""
         yield Static(one_line(self._heading), markup=False, classes="head")
         yield StreamView(id="story")
         yield Static(markup=False, classes="details")
@@ -179,30 +179,30 @@ class PlayScreen(Screen[bool | None]):
 
     @on(AnswerList.Taken)
     def take_answer(self, message: AnswerList.Taken) -> None:
-        """One of the answers."""
+        """Takes one of the answers."""
         self._answer(Decision("choose", message.number))
 
     def action_hand_in(self) -> None:
-        """The writer's own words."""
+        """Sends the writer's own words."""
         text = self.query_one(ProseArea).text
         if self._question is not None and self._question.kind == "input" and text.strip():
             same = text == clean(self._question.proposal)
             self._answer(Decision("approve" if same else "edit", text=text))
 
     def action_decisions(self) -> None:
-        """To the queue."""
+        """Opens the queue of decisions."""
         self._past_typed(True)
 
     def action_page(self, pages: int) -> None:
-        """Scroll the story, wherever the focus is."""
+        """Scrolls the story, wherever the focus is."""
         self.query_one("#story", StreamView).action_page(pages)
 
     def action_leave(self) -> None:
-        """Back; the question waits."""
+        """Leaves the page; the question stays open."""
         self._past_typed(None)
 
     def _past_typed(self, answer: bool | None) -> None:
-        """Leave; words that were not handed in are not thrown away unasked."""
+        """Leaves; words that were not handed in are not thrown away unasked."""
         asked, typed = self._question, self.query_one(ProseArea).text
         is_typed = asked is not None and asked.kind == "input" and typed != clean(asked.proposal)
         past_typed(self, is_typed, lambda: self.dismiss(answer))

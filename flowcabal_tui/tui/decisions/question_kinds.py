@@ -1,4 +1,4 @@
-"""The keys and the words of each kind of question."""
+"""The keys and texts of each kind of question."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def allows(question: Question, action: str) -> bool:
 
 
 def idle_actions(question: Question, findings: int, attempts: int, *, is_editing: bool) -> set[str]:
-    """The actions that have nothing to act on, by how much there is of each."""
+    """The actions that have nothing to act on, by the number of findings, attempts and texts."""
     if is_editing and question.kind == "review":
         return {*REVIEW_KEYS, "retry", "mend", "edit", "reject"}
     idle = set() if is_editing else {"submit"}
@@ -174,7 +174,7 @@ def proposal_hint(question: Question) -> str:
 
 
 def attempt_words(attempt: Attempt, numbers: Sequence[int], *, unsent: bool) -> str:
-    """A line on the attempt that is shown: its number, its origin, and whether it is complete."""
+    """A line about the displayed attempt: its number, its origin, and whether it is complete."""
     parts = [_("attempt {n} of {m}").format(n=numbers.index(attempt.number) + 1, m=len(numbers))]
     if attempt.paragraphs and attempt.of in numbers:
         of = numbers.index(attempt.of) + 1
@@ -186,6 +186,6 @@ def attempt_words(attempt: Attempt, numbers: Sequence[int], *, unsent: bool) -> 
 
 
 def made_from(attempts: Sequence[Attempt], shown: Attempt | None) -> Attempt | None:
-    """The attempt that the shown one was made from, else the one before it; None for the first."""
+    """The attempt from which the displayed one was made, else the one before it; None for the first."""
     earlier = [each for each in attempts if shown is not None and each.number < shown.number]
     return next((each for each in earlier if shown and each.number == shown.of), earlier[-1] if earlier else None)

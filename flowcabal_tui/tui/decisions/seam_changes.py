@@ -1,4 +1,4 @@
-"""The changes at the seams of a text of parts: each is accepted or refused by itself."""
+"""The changes at the seams of a composed text, accepted or refused one by one."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ class SeamChangesScreen(ModalScreen[tuple[SeamHunk, ...] | None]):
         self._accepted: set[int] = set()
 
     def compose(self) -> ComposeResult:
-        """The changes, and the one under the cursor."""
+        """Yields the changes, and the one under the cursor."""
         yield Static(markup=False, classes="head")
         yield PickList()
         yield DiffView()
         yield HintLine()
 
     def on_mount(self) -> None:
-        """The first change."""
+        """Selects the first change."""
         self._refill()
         self.query_one(PickList).focus()
         self._show_change()
@@ -85,24 +85,24 @@ class SeamChangesScreen(ModalScreen[tuple[SeamHunk, ...] | None]):
 
     @on(OptionList.OptionHighlighted)
     def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
-        """Another change."""
+        """Shows the change under the cursor."""
         message.stop()
         self._show_change()
 
     @on(OptionList.OptionSelected)
     def toggle_selected(self, message: OptionList.OptionSelected) -> None:
-        """Enter too."""
+        """Toggles the change on Enter."""
         message.stop()
         self.action_accept()
 
     def action_accept(self) -> None:
-        """Accepted, or refused again."""
+        """Accepts the change, or refuses it."""
         if (picked := self.query_one(PickList).picked) is not None:
             self._accepted ^= {int(picked)}
             self._refill()
 
     def action_all(self) -> None:
-        """All of them."""
+        """Accepts or refuses all changes."""
         self._accepted = set(range(len(self._changes)))
         self._refill()
 

@@ -1,4 +1,4 @@
-"""The words that the writer types into a decision: they stay until they are handed in or left behind knowingly."""
+"""The text typed into a decision, which is kept until it is sent or deliberately abandoned."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 class TypedAnswer:
-    """The text in the editor of a decision; `editor` is the command of the writer's own."""
+    """The text in the editor of a decision; `editor` is the command of the writer's own editor."""
 
     def __init__(self, screen: DecisionsScreen, unsent: Unsent, editor: str) -> None:
         self._screen, self.unsent, self._editor = screen, unsent, editor
 
     @property
     def place(self) -> Place | None:
-        """The question and attempt whose text is in the editor."""
+        """The question and attempt of the text in the editor."""
         question, shown = self._screen.question, self._screen.attempts.shown
         return (question.id, shown.number if shown else 0) if question is not None else None
 
     @property
     def waits(self) -> bool:
-        """An edited text of the attempt that is shown is not handed in yet."""
+        """True when an edited text of the displayed attempt is unsent."""
         return (place := self.place) is not None and self.unsent.has(place)
 
     def load(self, text: str) -> None:
@@ -38,7 +38,7 @@ class TypedAnswer:
             self._screen.editor_area.load_text(self.unsent.text(place, text))
 
     def remember(self) -> None:
-        """Holds the text of the editor."""
+        """Stores the text of the editor."""
         question, shown, place = self._screen.question, self._screen.attempts.shown, self.place
         if question is not None and place is not None and self._screen.face == "editor":
             before = shown.text if shown else clean(question.proposal)
@@ -46,7 +46,7 @@ class TypedAnswer:
             self._screen.refresh_attempt()
 
     def go_past(self, go: Callable[[], object]) -> None:
-        """Calls `go` at once, or, if a text would be left behind, after the writer agrees."""
+        """Calls `go` at once, or, if text would be abandoned, after the writer agrees."""
         asked = self._screen.question
         if asked is None or not self.unsent.waits(asked.id):
             go()
@@ -60,7 +60,7 @@ class TypedAnswer:
         self._screen.app.push_screen(ConfirmScreen(_("Continue without your edited text?"), words), answered)
 
     async def edit_outside(self) -> None:
-        """Opens the text in the writer's own editor; the result is kept if the same text is still shown."""
+        """Opens the text in the writer's own editor; the result is kept if the same text is still displayed."""
         question, place = self._screen.question, self.place
         title = question.node_title or question.node if question else ""
         command = editor_command(self._editor)

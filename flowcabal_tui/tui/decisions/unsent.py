@@ -1,4 +1,4 @@
-"""Text that was typed into decisions and not handed in: it survives the screen, and a crash."""
+"""Text that was typed into decisions and not sent; it survives the screen, and a crash."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Place = tuple[QuestionId, int]
 
 
 class Unsent:
-    """The texts by place; without `drafts` they live as long as this object."""
+    """The unsent texts by place; without `drafts` they live only as long as this object."""
 
     def __init__(self, drafts: Drafts | None = None) -> None:
         self._drafts = drafts
@@ -28,7 +28,7 @@ class Unsent:
                 self._texts |= {} if text is None else {place: text}
 
     def remember(self, place: Place, text: str, before: str) -> None:
-        """Keeps `text`, unless it equals the text `before`."""
+        """Stores `text`, unless it equals the text `before`."""
         if text == before:
             self._drop(place)
         elif self._texts.get(place) != text:
@@ -36,7 +36,7 @@ class Unsent:
             self._changed.add(place)
 
     def forget(self, question: QuestionId) -> None:
-        """The question is answered."""
+        """Deletes the texts of an answered question."""
         for place in [known for known in self._texts if known[0] == question]:
             self._drop(place)
 

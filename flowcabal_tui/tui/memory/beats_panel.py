@@ -97,7 +97,7 @@ class BeatsPanel(Vertical):
         self._shown: ChapterBeats | None = None
 
     def compose(self) -> ComposeResult:
-        """How much came, the beats, and what the rule does not know."""
+        """Yields how much came, the beats, and what the rule does not know."""
         yield Static(_("Outline"), markup=False, classes="head")
         yield _Beats()
         yield Static(_("By rule: names, not what happens."), markup=False, classes="note")
@@ -165,12 +165,12 @@ class BeatsPanel(Vertical):
             self.notify(words, markup=False)
 
     def action_edit(self) -> None:
-        """Edit the part of the outline of the row."""
+        """Edits the part of the outline of the row."""
         first = next(iter(self._shown.parts), None) if self._shown else None
         of_volume = self.query_one(PickList).picked == _VOLUME
         part = self._at[0] if self._at else first
         self.post_message(self.EditRequested(part.part if part and not of_volume else None, of_volume))
 
     def action_leave(self) -> None:
-        """Go back to the text."""
+        """Goes back to the text."""
         self.post_message(self.Left())

@@ -85,7 +85,7 @@ class KnowledgeScreen(ModalScreen[None]):
         self._head_now: tuple[str, ...] = ()
 
     def compose(self) -> ComposeResult:
-        """The state, the tree, and the texts of the entry under the cursor."""
+        """Yields the state, the tree, and the texts of the entry under the cursor."""
         yield Static(markup=False, classes="head")
         yield KnowledgeTree()
         with VerticalScroll():
@@ -167,7 +167,7 @@ class KnowledgeScreen(ModalScreen[None]):
             self.dismiss(None)
 
     def action_find(self) -> None:
-        """Ask for words, and show what is near in meaning."""
+        """Asks for words, and shows what is near in meaning."""
         attempt(self, self._find(), group="find", exclusive=True)
 
     async def _find(self) -> None:
@@ -180,18 +180,18 @@ class KnowledgeScreen(ModalScreen[None]):
             self._refill()
 
     def action_write_again(self) -> None:
-        """Have what is under the cursor written again."""
+        """Has what is under the cursor written again."""
         if subjects := self.query_one(KnowledgeTree).chosen():
             attempt(self, self._controller.write_again(subjects), group="change")
 
     def action_install(self) -> None:
-        """Install the server."""
+        """Installs the server."""
         self._controller.install()
 
     def action_stop(self) -> None:
-        """Stop the installation."""
+        """Stops the installation."""
         self._controller.stop_installing()
 
     def action_remove(self) -> None:
-        """Remove the server."""
+        """Removes the server."""
         attempt(self, self._controller.remove(), group="change")

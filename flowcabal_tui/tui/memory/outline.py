@@ -127,7 +127,7 @@ class BeatsScreen(TypedScreen[str]):
         self.query_one("#beats", ProseArea).focus()
 
     def action_take(self) -> None:
-        """Give the words back."""
+        """Gives the words back."""
         text = clean(self.query_one("#beats", ProseArea).text)
         self.dismiss(text if self._is_new or text.strip() != self._beats.strip() else None)
 
@@ -170,7 +170,7 @@ class OutlineScreen(ModalScreen[None]):
         self._editing = asyncio.Lock()
 
     def compose(self) -> ComposeResult:
-        """The number of parts that fit no chapter, and the parts."""
+        """Yields the number of parts that fit no chapter, and the parts."""
         yield Static(markup=False, classes="head")
         yield _Parts()
         yield HintLine()
@@ -273,7 +273,7 @@ class OutlineScreen(ModalScreen[None]):
             self.notify(_("Restored as the newest version."), markup=False)
 
     def action_unassigned(self) -> None:
-        """Go to the next part that fits no chapter."""
+        """Goes to the next part that fits no chapter."""
         lines = self.query_one(PickList)
         if self._book is None:
             return

@@ -127,7 +127,7 @@ class ProfilePane(Vertical):
         self._marked: Generation | None = None
 
     def compose(self) -> ComposeResult:
-        """The tree, the name of the chosen row, and its text, sentences, history or changes."""
+        """Yields the tree, the name of the chosen row, and its text, sentences, history or changes."""
         yield ProfileTree()
         yield Static(
             _("The memory is empty: keep a chapter first. F5 has one written, F2 writes by hand."),
@@ -311,7 +311,7 @@ class ProfilePane(Vertical):
             self.notify(_("There is no earlier state."), markup=False)
 
     def action_changes(self) -> None:
-        """Show the change from the marked state, or the one before, to the one under the cursor (else the newest)."""
+        """Shows the change from the marked state, or the one before, to the one under the cursor (else the newest)."""
         states = self._states()
         at = int(self.query_one("#history", PickList).picked or 0) if self._face == "history" else 0
         marked = next((item for item in states if item.generation == self._marked), None)
@@ -337,14 +337,14 @@ class ProfilePane(Vertical):
             self._compare(stands, offered)
 
     def action_mark(self) -> None:
-        """Compare with the state under the cursor; again: with the one before."""
+        """Compares with the state under the cursor; again: with the one before."""
         state = self._state_in_view()
         if self._face == "history" and state is not None:
             self._marked = None if self._marked == state.generation else state.generation
             self._fill_history()
 
     def action_edit(self) -> None:
-        """Write the level by hand."""
+        """Writes the level by hand."""
         derived = self._derived()
         if derived is not None and derived.level != "L2":
             self.post_message(self.EditRequested(derived.uri, derived.level, derived.text))
@@ -379,7 +379,7 @@ class ProfilePane(Vertical):
         self.query_one(ProfileTree).focus()
 
     def action_find(self) -> None:
-        """Ask for a name or words of a one-line summary."""
+        """Asks for a name or words of a one-line summary."""
 
         def find(words: str | None) -> None:
             if words:
@@ -389,7 +389,7 @@ class ProfilePane(Vertical):
         self.app.push_screen(FindLine(), find)
 
     def action_find_next(self) -> None:
-        """Go to the next profile with the words, round the end."""
+        """Goes to the next profile with the words, round the end."""
         if not self.query_one(ProfileTree).find(self._sought, self._chosen):
             self.notify(_("Not found."), markup=False)
 

@@ -116,7 +116,7 @@ class QueueScreen(ModalScreen[None]):
         self._subjects: Mapping[str, str] = {}
 
     def compose(self) -> ComposeResult:
-        """The progress, the steps, and the one under the cursor in full."""
+        """Yields the progress, the steps, and the one under the cursor in full."""
         yield Static(markup=False, classes="head")
         with ListDetail():
             yield PickList()
@@ -262,7 +262,7 @@ class QueueScreen(ModalScreen[None]):
         self._do(self._controller.retry, every, ("failed", "cancelled", "waiting"), _("Nothing here can be resumed."))
 
     def action_make(self, every: bool) -> None:
-        """Make one text that is out of date again, or all."""
+        """Makes one text that is out of date again, or all."""
         here = self._stale.get(self.query_one(PickList).picked or "")
         texts = [*self._stale.values()] if every else [here] if here else []
         if texts:
@@ -291,6 +291,6 @@ class QueueScreen(ModalScreen[None]):
             self.notify(nothing, markup=False)
 
     def action_done(self) -> None:
-        """List finished steps, or hide them."""
+        """Lists finished steps, or hides them."""
         self.shows_done = not self.shows_done
         attempt(self, self.reload(), group="reload", exclusive=True)

@@ -67,7 +67,7 @@ class TrustScreen(ModalScreen[tuple[Digest, ...] | None]):
         self._items: dict[str, TrustItem] = {}
 
     def compose(self) -> ComposeResult:
-        """The meaning of the state, the items, and the one under the cursor in full."""
+        """Yields the meaning of the state, the items, and the one under the cursor in full."""
         yield Static("\n".join(self._head()), markup=False, classes="head")
         yield PickList()
         yield Static("", markup=False, classes="whole")

@@ -98,7 +98,7 @@ class CommentsScreen(FilteredPage):
         self._texts: dict[ChapterId, str] = {}
 
     def compose(self) -> ComposeResult:
-        """States, the line to type in, how many there are, the list, and the comment under the cursor."""
+        """Yields states, the line to type in, how many there are, the list, and the comment under the cursor."""
         yield PaneTabs(TABS)
         yield Input(placeholder=_("/ words"), select_on_focus=False)
         yield Static(markup=False, classes="head")
@@ -197,7 +197,7 @@ class CommentsScreen(FilteredPage):
         self.action_go(edit=False)
 
     def action_go(self, edit: bool) -> None:
-        """Go to the passage, to read or to edit it; where its words are gone, to where they were."""
+        """Goes to the passage, to read or to edit it; where its words are gone, to where they were."""
         if (comment := self.comment) is not None:
             known = bool(comment.quotation) and not comment.lost
             start = comment.start if known else -1
@@ -229,7 +229,7 @@ class CommentsScreen(FilteredPage):
             self.work(self._do(EditComments((comment.id,), resolved=not comment.resolved)))
 
     def action_remove(self) -> None:
-        """Remove it after a question."""
+        """Removes it after a question."""
         if (comment := self.comment) is not None:
             self.work(self._remove(comment))
 

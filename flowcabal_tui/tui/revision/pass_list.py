@@ -63,7 +63,7 @@ class PassesScreen(ModalScreen[None]):
         self._passes: tuple[RevisionPass, ...] = ()
 
     def compose(self) -> ComposeResult:
-        """The passes, and the subject of the one under the cursor."""
+        """Yields the passes, and the subject of the one under the cursor."""
         yield Static(_("Passes of the revision, in their order"), markup=False, classes="head")
         yield PickList()
         yield Static(markup=False, classes="details")
@@ -138,7 +138,7 @@ class PassesScreen(ModalScreen[None]):
             attempt(self, self._put(passes, each.id))
 
     def action_remove(self) -> None:
-        """Remove it after a question."""
+        """Removes it after a question."""
         if (each := self._current) is not None:
             attempt(self, self._remove(each))
 

@@ -109,7 +109,7 @@ class RevisionScreen(StoryPage):
         self._locks: Mapping[ChapterId, ChapterLock] = {}
 
     def compose(self) -> ComposeResult:
-        """The passes, the progress of the selected one, its chapters, and the checklist."""
+        """Yields the passes, the progress of the selected one, its chapters, and the checklist."""
         yield PassTabs(())
         yield Static(markup=False, classes="head")
         yield ColumnHead()
@@ -239,7 +239,7 @@ class RevisionScreen(StoryPage):
             self.work(self.reload(), exclusive=True)
 
     def action_passes(self) -> None:
-        """Add, change, move or remove passes."""
+        """Adds, changes, moves or removes passes."""
         self.work(self._change_passes())
 
     async def _change_passes(self) -> None:
@@ -255,7 +255,7 @@ class RevisionScreen(StoryPage):
         self.action_tick()
 
     def action_tick(self) -> None:
-        """Tick the chapter, or the item that has the cursor; again: take the tick away."""
+        """Ticks the chapter, or the item that has the cursor; a second press removes the tick."""
         row, items = self._chapter_row(), self.query_one("#items", PickList)
         if row is None:
             return
@@ -266,7 +266,7 @@ class RevisionScreen(StoryPage):
             self._do(TickPass(self.current.id, row.chapter, (WHOLE,), row.outdated or not row.done))
 
     def action_lock(self) -> None:
-        """Lock the chapter, or unlock it."""
+        """Locks the chapter, or unlocks it."""
         if (chapter := self.chapter) is not None:
             lock = self._locks.get(chapter)
             self._do(LockChapters((chapter,), lock is None or not lock.locked))
@@ -279,7 +279,7 @@ class RevisionScreen(StoryPage):
         await self.reload()
 
     def action_rewrite(self, asks: bool) -> None:
-        """Have the findings of the pass mended, or (`asks`) the chapter rewritten with an instruction."""
+        """Has the findings of the pass mended, or (`asks`) the chapter rewritten with an instruction."""
         if (chapter := self.chapter) is not None and self.cast is not None:
             checks = None if asks else self.current.checks
             self.work(self._rewriting.rewrite(chapter, self.cast.chapter(chapter), checks))
@@ -290,7 +290,7 @@ class RevisionScreen(StoryPage):
             self.work(self._rewriting.choose(self.cast))
 
     def action_undo(self) -> None:
-        """Take back the rewrite that was accepted last."""
+        """Takes back the rewrite that was accepted last."""
         self.work(self._rewriting.undo())
 
     def action_compare(self) -> None:

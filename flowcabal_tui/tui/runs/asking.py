@@ -1,4 +1,4 @@
-"""Questions before a run: a wish, the length of the chapter, the inputs that the workflow reads."""
+"""Questions before a run: the instruction, the length of the chapter, the inputs of the workflow."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 async def asked_wish(
     screen: Screen[None], workbench: Project, workflow: Workflow, chapter: ChapterId | None
 ) -> tuple[tuple[str, str], ...] | None:
-    """The wish for a run and, where the workflow reads one, the length of the chapter, both kept for the next run.
+    """The instruction for a run and, if the workflow reads it, the length of the chapter; both are remembered for the
+    next run.
 
-    None when the writer would rather not run.
+    None when the writer cancels.
     """
     title = _("Instruction for this run of {name} (may be empty)").format(name=workflow.name or workflow.id)
     wish_key, length_key = f"{INSTRUCTION}/{chapter}", f"{LENGTH}/{chapter}"
@@ -61,7 +62,7 @@ async def _usual(workbench: Project, chapter: ChapterId) -> str:
 async def asked_inputs(
     screen: Screen[None], workbench: Project, workflow: Workflow, targets: Sequence[NodeId]
 ) -> tuple[tuple[str, Any], ...] | None:
-    """The inputs of a run as the writer gives them; None when the writer would rather not run."""
+    """The inputs of a run from the writer; None when the writer cancels."""
     names = missing_inputs(workflow, (), targets)
     if not names:
         return ()

@@ -1,4 +1,4 @@
-"""Running with control: stars, to-do, level by level, again from here, and the versions of a node."""
+"""Control of runs: stars, the to-do list, step mode, repeating a node, and the versions of a node."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class RunControl:
 
     @on_request(BlockEditor.ParamsRequested, group="graph")
     async def edit_params(self) -> None:
-        """Edits the parameters of the node in view."""
+        """Edits the parameters of the current node."""
         await self.do("params", self._view.node)
 
     @property
@@ -132,7 +132,7 @@ class RunControl:
     @on_request(WorkflowPane.StopRequested)
     @on_request(OutputPane.StopRequested)
     async def stop(self, node: NodeId | None = None) -> None:
-        """Stops the run in view, also one that waits for the writer, or one node of it; else every active run."""
+        """Stops the current run, even if it waits for the writer, or one node of it; without one, every active run."""
         targets = (self._going,) if self._going else self._runs.active if node is None else ()
         if not targets:
             self._screen.notify(_("Nothing is running."), markup=False)
@@ -174,7 +174,7 @@ class RunControl:
 
     @on_key("run.advance", group="graph")
     async def advance(self) -> None:
-        """In step mode: begins the next level of the run in view."""
+        """Begins the next level of the current run in step mode."""
         run = self._view.run
         state = self._runs.run_states.get(run) if run is not None else None
         if run is None or state != "paused":
@@ -195,7 +195,7 @@ class RunControl:
         self.tell_level()
 
     def tell_level(self) -> None:
-        """Shows which level comes next while the run in view is paused."""
+        """Shows the next level while the current run is paused."""
         words, run = "", self._view.run
         if run is not None and self._document.workflow is not None and self._runs.run_states.get(run) == "paused":
             nodes = next_level(self._document.workflow, self._document.node_states)

@@ -1,4 +1,4 @@
-"""The workflow and its runs: the run in view, the states of its nodes, starting and stopping."""
+"""The workflow and its runs: the current run, the states of its nodes, starting and stopping."""
 
 from __future__ import annotations
 
@@ -57,19 +57,19 @@ class RunController:
         nodes: NodeController,
         has_model: Callable[[], Awaitable[bool]],
     ) -> None:
-        """`has_model` asks the writer for a model where none is set."""
+        """`has_model` asks the writer for a model if none is configured."""
         self._screen, self._workbench, self._view, self._document = screen, workbench, view, document
         self._nodes, self._has_model = nodes, has_model
         self.run_states: dict[RunId, RunState] = {}
 
     @property
     def active(self) -> tuple[RunId, ...]:
-        """Runs that do something at this moment."""
+        """Runs that are currently active."""
         return tuple(run for run, state in self.run_states.items() if state in ("running", "paused"))
 
     @property
     def interrupted(self) -> tuple[RunId, ...]:
-        """Runs that a crash or the end of the program broke off."""
+        """Runs interrupted by a crash or by the end of the program."""
         return tuple(run for run, state in self.run_states.items() if state == "interrupted")
 
     async def load(self, chapter: ChapterId | None) -> None:
@@ -102,7 +102,7 @@ class RunController:
         await self._show_workflow(await self._workbench.workflows.get(reference))
 
     async def show_run(self, summary: RunSummary, *, as_it_was: bool = True) -> None:
-        """Shows a run and its nodes: with the document of that time, or with the newest one, so that an edit builds on
+        """Shows a run and its nodes, with the document of that time or the newest one, so that edits are based on
         it."""
         self._view.run, self._document.node_states = summary.id, dict(summary.nodes)
         document = await self._workbench.runs.run_workflow(summary.id)
@@ -137,7 +137,7 @@ class RunController:
     @on_request(WorkflowPane.RunRequested, group="start", exclusive=True)
     @on_key("run.start", group="start", exclusive=True)
     async def run(self) -> None:
-        """Runs the workflow in view for the open chapter, and shows its output."""
+        """Runs the current workflow for the open chapter, and shows its output."""
         await self._run(self._document.targets)
 
     @on_request(BlockEditor.BlockRunRequested, group="start", exclusive=True)
@@ -171,11 +171,11 @@ class RunController:
 
     @on_request(OutputPane.AgainRequested, group="start", exclusive=True)
     async def run_again(self, node: NodeId, continues: bool) -> None:
-        """Makes another sample, or with `continues` the rest of the text that was cut off."""
+        """Makes another sample, or with `continues` the rest of a cut-off text."""
         await (self.go_on() if continues else self.again(node))
 
     async def again(self, node: NodeId) -> bool:
-        """Another sample of a node, beside those that are there."""
+        """Requests another sample of a node besides the existing ones; returns True when a run has begun."""
         if self._document.workflow is None:
             return False
         if self._document.node_states.get(node) == "waiting":
@@ -214,7 +214,7 @@ class RunController:
         return True
 
     async def choose_run(self) -> RunSummary | None:
-        """Lists earlier runs; an interrupted one can be taken up again. Gives the one that was chosen."""
+        """Lists earlier runs, of which an interrupted one can be resumed; returns the chosen one."""
         await self._place_chapters()
         pages = RunPages(self._workbench, self._nodes.positions)
         choices = await pages.more()
@@ -244,7 +244,7 @@ class RunController:
         return await agrees_to_pay(self._screen.app, title, quote_price(self._workbench, quote, asks=True), kept)
 
     async def go_on(self) -> None:
-        """Continues the texts of the run in view that were cut off, after a question where that costs money."""
+        """Continues the cut-off texts of the current run, after a question if that costs money."""
         title = _("Continue the cut-off text?")
         if self._view.run is None or not await self._may_resume(self._view.run, title, asks_always=False):
             return
@@ -272,7 +272,7 @@ _WHOLE: Final[frozenset[NodeState]] = frozenset({"done", "pending", "skipped", "
 
 
 async def is_to_be_continued(screen: Screen[Any], workbench: Project, summary: RunSummary) -> bool | None:
-    """Asks whether text of the run that was cut off is to be continued, or written from the start; None: neither."""
+    """Asks whether cut-off text of the run is to be continued or written from the start; None: neither."""
     views = [await workbench.runs.node(summary.id, node) for node, state in summary.nodes if state not in _WHOLE]
     cut = [view.title for view in views if any(item.text and not item.complete for item in view.attempts)]
     if not cut:

@@ -1,4 +1,4 @@
-"""The history of runs, read a page at a time."""
+"""The history of runs, loaded page by page."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ PAGE: Final = 50
 
 
 class RunPages:
-    """Runs as rows to choose from, newest first. `found` are those that were read, by their row."""
+    """Runs as rows to choose from, newest first. `found` are the loaded ones, by row."""
 
     def __init__(self, workbench: Project, positions: Mapping[ChapterId | None, int]) -> None:
-        """`positions` are the places of the chapters."""
+        """`positions` are the positions of the chapters."""
         self._workbench, self._positions = workbench, positions
         self.found: dict[str, RunSummary] = {}
         self._oldest: RunSummary | None = None

@@ -23,7 +23,7 @@ JSON: str = ":="
 
 
 class InputsForm(TypedScreen[dict[str, str]]):
-    """Returns the typed texts, by name, or None when it was left. `values_of` converts them into values."""
+    """Returns the typed texts by name, or None when it was left. `values_of` converts them into values."""
 
     help = HelpData(
         mark("Inputs"),
@@ -49,12 +49,12 @@ class InputsForm(TypedScreen[dict[str, str]]):
     ]
 
     def __init__(self, title: str, names: Sequence[str], before: Mapping[str, str]) -> None:
-        """`before` are the texts typed the last time."""
+        """`before` are the texts typed last time."""
         super().__init__()
         self._heading, self._names, self._before = title, tuple(names), before
 
     def compose(self) -> ComposeResult:
-        """A row an input."""
+        """Yields one row per input."""
         with VerticalScroll(can_focus=False):
             yield Static(one_line(self._heading), markup=False)
             for number, name in enumerate(self._names):
@@ -67,11 +67,11 @@ class InputsForm(TypedScreen[dict[str, str]]):
             yield Static(_("Ctrl+s: apply   Esc: cancel"), markup=False)
 
     def on_mount(self) -> None:
-        """Type at once."""
+        """Focuses the first input."""
         self.query_one("#input-0", Input).focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter goes to the next field, from the last one it takes all."""
+        """Enter goes to the next field, and submits the form in the last one."""
         event.stop()
         if event.input.id == f"input-{len(self._names) - 1}":
             self.action_take()
@@ -79,7 +79,7 @@ class InputsForm(TypedScreen[dict[str, str]]):
             self.focus_next()
 
     def action_take(self) -> None:
-        """Returns the typed texts, or shows which JSON cannot be read."""
+        """Returns the typed texts, or shows which JSON is invalid."""
         typed = {
             name: clean(self.query_one(f"#input-{number}", Input).value) for number, name in enumerate(self._names)
         }
@@ -92,7 +92,7 @@ class InputsForm(TypedScreen[dict[str, str]]):
 
 
 def values_of(typed: Mapping[str, str]) -> dict[str, Any]:
-    """The values that were typed: text, or JSON behind `:=`. Raises ValueError that names the input."""
+    """The typed values: text, or JSON after `:=`. Raises ValueError that names the input."""
     found: dict[str, Any] = {}
     for name, text in typed.items():
         if not text.startswith(JSON):

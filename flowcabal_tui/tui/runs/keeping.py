@@ -1,4 +1,4 @@
-"""An output is kept in the memory of the book, after a question where it would take the place of something."""
+"""Keeps an output in the memory of the book, after a question if it would replace something."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ class KeepController:
             self._screen.notify(words, markup=False)
 
     async def keep(self, run: RunId, node: NodeId, number: int, chapter: ChapterId | None) -> str:
-        """Keeps an attempt as its workflow declares. Returns a sentence on where it went; "" when it was not kept."""
+        """Keeps an attempt as its workflow declares. Returns a sentence on where it was stored; "" when it was not
+        kept."""
         kept_run = await self._workbench.runs.summaries(1, RunWish(run=run))
         target = kept_run[0].chapter if kept_run else chapter
         workflow = await self._workbench.runs.run_workflow(run)

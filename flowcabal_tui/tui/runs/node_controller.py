@@ -1,4 +1,4 @@
-"""The node in view: its output, its attempts, and its context."""
+"""The current node: its output, its attempts, and its context."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class NodeController:
-    """Shows one node of the run in view; `positions` are the places of the chapters in the story."""
+    """Shows one node of the current run; `positions` are the positions of the chapters in the story."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class NodeController:
 
     @on_request(WorkflowPane.NodeChosen, group="node", exclusive=True)
     async def choose_node(self, node: NodeId) -> None:
-        """Shows a node that the writer went to, and stops following the run."""
+        """Shows a node that the writer selected, and stops following the run."""
         if node != self._view.node:
             self._view.following = False
             await self.show_node(node)
@@ -82,18 +82,18 @@ class NodeController:
 
     @on_request(OutputPane.ReceiptRequested)
     def open_receipt(self, run: RunId, node: NodeId, attempt: int) -> None:
-        """Shows the receipt of an attempt of the node in view."""
+        """Shows the receipt of an attempt of the current node."""
         self.follow_attempt(attempt)
         self._view.show_pane("context")
 
     @on_request(OutputPane.AttemptChosen)
     def follow_attempt(self, number: int) -> None:
-        """The receipt follows the attempt."""
+        """Shows the receipt of the attempt that is now displayed."""
         if self._output.view is not None:
             self.show_receipt(self._output.view, number)
 
     def show_receipt(self, view: NodeView, number: int, pane: ReceiptPane | None = None) -> None:
-        """The receipt of an attempt, if it has one."""
+        """Shows the receipt of an attempt, if it has one."""
         attempt = next((item for item in view.attempts if item.number == number), None)
         pane = pane or self._screen.query_one(ReceiptPane)
         if attempt is None or attempt.receipt is None:
@@ -139,13 +139,13 @@ class NodeController:
 
     @on_request(OutputPane.ReloadRequested, group="node", exclusive=True)
     async def text_moved(self, run: RunId, node: NodeId) -> None:
-        """Reads a node again if it is in view."""
+        """Reads a node again if it is displayed."""
         if (run, node) == (self._view.run, self._view.node):
             await self.show_node(node)
 
     @on_request(OutputPane.DiffRequested)
     async def compare(self, run: RunId, node: NodeId, attempt: int) -> None:
-        """Two attempts side by side: this one and the one before."""
+        """Compares this attempt with the one before it."""
         view = await self._workbench.runs.node(run, node)
         texts = {item.number: item.text for item in view.attempts}
         if attempt in texts and attempt - 1 in texts:
@@ -159,7 +159,7 @@ class NodeController:
         self._view.show_pane("context")
 
     async def preview(self, node: NodeId) -> None:
-        """Shows the context of the node if it ran now; spends nothing."""
+        """Shows the context that the node would get now; spends nothing."""
         if (workflow := self._document.workflow) is not None:
             refuse_without_chapter(workflow, self._view.chapter)
             receipt = await self._workbench.runs.preview_context(

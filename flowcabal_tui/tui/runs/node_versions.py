@@ -1,4 +1,4 @@
-"""The versions of a node: listed, read, compared, selected, frozen, edited."""
+"""The versions of a node: listing, reading, comparing, selecting, freezing, editing."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class NodeVersionAccess:
         self.workbench, self.workflow, self.node, self.chapter = workbench, workflow, node, chapter
 
     async def versions(self) -> tuple[NodeVersion, ...]:
-        """Newest first."""
+        """The versions, newest first."""
         return await self.workbench.workflows.versions(self.workflow, self.node, self.chapter)
 
     async def text(self, version: NodeVersion) -> str:
@@ -66,14 +66,14 @@ class NodeVersionAccess:
         await self.workbench.carry_out(SelectVersion(self.workflow, self.node, version.digest, self.chapter))
 
     async def freeze(self, version: NodeVersion) -> None:
-        """Later runs take it; or, when it is frozen, no longer."""
+        """Freezes a version for later runs, or unfreezes it."""
         wish: Command = FreezeNode(self.workflow, self.node, self.chapter, version.digest)
         if version.frozen:
             wish = UnfreezeNode(self.workflow, self.node, self.chapter)
         await self.workbench.carry_out(wish)
 
     async def edit(self, version: NodeVersion, text: str) -> None:
-        """Makes a text by hand a version, and the node's current output."""
+        """Stores the writer's text as a version and the node's current output."""
         await self.workbench.carry_out(EditOutput(self.workflow, self.node, text, self.chapter, version.digest))
 
 
@@ -89,7 +89,7 @@ _COLUMNS: Final = (
 
 
 class NodeVersionsScreen(ModalScreen[None]):
-    """A list above, and below the text of the chosen version, or its difference to another one."""
+    """A list above the text of the selected version, or its difference from another one."""
 
     help = HelpData(
         mark("Versions of a node"),
@@ -134,7 +134,7 @@ class NodeVersionsScreen(ModalScreen[None]):
         self._marked: int | None = None
 
     def compose(self) -> ComposeResult:
-        """The versions, the details of the chosen one, and its text."""
+        """Yields the versions, the details of the chosen one, and its text."""
         yield Static(_("Versions of {node}").format(node=one_line(self._heading)), markup=False, classes="head")
         yield PickList()
         yield Static(markup=False, classes="details")
@@ -145,7 +145,7 @@ class NodeVersionsScreen(ModalScreen[None]):
         yield HintLine()
 
     def on_mount(self) -> None:
-        """The newest first."""
+        """Selects the newest version."""
         self.query_one(PickList).focus()
         self._after(self._load())
 
@@ -194,7 +194,7 @@ class NodeVersionsScreen(ModalScreen[None]):
 
     @on(OptionList.OptionHighlighted)
     def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
-        """Another version is read."""
+        """Shows the version under the cursor."""
         message.stop()
         if self.face != "editor":
             self._after(self._show())
@@ -231,18 +231,18 @@ class NodeVersionsScreen(ModalScreen[None]):
         self.query_one(".details", Static).update(facts_words(*map(one_line, (compared, seconds, tokens, run))))
 
     def watch_face(self, face: str) -> None:
-        """Text, difference or editor."""
+        """Shows the text, the difference or the editor."""
         if self.is_mounted:
             self.query_one(ContentSwitcher).current = face
             self.query_one("#editor" if face == "editor" else PickList).focus()
             self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While the writer types, letters are letters."""
+        """Disables letter keys while the writer types."""
         return action in ("leave", "take") if self.face == "editor" and action in _OWN else True
 
     def action_changes(self) -> None:
-        """Text or difference."""
+        """Switches between text and difference."""
         if self.face != "changes" and self._other() is None:
             self.notify(_("There is no other version."), markup=False)
             return
@@ -250,7 +250,7 @@ class NodeVersionsScreen(ModalScreen[None]):
         self._after(self._show())
 
     def action_mark(self) -> None:
-        """Compare with this one."""
+        """Marks this version for comparison."""
         version = self.version
         if version is not None:
             self._marked = None if self._marked == version.number else version.number
@@ -261,23 +261,23 @@ class NodeVersionsScreen(ModalScreen[None]):
         await self._load(newest=newest)
 
     def action_select(self) -> None:
-        """Make it the node's current output."""
+        """Makes it the node's current output."""
         if (version := self.version) is not None:
             self._after(self._and_load(self._controller.select(version)))
 
     def action_freeze(self) -> None:
-        """Frozen, or no longer."""
+        """Freezes or unfreezes the version."""
         if (version := self.version) is not None:
             self._after(self._and_load(self._controller.freeze(version)))
 
     def action_edit(self) -> None:
-        """Into the editor, with this version's text."""
+        """Opens the editor with this version's text."""
         if (version := self.version) is not None and version.digest in self._texts:
             self.query_one(ProseArea).load_text(self._texts[version.digest])
             self.face = "editor"
 
     def action_editor(self) -> None:
-        """Into the writer's own editor."""
+        """Opens the writer's own editor."""
         if (version := self.version) is not None:
             self._after(self._edit_outside(version))
 
@@ -288,7 +288,7 @@ class NodeVersionsScreen(ModalScreen[None]):
             await self._and_load(self._controller.edit(version, edited), newest=True)
 
     def action_take(self) -> None:
-        """Make the typed text a version."""
+        """Stores the typed text as a version."""
         version, text = self.version, self.query_one(ProseArea).text
         if self.face == "editor" and version is not None:
             self.face = "text"
@@ -296,7 +296,7 @@ class NodeVersionsScreen(ModalScreen[None]):
                 self._after(self._and_load(self._controller.edit(version, text), newest=True))
 
     def action_prompt(self) -> None:
-        """Show the request behind this version."""
+        """Shows the request behind this version."""
         version = self.version
         if version is None or not version.run or not version.attempt:
             self.notify(_("Nothing was sent for this version."), markup=False)
@@ -308,7 +308,7 @@ class NodeVersionsScreen(ModalScreen[None]):
         self.app.push_screen(SentScreen(title, await self._controller.prompt(version)))
 
     def action_leave(self) -> None:
-        """Out of the editor or the difference, else back."""
+        """Leaves the editor or the difference, else the page."""
         version = self.version
         if self.face == "text":
             self.dismiss(None)

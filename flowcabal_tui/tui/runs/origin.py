@@ -53,7 +53,7 @@ _SOURCES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class RunPlace:
-    """A node of a run, to be opened."""
+    """A node of a run to open."""
 
     run: RunId
     node: NodeId
@@ -88,13 +88,13 @@ class BlameScreen(ModalScreen[RunPlace | None]):
     def __init__(
         self, chapter: Chapter, lines: tuple[BlamedLine, ...], controller: ReceiptController, first: int = 0
     ) -> None:
-        """The cursor begins at the line with the number `first`."""
+        """`first` is the number of the line under the cursor at the start."""
         super().__init__()
         self._chapter, self._lines, self._controller, self._first = chapter, lines, controller, first
         self._provenance: Provenance | None = None
 
     def compose(self) -> ComposeResult:
-        """The lines, the details of one, and its context."""
+        """Yields the lines, the details of one, and its context."""
         title = f"{self._chapter.position} {one_line(self._chapter.title)}"
         yield Static(head_words(title, _("line origins")), markup=False, classes="head")
         yield PickList(id="lines")
@@ -103,7 +103,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
         yield HintLine()
 
     def on_mount(self) -> None:
-        """At the line that was asked for."""
+        """Selects the requested line."""
         names = self.query_one("#lines", PickList)
         columns = Columns(*_LINES)
         rows = (
@@ -188,7 +188,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
 
     @on(OptionList.OptionSelected, "#lines")
     def go_to_sources(self, message: OptionList.OptionSelected) -> None:
-        """Enter on a line."""
+        """Moves to the sources on Enter."""
         message.stop()
         attempt(self, self._go_to_sources())
 
@@ -203,7 +203,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
 
     @on(OptionList.OptionSelected, "#sources")
     def open_source(self, message: OptionList.OptionSelected) -> None:
-        """Enter on a source."""
+        """Opens the source on Enter."""
         message.stop()
         if message.option.id is not None:
             attempt(self, self._open(self._sources()[int(message.option.id)]))
@@ -215,7 +215,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
         self.app.push_screen(SourceScreen(text))
 
     def action_changes(self) -> None:
-        """Shows the changes of the version that brought the line."""
+        """Shows the changes of the version that introduced the line."""
         if (line := self.line) is not None:
             attempt(self, self._changes(line.origin))
 
@@ -227,7 +227,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
         self.app.push_screen(DiffScreen(title, before, after))
 
     def action_receipt(self) -> None:
-        """Everything the node was given."""
+        """Shows the receipt of the node."""
         attempt(self, self._receipt())
 
     async def _receipt(self) -> None:
@@ -239,7 +239,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
             self.app.push_screen(ReceiptScreen(written.receipt, title, self._controller.workbench.memory.source))
 
     def action_run(self) -> None:
-        """Go to the run."""
+        """Goes to the run."""
         attempt(self, self._run())
 
     async def _run(self) -> None:
@@ -250,7 +250,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
             self.dismiss(RunPlace(written.run, written.node))
 
     def action_leave(self) -> None:
-        """From the sources to the lines, then back."""
+        """Moves from the sources to the lines, then leaves."""
         lines = self.query_one("#lines", PickList)
         if lines.has_focus:
             self.dismiss(None)

@@ -33,10 +33,10 @@ def _or(key: Binding, excuse: str) -> tuple[Binding, Binding]:
 
 
 class OutputPane(Vertical):
-    """Shows one node of one run: the streaming attempt, or the one that the writer chose.
+    """Shows one node of one run: the streaming attempt, or the one selected by the writer.
 
     Pieces of text carry their offset in the attempt: a repeated piece adds nothing, one that differs from the displayed
-    text replaces it, and one behind a gap is left out and requests a reload.
+    text replaces it, and one after a gap is dropped and requests a reload.
     """
 
     help = HelpData(
@@ -69,7 +69,7 @@ class OutputPane(Vertical):
 
     @dataclass
     class KeepRequested(Request):
-        """The attempt is to enter the memory of the book."""
+        """Requests that the attempt be kept in the memory of the book."""
 
         run: RunId
         node: NodeId
@@ -77,14 +77,14 @@ class OutputPane(Vertical):
 
     @dataclass
     class AgainRequested(Request):
-        """The writer asks for another sample, or with `continues` for the rest of the text that was cut off."""
+        """Requests another sample, or with `continues` the rest of a cut-off text."""
 
         node: NodeId
         continues: bool = False
 
     @dataclass
     class ReceiptRequested(Request):
-        """The receipt of this attempt is to be shown."""
+        """Requests the receipt of this attempt."""
 
         run: RunId
         node: NodeId
@@ -92,19 +92,19 @@ class OutputPane(Vertical):
 
     @dataclass
     class StopRequested(Request):
-        """The node is to stop at once."""
+        """Requests that the node stop at once."""
 
         node: NodeId
 
     @dataclass
     class AttemptChosen(Request):
-        """Another attempt is shown."""
+        """Another attempt was selected."""
 
         number: int
 
     @dataclass
     class DiffRequested(Request):
-        """The attempt is to be compared with the one before it."""
+        """Requests a comparison of the attempt with the one before it."""
 
         run: RunId
         node: NodeId
@@ -112,7 +112,7 @@ class OutputPane(Vertical):
 
     @dataclass
     class ReloadRequested(Request):
-        """Text is missing: the node is to be read again and shown."""
+        """Text is missing; requests that the node be read again."""
 
         run: RunId
         node: NodeId
@@ -132,14 +132,14 @@ class OutputPane(Vertical):
         self._asked_reload = False
 
     def compose(self) -> ComposeResult:
-        """The state, the result of the check or an error, and the text."""
+        """Yields the state, the result of the check or an error, and the text."""
         yield Static(_(NO_OUTPUT), markup=False, classes="head")
         yield Static(markup=False, classes="details")
         yield StreamView()
 
     @property
     def attempt(self) -> int:
-        """The number of the attempt that is shown; 0 when there is none."""
+        """The number of the displayed attempt; 0 when there is none."""
         if self._view is None:
             return 0
         numbers = self._numbers()
@@ -148,11 +148,11 @@ class OutputPane(Vertical):
 
     @property
     def view(self) -> NodeView | None:
-        """The node that is shown."""
+        """The displayed node."""
         return self._view
 
     def show(self, view: NodeView | None) -> None:
-        """Shows a node as it is; text that arrived after the view was made stays."""
+        """Shows the state of a node; text that arrived after `view` was made stays."""
         before = self._view
         same = before is not None and view is not None and (before.run, before.node) == (view.run, view.node)
         if view is not None and view.state in ARRIVING:
@@ -169,7 +169,7 @@ class OutputPane(Vertical):
         self._refresh_all()
 
     def append(self, attempt: int, offset: int, text: str) -> None:
-        """A piece of text at a character offset of an attempt."""
+        """Adds a piece of text at a character offset of an attempt."""
         if (
             self._view is None
             or attempt < self._live_number
@@ -193,7 +193,7 @@ class OutputPane(Vertical):
             self._refresh_all()
 
     def append_thinking(self, attempt: int, text: str) -> None:
-        """A piece of the model's reasoning, shown before the text and no part of it."""
+        """Adds a piece of the model's reasoning, which is displayed before the text and not part of it."""
         if self._view is None or attempt < self._live_number:
             return
         if attempt > self._live_number:
@@ -204,7 +204,7 @@ class OutputPane(Vertical):
             self.query_one(StreamView).append_thinking(text)
 
     def waiting(self, words: str) -> None:
-        """Shows the reason why the call waits; called again by the counter of seconds."""
+        """Shows the reason why the call waits; called again for each second."""
         if words != self._wait:
             self._wait = words
             self._refresh_head()
@@ -277,7 +277,7 @@ class OutputPane(Vertical):
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Keys between attempts are on when there are some to go between."""
+        """Enables keys between attempts only if there are several."""
         match action:
             case "attempt" | "diff" | "no_other":
                 return (len(self._numbers()) > 1) == (action != "no_other")
@@ -339,7 +339,7 @@ class OutputPane(Vertical):
         return self._view
 
     def action_keep(self) -> None:
-        """Ask to keep the shown attempt; one that is still arriving cannot be kept."""
+        """Requests that the displayed attempt be kept; one that is still arriving cannot be kept."""
         if self._view is not None and (settled := self._settled()):
             self.post_message(self.KeepRequested(self._view.run, self._view.node, settled.number))
 
@@ -350,17 +350,17 @@ class OutputPane(Vertical):
             self.notify(arrives if self._arrives else _("There is no text."), markup=False)
 
     def action_again(self) -> None:
-        """Ask for another sample."""
+        """Asks for another sample."""
         if (view := self._need_view()) is not None:
             self.post_message(self.AgainRequested(view.node))
 
     def action_go_on(self) -> None:
-        """Ask for the rest of a text that was cut off."""
+        """Asks for the rest of a text that was cut off."""
         if (view := self._need_view()) is not None:
             self.post_message(self.AgainRequested(view.node, continues=True))
 
     def action_attempt(self, step: int) -> None:
-        """Show the attempt before or after."""
+        """Shows the attempt before or after."""
         numbers = self._numbers()
         if not numbers:
             return
@@ -371,7 +371,7 @@ class OutputPane(Vertical):
             self.post_message(self.AttemptChosen(numbers[place]))
 
     def action_diff(self) -> None:
-        """Ask for the difference to the attempt before."""
+        """Asks for the difference to the attempt before."""
         numbers = self._numbers()
         if self._view is not None and self._settled() and numbers.index(self.attempt) > 0:
             self.post_message(self.DiffRequested(self._view.run, self._view.node, self.attempt))
@@ -379,7 +379,7 @@ class OutputPane(Vertical):
             self.notify(_("There is no earlier attempt."), markup=False)
 
     def action_receipt(self) -> None:
-        """Ask for the receipt of the shown attempt."""
+        """Asks for the receipt of the shown attempt."""
         if (view := self._need_view()) is not None:
             self.post_message(self.ReceiptRequested(view.run, view.node, self.attempt))
 
@@ -398,6 +398,6 @@ class OutputPane(Vertical):
         self.notify(_("Nothing is running."), markup=False)
 
     def action_stop(self) -> None:
-        """Ask for the node to stop."""
+        """Asks for the node to stop."""
         if self._view is not None:
             self.post_message(self.StopRequested(self._view.node))

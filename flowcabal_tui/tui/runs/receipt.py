@@ -56,7 +56,7 @@ _Place = tuple[str, int]
 
 
 class ReceiptPane(Vertical):
-    """Shows one receipt, alone or beside an earlier one: `+` is new, `-` is gone, `~` is at another level."""
+    """Shows one receipt, alone or compared with an earlier one: `+` is new, `-` is gone, `~` is at another level."""
 
     help = HelpData(
         mark("Context"),
@@ -95,7 +95,7 @@ class ReceiptPane(Vertical):
 
     @dataclass
     class SourceOpened(Request):
-        """A source is to be shown in a level, at the characters that went in (-1: all of it), as the receipt has it."""
+        """Requests a source in a level, at the characters that were included (-1: all of it), as the receipt has it."""
 
         uri: str
         start: int
@@ -105,13 +105,13 @@ class ReceiptPane(Vertical):
 
     @dataclass
     class OtherRequested(Request):
-        """A receipt to compare this one with is to be chosen; give it to `compare_with`."""
+        """Requests the choice of a receipt to compare with; pass it to `compare_with`."""
 
         receipt: Receipt
 
     @dataclass
     class SceneRequested(Request):
-        """The scene of the receipt's chapter is to be set."""
+        """Requests a form for the scene of the receipt's chapter."""
 
         receipt: Receipt
 
@@ -130,14 +130,14 @@ class ReceiptPane(Vertical):
         self._class_rows: list[int] = []
 
     def compose(self) -> ComposeResult:
-        """The total, the bars, the sources."""
+        """Yields the total, the bars, the sources."""
         yield Static(key_words(_(_NONE)), markup=False, classes="head")
         yield BudgetBar(plain=self._is_plain)
         yield PickList()
         yield Static(markup=False, classes="details")
 
     def show(self, receipt: Receipt, title: str, before: Receipt | None = None) -> None:
-        """Shows a receipt, comparable with `before`, or else with the last other one shown for this node.
+        """Shows a receipt, comparable with `before`, or else with the last other one displayed for this node.
 
         A title names the chapter, too: a node's receipts for two chapters are compared like those of two attempts.
         """
@@ -156,7 +156,7 @@ class ReceiptPane(Vertical):
         self._refresh_all()
 
     def clear(self) -> None:
-        """Shows no receipt, as the node in view has none."""
+        """Shows no receipt, because the current node has none."""
         if self._receipt is not None:
             self._receipt, self._opens, self._class_rows = None, {}, []
             self.query_one(".head", Static).update(key_words(_(_NONE)))
@@ -172,7 +172,7 @@ class ReceiptPane(Vertical):
             self._refresh_all()
 
     def focus_list(self) -> None:
-        """The sources have the focus."""
+        """Focuses the list of sources."""
         self.query_one(PickList).focus()
 
     def _refresh_all(self) -> None:
@@ -307,7 +307,7 @@ class ReceiptPane(Vertical):
             self.post_message(self.SourceOpened(*self._opens[message.option.id], receipt=self._receipt))
 
     def action_compare(self) -> None:
-        """Compare with the receipt before, or stop comparing."""
+        """Compares with the previous receipt, or stops comparing."""
         if self._before is None:
             self.notify(_("There is no earlier receipt of this node to compare with."), markup=False)
             return
@@ -318,7 +318,7 @@ class ReceiptPane(Vertical):
         self._refresh_all()
 
     def action_compare_other(self) -> None:
-        """Ask for another receipt to compare with."""
+        """Asks for another receipt to compare with."""
         if self._receipt is None:
             self.notify(_(_NONE), markup=False)
         else:
@@ -334,7 +334,7 @@ class ReceiptPane(Vertical):
             self.post_message(self.SceneRequested(self._receipt))
 
     def action_next_class(self, step: int) -> None:
-        """Go to the first source of the next class or of the one before, round the end."""
+        """Goes to the first source of the next or previous class, wrapping around."""
         names = self.query_one(PickList)
         at = names.highlighted or 0
         if self._class_rows:
@@ -343,7 +343,7 @@ class ReceiptPane(Vertical):
             names.highlighted = rows[0] if step > 0 else rows[-1]
 
     def action_bars(self) -> None:
-        """More space for the sources, or the bars again."""
+        """Toggles between more space for the sources and the bars."""
         self.is_bare = not self.is_bare
 
     def action_fold(self) -> None:
@@ -359,7 +359,7 @@ class ReceiptPane(Vertical):
             names.scroll_to_highlight(top=True)
 
     def action_find(self) -> None:
-        """Ask which row to go to."""
+        """Asks for the row to go to."""
 
         def find(words: str | None) -> None:
             if words:
@@ -369,7 +369,7 @@ class ReceiptPane(Vertical):
         self.app.push_screen(FindLine(), find)
 
     def action_find_next(self) -> None:
-        """Go to the next row with the words."""
+        """Goes to the next row that matches."""
         if self._sought and not self.query_one(PickList).find_row(self._sought):
             self.notify(_("Not found."), markup=False)
 

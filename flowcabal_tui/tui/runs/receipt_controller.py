@@ -31,7 +31,7 @@ _NOW = "now/"
 class ReceiptController:
     """Shows receipts and origins; `open_run` opens a node of a run.
 
-    The screens are loaded when they are opened: the first frame does not wait for them.
+    The screens are imported when they are opened, so that the first frame need not wait for them.
     """
 
     def __init__(
@@ -47,9 +47,9 @@ class ReceiptController:
 
     @on_request(OriginRequested, group="looking", exclusive=True)
     async def origin(self, chapter: ChapterId, paragraph: str, place: int) -> bool:
-        """The lines of a chapter, at the paragraph that was meant, or, if that is not saved yet, near its place.
+        """Shows the lines of a chapter at the given paragraph, or near its place if it is not saved yet.
 
-        True when a run was opened from there.
+        Returns True when a run was opened from there.
         """
         from flowcabal_tui.tui.runs.origin import BlameScreen, RunPlace
 
@@ -67,14 +67,14 @@ class ReceiptController:
     # Receipts
 
     def show(self, receipt: Receipt, title: str) -> None:
-        """Shows a receipt over any screen."""
+        """Shows a receipt on top of any screen."""
         from flowcabal_tui.tui.runs.receipt_screen import ReceiptScreen
 
         self._screen.app.push_screen(ReceiptScreen(receipt, title, self.workbench.memory.source))
 
     @on_key("run.sent", group="sent", exclusive=True)
     async def show_sent(self) -> None:
-        """Shows the request of the attempt in view."""
+        """Shows the request of the displayed attempt."""
         from flowcabal_tui.tui.runs.sent import SentScreen
 
         run, node, output = self._view.run, self._view.node, self._screen.query_one(OutputPane)
@@ -88,7 +88,7 @@ class ReceiptController:
 
     @on_request(ReceiptPane.OtherRequested, group="looking", exclusive=True)
     async def compare_receipt(self, receipt: Receipt) -> None:
-        """Asks for another receipt, of a run or as it would be for a chapter, and shows the difference."""
+        """Asks for another receipt, of a run or of a preview for a chapter, and shows the difference."""
         pages = RunPages(self.workbench, {each.id: each.position for each in await self.workbench.book.chapters()})
         rows = await pages.more()
         others = (_NOW, _("as it would be now, for another chapter"))

@@ -1,4 +1,4 @@
-"""A receipt over the whole screen; its sources open at the place that went in."""
+"""A receipt on the whole screen; its sources open at the included span."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ class ReceiptScreen(ModalScreen[None]):
         self._receipt, self._heading, self._source = receipt, title, source
 
     def compose(self) -> ComposeResult:
-        """The pane alone."""
+        """Yields the receipt pane."""
         yield ReceiptPane()
         yield HintLine()
 
     def on_mount(self) -> None:
-        """The list has the focus."""
+        """Focuses the list."""
         pane = self.query_one(ReceiptPane)
         pane.show(self._receipt, self._heading)
         pane.focus_list()
 
     @on(ReceiptPane.SourceOpened)
     def open_source(self, message: ReceiptPane.SourceOpened) -> None:
-        """The text that went in."""
+        """Opens the included text."""
         message.stop()
         attempt(self, self._open(message))
 

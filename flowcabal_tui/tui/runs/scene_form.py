@@ -16,7 +16,7 @@ _BY_RULE = "-"
 
 
 def scene_notice(answer: SceneAnswer) -> str:
-    """The notice of a scene that was set; "" where nothing was changed."""
+    """The notice after a scene was set; "" if nothing was changed."""
     scene, forget = answer
     if scene != NO_SCENE:
         return _("Kept for the chapter: it takes precedence over rule and model.")

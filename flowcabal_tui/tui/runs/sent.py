@@ -1,4 +1,4 @@
-"""The request of an attempt, layer by layer, beside the template that it was made from."""
+"""The request of an attempt, layer by layer, beside the template from which it was made."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class SentScreen(ModalScreen[None]):
         self._heading, self._version_trace = title, trace
 
     def compose(self) -> ComposeResult:
-        """A heading, whether it is the request that was sent, the layers, the two texts."""
+        """Yields a heading that states whether the request is the one sent, the layers, and the two texts."""
         yield Static(one_line(self._heading), markup=False, classes="head")
         differs = "" if self._version_trace.exact or self._version_trace.kept else " -differs"
         yield Static(exactness(self._version_trace), markup=False, classes="exactness" + differs)
@@ -80,7 +80,7 @@ class SentScreen(ModalScreen[None]):
         return self._version_trace.exact or self._version_trace.kept
 
     def on_mount(self) -> None:
-        """The first layer."""
+        """Selects the first layer."""
         columns = Columns(Column(is_number=True, role="secondary"), Column(), Column(fill=True), Column(is_number=True))
         layers_shown = enumerate(self._version_trace.layers)
         rows = [Option(_row(columns, layer), id=str(number)) for number, layer in layers_shown]
@@ -91,7 +91,7 @@ class SentScreen(ModalScreen[None]):
 
     @on(OptionList.OptionHighlighted)
     def show_layer(self, message: OptionList.OptionHighlighted) -> None:
-        """The layer under the cursor."""
+        """Shows the layer under the cursor."""
         message.stop()
         layer = self._version_trace.layers[int(message.option_id or 0)]
         template = layer.template or _("(not from the template)")
@@ -104,7 +104,7 @@ class SentScreen(ModalScreen[None]):
 
 
 def exactness(trace: VersionTrace) -> str:
-    """Whether the words are those that were sent, and the evidence for it."""
+    """A statement whether the words are exactly those sent, and how this is known."""
     if trace.exact:
         return _("As sent: rebuilt, and its digest matches the request that was sent.")
     if trace.kept:

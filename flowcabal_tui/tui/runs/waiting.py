@@ -1,4 +1,4 @@
-"""Shows the reason why the run in view waits: in the output pane, and in the row of notices beside any other pane."""
+"""Shows the reason why the current run waits: in the output pane, and as a notice beside other panes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TICK_SECONDS: Final = 1.0
 
 
 class WaitController:
-    """Shows how long the calls of the run in view have waited."""
+    """Shows how long the calls of the current run have waited."""
 
     def __init__(
         self,

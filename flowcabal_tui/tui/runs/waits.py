@@ -1,4 +1,4 @@
-"""The waits of a run's calls, with their seconds, in words."""
+"""Texts about the waits of a run's calls, with their seconds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SILENT_SECONDS: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """`until`: the time at which a call is sent again; None: it waits since `since`."""
+    """A wait. `until`: the time at which a call is sent again; None: it has been waiting since `since`."""
 
     kind: Literal["again", "turn", "queued", "answer", "more"]
     since: float
@@ -26,7 +26,7 @@ class Wait:
     until: float | None = None
 
     def words(self, now: float) -> str:
-        """The reason and the seconds; "" while it is too short to be shown."""
+        """The reason and the seconds; "" while the wait is too short to be displayed."""
         if self.until is not None:
             left = max(0, ceil(self.until - now))
             words = _("Waiting {seconds} s before the call is sent again: {reason}. `x` stops.")
@@ -42,7 +42,7 @@ class Wait:
 
 
 class Waits:
-    """The waits of all runs, by node; `now` gives seconds."""
+    """The waits of all runs by node; `now` returns seconds."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
@@ -53,21 +53,21 @@ class Waits:
         return bool(self._by_node)
 
     def again(self, run: RunId, node: NodeId, seconds: float, reason: str) -> None:
-        """A call is sent again after so many seconds."""
+        """Records that a call is sent again after `seconds`."""
         now = self._now()
         self._by_node[run, node] = Wait("again", now, reason, now + seconds)
 
     def sent(self, run: RunId, node: NodeId) -> None:
-        """A call went out; its answer is awaited."""
+        """Records that a call was sent and its answer is awaited."""
         self._by_node[run, node] = Wait("answer", self._now())
         self._sent[run, node] = self._now()
 
     def arrived(self, run: RunId, node: NodeId) -> None:
-        """A piece of the answer came."""
+        """Records that a piece of the answer arrived."""
         self._by_node[run, node] = Wait("more", self._now())
 
     def moved(self, run: RunId, node: NodeId, state: NodeState, detail: str) -> None:
-        """A node is in another state."""
+        """Records the new state of a node."""
         place, known = (run, node), self._by_node.get((run, node))
         if state == "ready":
             self._by_node[place] = Wait("turn", self._now())
@@ -92,12 +92,12 @@ class Waits:
         return None if sent is None else int(self._now() - sent)
 
     def words(self, run: RunId, node: NodeId) -> str:
-        """The wait of a node in words; "" for none."""
+        """The wait of a node in words; "" if there is none."""
         known = self._by_node.get((run, node))
         return known.words(self._now()) if known else ""
 
     def others(self, run: RunId, node: NodeId | None) -> tuple[tuple[NodeId, str], ...]:
-        """Other nodes of the run whose call is to be sent again or queues; their text is not followed."""
+        """Other nodes of the run whose call is queued or will be sent again; their text is not displayed."""
         found = [(place[1], wait) for place, wait in self._by_node.items() if place[0] == run and place[1] != node]
         waits = [(path, wait.words(self._now())) for path, wait in found if wait.kind in ("again", "turn", "queued")]
         return tuple((path, words) for path, words in waits if words)

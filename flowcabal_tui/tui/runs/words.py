@@ -1,4 +1,4 @@
-"""Runs, quotes and levels in words."""
+"""Texts for runs, quotes and levels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ INSTRUCTION = "instruction"
 
 
 def quote_words(quote: Quote, models: str = "") -> str:
-    """A quote as a sentence a line; `models` are those that are paid for."""
+    """A quote, one sentence per line; `models` are the paid ones."""
     total = len(quote.would_run) + len(quote.served)
     lines = [_("{n} of {total} nodes would run.").format(n=len(quote.would_run), total=total)]
     if quote.likely.calls:
@@ -58,7 +58,7 @@ def _names(nodes: Collection[NodeId]) -> str:
 
 
 def run_cells(run: RunSummary, position: int | None) -> tuple[str, ...]:
-    """A run as cells: sign, state, chapter, when, workflow and its error."""
+    """A run as cells: sign, state, chapter, time, workflow and its error."""
     chapter = _("chapter {n}").format(n=position) if position is not None else ""
     sign = state_sign(run.state, plain=False)
     return f"{sign} {_(RUN_STATES[run.state])}", chapter, f"{run.started_at:%m-%d %H:%M}", run.workflow, run.error
@@ -89,7 +89,7 @@ def needs_chapter(workflow: Workflow) -> bool:
 
 
 def refuse_without_chapter(workflow: Workflow, chapter: ChapterId | None) -> None:
-    """Raises RunError for a run that would fail, since there is no chapter for it."""
+    """Raises RunError for a run that would fail because it has no chapter."""
     if chapter is None and needs_chapter(workflow):
         raise RunError(
             _("There is no chapter to write yet."),
@@ -104,6 +104,6 @@ def asks_for_length(workflow: Workflow) -> bool:
 
 
 def asks_for_wish(workflow: Workflow) -> bool:
-    """True when an instruction of the writer can change the output. False if no model writes."""
+    """True when an instruction of the writer can change the output; False if no model writes."""
     plain = workflow.model_dump_json()
     return INSTRUCTION in plain or any(f'"kind":"{kind}"' in plain for kind in _WRITING)

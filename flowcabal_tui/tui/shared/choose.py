@@ -39,7 +39,7 @@ class ChooseScreen(ModalScreen[str | None]):
         self._columns = Columns(Column(), *(Column(rank=rank, least=6, role="secondary") for rank in range(1, CELLS)))
 
     def compose(self) -> ComposeResult:
-        """The lines, with the cursor on the first."""
+        """Yields the lines, the first under the cursor."""
         with Vertical(classes="dialog"):
             yield Static(self._title_words, markup=False, classes="dialog-title")
             yield PickList()

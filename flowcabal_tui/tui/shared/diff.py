@@ -38,7 +38,7 @@ class DiffScreen(ModalScreen[Any]):
         self._heading, self._old_text, self._new_text = title, old, new
 
     def compose(self) -> ComposeResult:
-        """The title with the number of changes and the possible actions, and the changes."""
+        """Yields the title with the number of changes and the possible actions, and the changes."""
         changes = DiffView(self._old_text, self._new_text)
         count = changes.hunk_count
         counted = ngettext("{n} change", "{n} changes", count).format(n=count) if count else _("no difference")

@@ -130,7 +130,7 @@ class FormScreen(TypedScreen[T]):
         self._suggester = NameSuggester(names)
 
     def compose(self) -> ComposeResult:
-        """A row for each field, the error, and the keys."""
+        """Yields a row for each field, the error, and the keys."""
         with VerticalScroll(can_focus=False):
             yield Static(self._heading, markup=False, classes="form-title")
             for field in self._form_fields:

@@ -45,13 +45,13 @@ class PickList(OptionList):
         return None if row is None else self.get_option_at_index(row).id
 
     def pick(self, option_id: str | None) -> None:
-        """Put the cursor on an option, if it is there."""
+        """Puts the cursor on an option, if it is there."""
         rows = [row for row, option in enumerate(self.options) if option.id == option_id]
         if option_id is not None and rows:
             self.highlighted = rows[0]
 
     def refill(self, rows: Iterable[Option], cursor: str | None = None) -> None:
-        """Show other rows; the cursor goes to the id `cursor`, or stays at its id, or goes to the first row."""
+        """Shows other rows; the cursor goes to the id `cursor`, or stays at its id, or goes to the first row."""
         wanted = cursor if cursor is not None else self.picked
         self.set_options(rows)
         self.pick(wanted)
@@ -68,7 +68,7 @@ class PickList(OptionList):
         return strip.apply_style(_REVERSED) if is_at else strip
 
     def find_row(self, words: str) -> bool:
-        """Put the cursor on the next row that contains the words, letter case aside, round the end."""
+        """Puts the cursor on the next row that contains the words, letter case aside, round the end."""
         wanted, start = words.casefold(), (self.highlighted if self.highlighted is not None else -1) + 1
         rows = [*range(start, self.option_count), *range(start)]
         for row in rows:
@@ -129,7 +129,7 @@ class PickTree(Tree[Leaf]):
         return True
 
     def action_inward(self) -> None:
-        """Open the branch; when it is open, go to its first leaf."""
+        """Opens the branch; when it is open, goes to its first leaf."""
         node = self.cursor_node
         if node is None:
             return
@@ -138,7 +138,7 @@ class PickTree(Tree[Leaf]):
         node.expand()
 
     def action_outward(self) -> None:
-        """Close the branch; from a leaf, go to its branch."""
+        """Closes the branch; from a leaf, goes to its branch."""
         node = self.cursor_node
         if node is None:
             return
@@ -148,6 +148,6 @@ class PickTree(Tree[Leaf]):
             self.move_cursor(node.parent)
 
     def place(self, node: TreeNode[Leaf] | None) -> None:
-        """Put the cursor on a node as soon as its line is known."""
+        """Puts the cursor on a node as soon as its line is known."""
         if node is not None:
             self.call_after_refresh(self.move_cursor, node)

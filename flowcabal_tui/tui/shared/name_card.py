@@ -84,7 +84,7 @@ class NameCardPanel(Vertical):
         self._rows: tuple[CardRow, ...] = ()
 
     def compose(self) -> ComposeResult:
-        """The name, and the rows."""
+        """Yields the name, and the rows."""
         yield Static(_("No name is at the cursor."), markup=False, classes="who")
         yield PickList()
 
@@ -116,11 +116,11 @@ class NameCardPanel(Vertical):
         self.post_message(self.Opened(self._rows[message.option_index].target))
 
     def action_rename(self) -> None:
-        """Ask for another name."""
+        """Asks for another name."""
         self.post_message(self.RenameRequested())
 
     def action_leave(self) -> None:
-        """Go back to the text."""
+        """Goes back to the text."""
         self.post_message(self.Left())
 
 

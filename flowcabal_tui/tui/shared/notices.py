@@ -61,7 +61,7 @@ def reading_seconds(words: str) -> float:
 class Notices:
     """One notice in view, cut into rows; the next ones wait; `listed` holds the last `LISTED`, oldest first.
 
-    `hold` sets words about running work that are shown while there is no notice.
+    `hold` sets a text about running work that is displayed while there is no notice.
     """
 
     def __init__(self) -> None:
@@ -73,28 +73,28 @@ class Notices:
 
     @property
     def shown(self) -> Notice | None:
-        """The notice in view."""
+        """The displayed notice."""
         return self._shown
 
     @property
     def row(self) -> str:
-        """The row in view: of the notice, else of the work held last, else none."""
+        """The displayed row: of the notice, else of the running work held last, else empty."""
         return self._rows[0] if self._rows else next(reversed(self._held.values()), "")
 
     @property
     def left(self) -> int:
-        """The number of rows and notices after the row in view."""
+        """The number of rows and notices after the displayed row."""
         return max(0, len(self._rows) - 1) + len(self._waiting)
 
     @property
     def seconds(self) -> tuple[float, float]:
-        """The seconds that the row in view stays: at least, when another waits, and otherwise."""
+        """The minimum seconds for the displayed row when another one is waiting, and its normal seconds."""
         least = reading_seconds(self.row)
         usual = NOTICE_SECONDS if self._shown is None or self._shown.severity == "information" else WARNED_SECONDS
         return least, max(least, usual)
 
     def say(self, notice: Notice) -> None:
-        """Lists it; it waits unless the same words are in view or wait already."""
+        """Adds a notice to the list; queues it unless the same words are displayed or queued already."""
         self.listed.append(notice)
         known = (self._shown, *self._waiting)
         if all(other is None or other.line != notice.line for other in known):
@@ -108,7 +108,7 @@ class Notices:
             self._rows = [row.strip() for row in wrap(self._shown.line, width)] if self._shown else []
 
     def fit(self, width: int) -> None:
-        """Cuts the rest of the notice in view for another width."""
+        """Wraps the rest of the displayed notice for another width."""
         self._rows = [row.strip() for row in wrap(" ".join(self._rows), width)] if self._rows else []
 
     def withdraw(self, words: str) -> None:

@@ -1,4 +1,4 @@
-"""One row of pane names with their digits: the pane in view in brackets, in the focus's colour if keys act there."""
+"""One row of pane names with their digits: the current pane in brackets, in the focus colour while keys act there."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PaneChosen(Message):
 class PaneTabs(Static):
     """Names of panes, such as ` 3 Manuscript [4 Output] 5 Prompt `.
 
-    One widget for all names: styling a widget for each took a tenth of the time in which a book is opened.
+    One widget for all names, because styling a widget for each took a tenth of the time to open a book.
     """
 
     DEFAULT_CSS = "PaneTabs { height: 1; text-wrap: nowrap; }"
@@ -44,13 +44,13 @@ class PaneTabs(Static):
         return {pane for _digit, pane, _words in self._panes_named}
 
     def show(self, pane: str, *, is_current: bool = True) -> None:
-        """Marks the pane that is shown, by brackets; `is_current`: keys act there."""
+        """Marks the displayed pane with brackets; `is_current`: keys act there."""
         if (pane, is_current) != (self._shown_pane, self._is_current):
             self._shown_pane, self._is_current = pane, is_current
             self.update(self._row(), layout=False)
 
     def on_resize(self) -> None:
-        """The line of an edge is as long as the panel is wide."""
+        """Extends the line of an edge to the width of the panel."""
         if self._is_edge:
             self.update(self._row(), layout=False)
 
@@ -77,7 +77,7 @@ class PaneTabs(Static):
         return Content.assemble(names, (line * (self.size.width - names.cell_length), look))
 
     def on_click(self, event: Click) -> None:
-        """The mouse is a second way; digits are the first."""
+        """Selects the clicked pane."""
         left = event.x
         for pane, name in self._names():
             left -= name.cell_length

@@ -1,4 +1,4 @@
-"""A piece of a chapter around the words that a row of a list is about."""
+"""An excerpt of a chapter around the words of a row in a list."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _AROUND: Final = 400
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of a text, in which the characters from `start` to `end` are the words."""
+    """An excerpt of a text; the characters from `start` to `end` are the words in question."""
 
     text: str
     start: int
     end: int
 
     def shown(self, role: Role = "quoted") -> Content:
-        """The piece with its words in a role."""
+        """The excerpt with its words in a role."""
         words = [self.text[: self.start], self.text[self.start : self.end], self.text[self.end :]]
         before, cited, after = (clean(part) for part in words)
         text = Content(before + cited + after)

@@ -1,4 +1,4 @@
-"""A text to be written or corrected, over the whole screen."""
+"""A full-screen editor for one text."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ class ProseScreen(TypedScreen[str]):
         self._heading, self._before, self._editor = title, clean(text), editor
 
     def compose(self) -> ComposeResult:
-        """The title and the text."""
+        """Yields the title and the text."""
         yield Static(one_line(self._heading), markup=False, classes="head")
         yield ProseArea(self._before)
         yield HintLine()
 
     def on_mount(self) -> None:
-        """Type at once."""
+        """Focuses the text."""
         self.query_one(ProseArea).focus()
 
     def action_take(self) -> None:
-        """Give the text back."""
+        """Returns the text."""
         text = clean(self.query_one(ProseArea).text).strip()
         self.dismiss(text if text and text != self._before.strip() else None)
 

@@ -53,14 +53,14 @@ class RewriteScreen(ModalScreen[tuple[int, ...] | None]):
         self._taken = set(range(len(self._parts)))
 
     def compose(self) -> ComposeResult:
-        """The instruction, the changes, and the one under the cursor."""
+        """Yields the instruction, the changes, and the one under the cursor."""
         yield Static(markup=False, classes="head")
         yield PickList()
         yield DiffView()
         yield HintLine()
 
     def on_mount(self) -> None:
-        """All are accepted at first."""
+        """Accepts all changes initially."""
         self.query_one(PickList).focus()
         self._fill()
 
@@ -85,7 +85,7 @@ class RewriteScreen(ModalScreen[tuple[int, ...] | None]):
 
     @on(OptionList.OptionHighlighted)
     def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
-        """Another change."""
+        """Shows the change under the cursor."""
         message.stop()
         self._tell()
 
@@ -96,19 +96,19 @@ class RewriteScreen(ModalScreen[tuple[int, ...] | None]):
 
     @on(OptionList.OptionSelected)
     def turn_selected(self, message: OptionList.OptionSelected) -> None:
-        """Enter is Space."""
+        """Toggles the change on Enter, like Space."""
         message.stop()
         self.action_turn()
 
     def action_turn(self) -> None:
-        """Accept the change under the cursor, or refuse it, and go to the next one."""
+        """Accepts the change under the cursor, or refuses it, and goes to the next one."""
         if (number := self._current) is not None:
             self._taken ^= {number}
             self._fill()
             self.query_one(PickList).action_cursor_down()
 
     def action_turn_all(self) -> None:
-        """Accept all, or none where all are accepted."""
+        """Accepts all, or refuses all if all are accepted."""
         every = set(range(len(self._parts)))
         self._taken = set() if self._taken == every else every
         self._fill()

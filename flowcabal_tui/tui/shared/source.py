@@ -1,4 +1,4 @@
-"""A text behind a receipt, a quotation or a profile, at the place that was cited."""
+"""A text behind a receipt, a quotation or a profile, opened at the cited place."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
 class SourceScreen(ModalScreen[None]):
-    """Shows a source; the cited span, when there is one, is marked and in sight."""
+    """Shows a source, with the cited span marked and in view."""
 
     help = HelpData(mark("Source"), mark("The cited text, with the place marked. Esc goes back."))
     DEFAULT_CSS = """
@@ -37,20 +37,20 @@ class SourceScreen(ModalScreen[None]):
         self._source = source
 
     def compose(self) -> ComposeResult:
-        """The title over the text."""
+        """Yields the title and the text."""
         yield Static(one_line(self._source.title) or _("untitled"), markup=False, classes="head")
         yield StreamView()
         yield HintLine()
 
     def on_mount(self) -> None:
-        """At the cited place."""
+        """Scrolls to the cited place."""
         reader = self.query_one(StreamView)
         reader.set_text(self._source.text, follow=False)
         reader.focus()
         self.call_after_refresh(self.action_cited)
 
     def action_cited(self) -> None:
-        """Go to the cited place."""
+        """Goes to the cited place."""
         if 0 <= self._source.start < self._source.end:
             reader = self.query_one(StreamView)
             reader.highlight(self._source.start, self._source.end)

@@ -1,4 +1,4 @@
-"""The questions before something is paid for and before work is stopped: one dialog and one wording for each."""
+"""Questions before paid actions and before work is stopped: one dialog and one wording for each."""
 
 from __future__ import annotations
 
@@ -28,25 +28,26 @@ STAYS: Final = mark("Let it continue")
 
 
 async def agrees_to_pay(app: App[Any], title: str, price: Sequence[str], *more: str) -> bool:
-    """The writer's answer to a price: which model, likely, at most (`price_lines`), then `more` sentences."""
+    """Shows the price with the model, the likely and the highest cost (`price_lines`) and `more` sentences; returns the
+    writer's answer."""
     words = "\n".join((_(COSTS), *price, *more))
     answer: bool = await app.push_screen_wait(ConfirmScreen(title, words, yes=_(GOES_ON), no=_(NOT_NOW)))
     return answer
 
 
 async def agrees_to_stop(app: App[Any], title: str) -> bool:
-    """The writer's answer before work is stopped."""
+    """Asks before work is stopped; returns the writer's answer."""
     answer: bool = await app.push_screen_wait(ConfirmScreen(title, _(KEPT), yes=_(STOPS), no=_(STAYS)))
     return answer
 
 
 async def agrees_to_spend(app: App[Any], workbench: Project, title: str, quote: Quote, *roles: Role) -> bool:
-    """The writer's answer to a quote of the models of these roles; True without a question where nothing is spent."""
+    """Shows a quote of the models of these roles; returns the writer's answer, or True at once if nothing is spent."""
     return quote.is_free or await agrees_to_pay(app, title, quote_price(workbench, quote, *roles))
 
 
 def quote_price(workbench: Project, quote: Quote, *roles: Role, asks: bool = False) -> list[str]:
-    """The lines of a quote with the models of these roles; `asks`: it is of a run, which asks at its limit."""
+    """The lines of a quote with the models of these roles; `asks`: the run asks at its limit."""
     return spend_lines(quote, asks=asks, models=paid_models(workbench.info.models, *(roles or ("user", "agent"))))
 
 
@@ -61,7 +62,7 @@ def reading_again() -> str:
 
 
 async def reading_price(workbench: Project, chapters: int) -> list[str]:
-    """The lines of the price of reading so many changed chapters again; [] where nothing is spent."""
+    """The lines of the price of reading the changed chapters again; [] if nothing is spent."""
     quote = await workbench.memory.quote_reading(max(1, chapters))
     if quote.is_free:
         return []
@@ -70,19 +71,20 @@ async def reading_price(workbench: Project, chapters: int) -> list[str]:
 
 
 async def may_spend(screen: Screen[Any], workbench: Project, title: str, chapters: int = 1) -> bool:
-    """The writer's answer to a change of so many chapters; True without a question where nothing is spent."""
+    """Asks before a change of `chapters` chapters that the agents' model reads again; True at once if nothing is
+    spent."""
     price = await reading_price(workbench, chapters)
     return not price or await agrees_to_pay(screen.app, title, price)
 
 
 async def may_work(screen: Screen[Any], workbench: Project, title: str, steps: Mapping[TaskKind, int]) -> bool:
-    """The writer's answer to so many steps of background work; True without a question where nothing is spent."""
+    """Asks before the given steps of background work; True at once if nothing is spent."""
     quote = await workbench.memory.quote_background(steps)
     return await agrees_to_spend(screen.app, workbench, title, quote, "agent")
 
 
 async def may_remake(screen: Screen[Any], workbench: Project, uris: Sequence[str]) -> bool:
-    """The writer's answer to whether the agents' model makes these derived texts again."""
+    """Asks whether the agents' model may regenerate these derived texts; returns the writer's answer."""
     count = len(uris)
     title = ngettext("Regenerate {n} text?", "Regenerate {n} texts?", count).format(n=count)
     return await may_work(screen, workbench, title, Counter(map(_kind_of, uris)))

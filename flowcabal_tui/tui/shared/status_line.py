@@ -69,7 +69,7 @@ def short_count(tokens: int) -> str:
 
 
 class StatusLine(Horizontal):
-    """Runs, waiting questions, tokens, money, saved, memory work, knowledge."""
+    """Shows runs, waiting questions, tokens, money, the last save, memory work and the knowledge server."""
 
     DEFAULT_CSS = """
     StatusLine { height: 1; background: $panel; }
@@ -96,17 +96,17 @@ class StatusLine(Horizontal):
         self._is_opening = False
 
     def compose(self) -> ComposeResult:
-        """One cell that turns while something runs, and the words."""
+        """Yields a spinner cell and the text."""
         yield Static("", markup=False, classes="status-spinner")
         yield Static("", markup=False, classes="status-words")
 
     def show_opening(self, opening: bool) -> None:
-        """Shows only that the book is being opened, or (False) the usual line."""
+        """Shows only that the book is being opened, or (False) the normal line."""
         self._is_opening = opening
         self._show_words()
 
     def on_mount(self) -> None:
-        """The spinner is still until something runs."""
+        """Stops the spinner until something runs."""
         self._spin_timer = self.set_interval(_SPIN_SECONDS, self._spin, pause=True)
         self._show_words()
 
@@ -156,36 +156,37 @@ class StatusLine(Horizontal):
         return self._today, self._day_goal
 
     def update_totals(self, totals: Totals) -> None:
-        """Tokens and money spent in the project."""
+        """Sets the tokens and money spent in the project."""
         tokens = _("{count} tok").format(count=short_count(totals.input_tokens + totals.output_tokens))
         cost = _("cost {sum}").format(sum=totals.about + money(totals.cost, totals.currency))
         self._spent = f"{tokens}  {cost}"
         self._show_words()
 
     def update_today(self, written: int, goal: int) -> None:
-        """Words (characters in a Chinese book) since midnight, and the goal of a day (0: none)."""
+        """Sets the words (characters in a Chinese book) since midnight, and the daily goal (0: none)."""
         self._today, self._day_goal = written, goal
         self._show_words()
 
     def update_saved(self, at: datetime) -> None:
-        """The time of the last save."""
+        """Sets the time of the last save."""
         self._saved_at = at
         self._show_words()
 
     def update_memory(self, left: int, failed: int, reason: str | None = None) -> None:
-        """Background work: steps left, steps failed, and the reason for a delay ("": none, None: as before)."""
+        """Sets the background work: steps left, steps failed, and the reason for a delay ("": none, None:
+        unchanged)."""
         self._memory_left, self._memory_failed = left, failed
         self._memory_reason = one_line(self._memory_reason if reason is None else reason, 60)
         self._show_words()
 
     def update_reading(self, status: BootstrapStatus) -> None:
-        """Progress of the paid reading of an import; nothing once it is done or dropped."""
+        """Sets the progress of the paid reading of an import; hidden once it is done or dropped."""
         over = status.state == "dropped" or (status.state == "done" and not status.failed)
         self._reading_words = "" if over else _("reading: {words}").format(words=progress_words(status))
         self._show_words()
 
     def update_knowledge(self, state: str, reason: str) -> None:
-        """The state of the knowledge server, in the protocol's words."""
+        """Sets the state of the knowledge server, in the protocol's words."""
         self._knowledge_state, self._knowledge_message = state, reason
         self._show_words()
 
@@ -195,7 +196,7 @@ class StatusLine(Horizontal):
         return self._knowledge_state in ("starting", "restarting")
 
     def update_owed(self, left: int, failed: int, reason: str | None = None) -> None:
-        """Texts that the knowledge server has not received yet; arguments as in `update_memory`."""
+        """Sets the texts that the knowledge server has not received yet; arguments as in `update_memory`."""
         self._owed_count, self._owed_failed = left, failed
         self._owed_reason = one_line(self._owed_reason if reason is None else reason, 60)
         self._show_words()
@@ -224,7 +225,7 @@ class StatusLine(Horizontal):
 
     @property
     def words(self) -> str:
-        """The line as it fits the width that there is."""
+        """The line, shortened to the available width."""
         return _joined(self._fitting(self._space)).plain
 
     @property
@@ -232,7 +233,7 @@ class StatusLine(Horizontal):
         return max(20, self.size.width - 2)
 
     def on_resize(self, event: Resize) -> None:
-        """More or fewer words fit."""
+        """Fits the line to the new width."""
         self._show_words()
 
     def _parts(self) -> Iterator[_Part]:

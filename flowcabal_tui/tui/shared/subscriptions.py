@@ -1,7 +1,4 @@
-"""The table of subscriptions: which method of a controller handles which event, request of a pane, and key.
-
-A controller marks its methods; the workspace collects the marks once and delivers to them.
-"""
+"""The table of subscriptions: the controller method for each event, pane request and key."""
 
 from __future__ import annotations
 
@@ -54,12 +51,13 @@ def on_event(method: Callable[[C, E], None]) -> Callable[[C, E], None]:
 
 
 def on_request(kind: type[Request], *, group: str = "default", exclusive: bool = False) -> Callable[[F], F]:
-    """The method handles requests of this class: with their fields, as a worker of `group` if it is a coroutine."""
+    """Marks the method that handles requests of this class: it is called with their fields, as a worker of `group` if
+    it is a coroutine."""
     return lambda method: _marked(method, _Mark(kind, (), group, exclusive))
 
 
 def on_key(action: str, /, *, group: str = "default", exclusive: bool = False, **arguments: Any) -> Callable[[F], F]:
-    """The method handles the action with this id of the table of actions; it is called with `arguments`."""
+    """Marks the method that handles the action with this id of the table of actions; it is called with `arguments`."""
     return lambda method: _marked(method, _Mark(action, tuple(arguments.items()), group, exclusive))
 
 
@@ -89,7 +87,7 @@ class Subscriptions:
             self.request(request)
 
     def publish(self, event: object) -> None:
-        """Gives an event to all methods that handle its class, in order; one that fails stops no other."""
+        """Passes an event to all methods that handle its class, in order; a failing one does not stop the others."""
         for method, _mark in self._methods.get(type(event), ()):
             try:
                 method(event)
@@ -97,14 +95,15 @@ class Subscriptions:
                 self._report(error)
 
     def request(self, request: Request) -> bool:
-        """Carries out a pane's request; False if nothing handles it. It waits for the controllers."""
+        """Carries out a pane's request; returns False if nothing handles it. Requests wait until the controllers
+        exist."""
         if self._early is not None:
             self._early.append(request)
             return True
         return self._do(type(request), *(getattr(request, field.name) for field in fields(request)))
 
     def key(self, action: str) -> bool:
-        """Carries out an action of the table; False where nothing handles it."""
+        """Carries out an action of the table; returns False if nothing handles it."""
         return self._do(action)
 
     def _do(self, what: str | type, *values: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Work of a screen that may fail: the error is shown, the app continues."""
+"""Runs work of a screen that may fail: the error is displayed, and the app continues."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from flowcabal_tui.domain.value_class import dataclass
 
 @dataclass
 class Trouble(Message):
-    """Something failed; the app shows it."""
+    """Reports a failure, which the app displays."""
 
     error: Exception
 

@@ -25,12 +25,12 @@ class PathSuggester(Suggester):
         super().__init__(use_cache=False, case_sensitive=True)
 
     async def get_suggestion(self, value: str) -> str | None:
-        """The path with the first name, in alphabetical order, that begins as its last one does."""
+        """The path with its last name completed by the first match in alphabetical order."""
         return await asyncio.to_thread(completed, value)
 
 
 def completed(typed: str) -> str | None:
-    """The completion of a typed path; None if nothing on disk begins so, or it cannot be read."""
+    """The completion of a typed path; None if nothing on disk matches, or it cannot be read."""
     begun = typed.rpartition("/")[2]
     if not begun or begun in (".", "..", "~"):
         return None

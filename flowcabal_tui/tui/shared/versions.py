@@ -1,4 +1,4 @@
-"""The versions of a chapter: read, compared with the newest, restored."""
+"""The versions of a chapter: reading, comparing with the newest, restoring."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class VersionsScreen(ModalScreen[str | None]):
         self._texts: dict[int, str] = {}
 
     def compose(self) -> ComposeResult:
-        """The versions above; below, the changes from the chosen one to the newest."""
+        """Yields the versions above; below, the changes from the chosen one to the newest."""
         yield Static(one_line(self._heading), markup=False, classes="head")
         names = PickList()
         columns = Columns(
@@ -79,7 +79,7 @@ class VersionsScreen(ModalScreen[str | None]):
         yield HintLine()
 
     def on_mount(self) -> None:
-        """The version before the newest is the likeliest one."""
+        """Selects the version before the newest, which is the most likely choice."""
         names = self.query_one(PickList)
         names.focus()
         names.highlighted = min(1, len(self._versions) - 1)
@@ -107,15 +107,15 @@ class VersionsScreen(ModalScreen[str | None]):
         self.query_one("#text", StreamView).set_text(self._texts[version], follow=False)
 
     def action_text(self) -> None:
-        """Switch between the difference and the text."""
+        """Switches between the difference and the text."""
         self.is_text = not self.is_text
 
     def action_leave(self) -> None:
-        """Restore nothing."""
+        """Closes without restoring."""
         self.dismiss(None)
 
     def action_restore(self) -> None:
-        """Give the text back to be saved as the newest version."""
+        """Returns the text, to be saved as the newest version."""
         picked = self.query_one(PickList).picked
         if picked is not None:
             attempt(self, self._restore(int(picked)))

@@ -11,7 +11,7 @@ from flowcabal_tui.tui.shared.subscriptions import Request
 
 @dataclass
 class OriginRequested(Request):
-    """Asks for the origin of a paragraph of a chapter. `place` is its first character in the text that is shown."""
+    """Asks for the origin of a paragraph of a chapter. `place` is its first character in the displayed text."""
 
     chapter: ChapterId
     paragraph: str
@@ -20,15 +20,15 @@ class OriginRequested(Request):
 
 @dataclass(frozen=True, slots=True)
 class NothingAsked:
-    """The writer opens the queue of decisions, and no run asks anything."""
+    """The writer opens the queue of decisions, but no run is waiting for an answer."""
 
 
 @dataclass(slots=True)
 class View:
-    """The open chapter and its place (0: none), the pane, the run and the node in view, the name of the workflow.
+    """The open chapter and its position (0: none), the current pane, run and node, the name of the workflow.
 
-    While `following`, the view goes to each node that starts. `show_pane` shows a pane and gives it the focus;
-    `publish` gives an event to the controllers that handle it.
+    While `following`, the view goes to each node that starts. `show_pane` shows a pane and focuses it; `publish` passes
+    an event to the controllers that handle it.
     """
 
     show_pane: Callable[[str], None]

@@ -59,7 +59,7 @@ FINISHES: Final[dict[Finish, str]] = {
 
 
 def author_role(author: str) -> Role:
-    """The role in which the author of a text is shown."""
+    """The role in which the author of a text is displayed."""
     return "model" if author == "model" else "stale" if author == "outside" else "hand"
 
 
@@ -72,7 +72,7 @@ _NO_BLANK: Final = late("(?<=[。！？；…”’」』]) (?=[\u4e00-\u9fff“
 
 
 def one_line(text: str, limit: int = 400) -> str:
-    """Foreign words in one row of at most `limit` characters, harmless; what was cut ends in `…`."""
+    """Foreign text on one line of at most `limit` characters, cleaned; a cut text ends in `…`."""
     line = _NO_BLANK.sub("", " ".join(clean(text[: 4 * limit]).split()))
     return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
 

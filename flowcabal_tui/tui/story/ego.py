@@ -131,7 +131,7 @@ class EgoScreen(StoryPage):
         self._shows_all = False
 
     def compose(self) -> ComposeResult:
-        """The entity, the chapter, the graph, and the relations of the pair."""
+        """Yields the entity, the chapter, the graph, and the relations of the pair."""
         yield Static(markup=False, classes="head")
         plain = not self.app.console.encoding.lower().startswith("utf")
         yield ChapterSlider(plain=plain)
@@ -231,7 +231,7 @@ class EgoScreen(StoryPage):
             self.query_one(EgoGraph).go_to(before)
 
     def action_back(self) -> None:
-        """Return to the previous centre."""
+        """Returns to the previous centre."""
         if self._trail:
             self.work(self._turn_to(self._trail.pop()), exclusive=True)
 

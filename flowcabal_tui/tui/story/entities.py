@@ -152,7 +152,7 @@ class EntitiesScreen(FilteredPage):
         return marked or ((self.entity,) if self.entity is not None else ())
 
     def compose(self) -> ComposeResult:
-        """Kinds, the line to type in, the list, and beside it the one under the cursor."""
+        """Yields kinds, the line to type in, the list, and beside it the one under the cursor."""
         yield PaneTabs(_TABS)
         yield Input(placeholder=_("/ a part of a name"), classes="filter", select_on_focus=False)
         with Horizontal():
@@ -228,13 +228,13 @@ class EntitiesScreen(FilteredPage):
         self.action_kind(message.pane)
 
     def action_kind(self, kind: str) -> None:
-        """Show one kind, or all."""
+        """Shows one kind, or all."""
         self._kind_shown = kind
         self.query_one(PaneTabs).show(kind)
         self.refill()
 
     def action_name(self, verb: str) -> None:
-        """Confirm or reject the name under the cursor; from the list only one that waits, so that no key too many
+        """Confirms or rejects the name under the cursor; from the list only one that waits, so that no key too many
         takes a confirmed one away."""
         entity, names = self.entity, self.query_one("#names", PickList)
         state, name = self._name_rows[names.highlighted] if names.highlighted is not None else ("", "")
@@ -257,12 +257,12 @@ class EntitiesScreen(FilteredPage):
             self.dismiss(place)
 
     def action_graph(self) -> None:
-        """Open the graph of its neighbours."""
+        """Opens the graph of its neighbours."""
         if (entity := self.entity) is not None:
             self.app.push_screen(EgoScreen(self.access, entity.id), self._go)
 
     def action_facts(self) -> None:
-        """Open the facts about it."""
+        """Opens the facts about it."""
         if (entity := self.entity) is not None:
             self.app.push_screen(RecordsScreen(self.access, "facts", entity.name))
 
@@ -301,7 +301,7 @@ class EntitiesScreen(FilteredPage):
             self.listing.action_cursor_down()
 
     def action_mark_all(self) -> None:
-        """Mark all that are listed, or none where all are marked."""
+        """Marks all that are listed, or none where all are marked."""
         if self.cast is not None:
             listed = dict.fromkeys(each.id for each in self._found(self.cast))
             self._marked = {} if listed.keys() <= self._marked.keys() else {**self._marked, **listed}
@@ -312,7 +312,7 @@ class EntitiesScreen(FilteredPage):
         await self.reload()
 
     def action_remove(self) -> None:
-        """Take the marked ones, or the one under the cursor, out after a question."""
+        """Takes the marked ones, or the one under the cursor, out after a question."""
         if chosen := self.chosen:
             self.work(self._remove(chosen))
 
@@ -321,7 +321,7 @@ class EntitiesScreen(FilteredPage):
             await self._done()
 
     def action_change_kind(self) -> None:
-        """Make the marked ones, or the one under the cursor, of another kind."""
+        """Makes the marked ones, or the one under the cursor, of another kind."""
         if chosen := self.chosen:
             self.work(self._change_kind(chosen))
 

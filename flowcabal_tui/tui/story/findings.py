@@ -91,7 +91,7 @@ class FindingsScreen(FilteredPage):
         return self.query_one(FindingList)
 
     def compose(self) -> ComposeResult:
-        """States, the line to type in, how many there are, the list, and the finding under the cursor."""
+        """Yields states, the line to type in, how many there are, the list, and the finding under the cursor."""
         yield PaneTabs(TABS)
         yield Input(placeholder=_("/ words, or a name"), select_on_focus=False)
         yield Static(markup=False, classes="head")
@@ -185,7 +185,7 @@ class FindingsScreen(FilteredPage):
         self.action_leave_for(there=False)
 
     def action_leave_for(self, there: bool, edit: bool = False) -> None:
-        """Go to one of the passages, to read or to edit it."""
+        """Goes to one of the passages, to read or to edit it."""
         row, cast = self.rows.row, self.cast
         if row is None or cast is None:
             return
@@ -210,7 +210,7 @@ class FindingsScreen(FilteredPage):
         self.action_decide("later" if any(each.state == "waiting" for each in self.rows.chosen) else "waiting")
 
     def action_intend(self) -> None:
-        """Ask for the reason first; a note of a reader needs none."""
+        """Asks for the reason first; a note of a reader needs none."""
         chosen = self.rows.chosen
         ids = tuple(each.id for each in chosen)
         if ids and all(each.origin.by == "reader" for each in chosen):
@@ -238,11 +238,11 @@ class FindingsScreen(FilteredPage):
             await self._decide(command, (row.proposal.id,))
 
     def action_undo(self) -> None:
-        """Undo the last decision on findings and notes."""
+        """Undoes the last decision on findings and notes."""
         self.work(self._decide(UndoDecision(scope="findings"), ()))
 
     def action_switch(self) -> None:
-        """Switch the rule of the finding off, or on again."""
+        """Switches the rule of the finding off, or on again."""
         row = self.rows.row
         if row is None or row.proposal.origin.by != "rule":
             self.notify(_("Only rules can be switched off here."), markup=False)
@@ -276,7 +276,7 @@ class FindingsScreen(FilteredPage):
         self.action_states(message.pane)
 
     def action_states(self, name: str) -> None:
-        """Show findings of other states."""
+        """Shows findings of other states."""
         self._states_shown = name
         self.refill()
 
@@ -296,12 +296,12 @@ class FindingsScreen(FilteredPage):
         self.refill()
 
     def action_mark(self) -> None:
-        """Mark the row under the cursor."""
+        """Marks the row under the cursor."""
         self.rows.mark_row()
         self.tell()
 
     def action_mark_all(self) -> None:
-        """Mark all rows that are listed, or none."""
+        """Marks all rows that are listed, or none."""
         self.rows.mark_all()
         self.tell()
 
@@ -312,7 +312,7 @@ class FindingsScreen(FilteredPage):
             self.app.push_screen(SourceScreen(SourceText("", _("What was checked"), words)))
 
     def action_check(self) -> None:
-        """Check chapters, or stop."""
+        """Checks chapters, or stops."""
         if self._checking is not None:
             self.work(self.access.workbench.carry_out(StopChecking()))
         else:

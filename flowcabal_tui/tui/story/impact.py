@@ -86,7 +86,7 @@ class ImpactScreen(StoryPage):
         return self.query_one(ImpactList)
 
     def compose(self) -> ComposeResult:
-        """The change, how many places depend on it, the list, and the place under the cursor."""
+        """Yields the change, how many places depend on it, the list, and the place under the cursor."""
         yield Static(change_words(self._change), markup=False, classes="head")
         yield Static(_("Looking through the book..."), markup=False, classes="counted")
         yield ImpactList(id="list")
@@ -152,7 +152,7 @@ class ImpactScreen(StoryPage):
         self._leave_for(edit=False)
 
     def action_write(self) -> None:
-        """Open the editor at the place."""
+        """Opens the editor at the place."""
         self._leave_for(edit=True)
 
     def _leave_for(self, *, edit: bool) -> None:
@@ -170,12 +170,12 @@ class ImpactScreen(StoryPage):
             self.rows.action_cursor_down()
 
     def action_tick_chapter(self) -> None:
-        """Tick or leave all places of the chapter."""
+        """Ticks or leaves all places of the chapter."""
         if (row := self.rows.place) is not None and self._impact is not None:
             self._tick([each for each in self._impact.rows if each.position == row.position])
 
     def action_tick_all(self) -> None:
-        """Tick or leave all places."""
+        """Ticks or leaves all places."""
         if self._impact is not None:
             self._tick(self._impact.rows)
 
@@ -191,7 +191,7 @@ class ImpactScreen(StoryPage):
             self.rows.action_cursor_down()
 
     def action_settled(self) -> None:
-        """Show or hide the places that the writer has settled."""
+        """Shows or hides the places that the writer has settled."""
         if self._impact is not None and not self._impact.settled:
             self.notify(_("You have settled no place of this change."), markup=False)
             return
@@ -199,7 +199,7 @@ class ImpactScreen(StoryPage):
         self._show_rows(self.cast)
 
     def action_patch(self) -> None:
-        """Ask the model for differences."""
+        """Asks the model for differences."""
         if self._impact is None:
             return
         open_places = {row.proposal.id: row for row in self._impact.rows if row.asks and row.answer == "decide"}
@@ -230,7 +230,7 @@ class ImpactScreen(StoryPage):
             self.rows.point_at(wanted[0])
 
     def action_apply(self) -> None:
-        """Apply the ticked places."""
+        """Applies the ticked places."""
         if self._impact is not None and (self.rows.ticked or self._quoted_again(self._impact)):
             self.work(self._apply(self._impact))
         else:
@@ -285,7 +285,7 @@ class ImpactScreen(StoryPage):
         self.notify(message.format(n=len(new)), markup=False)
 
     def action_undo(self) -> None:
-        """Undo the last decision."""
+        """Undoes the last decision."""
         self.work(self._undo())
 
     async def _undo(self) -> None:

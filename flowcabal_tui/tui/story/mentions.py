@@ -57,7 +57,7 @@ class MentionsScreen(StoryPage):
         self._shown_chapter: ChapterId | None = None
 
     def compose(self) -> ComposeResult:
-        """The entity, the chapters, the text."""
+        """Yields the entity, the chapters, the text."""
         yield Static(" = ".join(one_line(name, 40) for name in self._entity.names), markup=False, classes="head")
         yield ColumnHead()
         yield PickList()
@@ -115,7 +115,7 @@ class MentionsScreen(StoryPage):
             self.work(self._show(), exclusive=True)
 
     def action_open(self) -> None:
-        """Leave for the place."""
+        """Leaves for the place."""
         if self._places:
             place = self._places[self._place_at]
             self.dismiss(Place(place.chapter, place.start, place.end))

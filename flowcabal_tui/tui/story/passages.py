@@ -58,7 +58,7 @@ class Passages(Container):
     """
 
     def compose(self) -> ComposeResult:
-        """The passage of the chapter that was checked, and the other one."""
+        """Yields the passage of the chapter that was checked, and the other one."""
         yield DetailText(classes="here")
         yield DetailText(classes="there")
 

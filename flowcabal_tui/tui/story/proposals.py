@@ -117,7 +117,7 @@ class ProposalsScreen(FilteredPage):
         return self.query_one(ProposalList)
 
     def compose(self) -> ComposeResult:
-        """States, the line to type in, how many there are, the list, and the row under the cursor in full."""
+        """Yields states, the line to type in, how many there are, the list, and the row under the cursor in full."""
         yield PaneTabs(_TABS)
         yield Input(placeholder=_("/ words, or a name"), select_on_focus=False)
         yield Static(markup=False, classes="head")
@@ -215,7 +215,7 @@ class ProposalsScreen(FilteredPage):
         self.action_states(message.pane)
 
     def action_states(self, name: str) -> None:
-        """Show rows of other states."""
+        """Shows rows of other states."""
         self._states_shown = name
         self.refill()
 
@@ -225,23 +225,23 @@ class ProposalsScreen(FilteredPage):
         self.refill()
 
     def action_mark(self) -> None:
-        """Mark the row under the cursor."""
+        """Marks the row under the cursor."""
         self.rows.mark_row()
         self.tell()
 
     def action_mark_all(self) -> None:
-        """Mark all rows that are listed, or none."""
+        """Marks all rows that are listed, or none."""
         self.rows.mark_all()
         self.tell()
 
     def action_decide(self, verdict: str) -> None:
-        """Confirm or drop the marked rows, or the one under the cursor."""
+        """Confirms or drops the marked rows, or the one under the cursor."""
         ids = tuple(each.id for each in self.rows.chosen)
         if ids:
             self.work(self._carry_out(DecideProposals(ids, "confirm" if verdict == "confirm" else "drop")))
 
     def action_undo(self) -> None:
-        """Undo the last decision."""
+        """Undoes the last decision."""
         self.work(self._carry_out(UndoDecision(scope="proposals")))
 
     async def _carry_out(self, command: DecideProposals | UndoDecision) -> None:

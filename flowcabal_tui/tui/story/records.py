@@ -161,7 +161,7 @@ class RecordsScreen(FilteredPage):
         return self._listed.get(self.listing.picked or "")
 
     def compose(self) -> ComposeResult:
-        """The three names, the input, the list, and the details of one."""
+        """Yields the three names, the input, the list, and the details of one."""
         yield PaneTabs(_TABS)
         yield Input(self._first_words, placeholder=_("/ words, or a name"), select_on_focus=False)
         yield ChapterSlider(plain=not self.app.console.encoding.lower().startswith("utf"))

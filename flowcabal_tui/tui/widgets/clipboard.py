@@ -34,7 +34,7 @@ class Copied:
 
 
 def copy(app: App[Any], text: str, folder: Path) -> Copied:
-    """Send `text` to the terminal's clipboard, or write it to a file in `folder` if it is too long.
+    """Sends `text` to the terminal's clipboard, or writes it to a file in `folder` if it is too long.
 
     Raises DiskFull when that file cannot be written.
     """

@@ -44,7 +44,7 @@ class ConfirmScreen(ModalScreen[bool]):
         self._no = no or _("No")
 
     def compose(self) -> ComposeResult:
-        """The question, the words, No and Yes."""
+        """Yields the question, the words, No and Yes."""
         with Vertical():
             yield Static(self._question, markup=False, classes="confirm-title")
             if self._words:
@@ -68,7 +68,7 @@ class ConfirmScreen(ModalScreen[bool]):
 
 
 def past_typed(screen: Screen[Any], is_changed: bool, go: Callable[[], object]) -> None:
-    """Leave an editor at once, or, when something was typed in it, after a question."""
+    """Leaves an editor at once, or, when something was typed in it, after a question."""
 
     def answered(leave: bool | None) -> None:
         if leave:

@@ -107,7 +107,7 @@ class DiffView(StreamView):
         self.scroll_to_offset([*self._diff_text.starts, 0][0])
 
     def set_texts(self, old: str, new: str) -> None:
-        """Show how `old` becomes `new`, from the beginning."""
+        """Shows how `old` becomes `new`, from the beginning."""
         self._new_text = clean(new)
         self._diff_hunks = hunks(prose_diff(clean(old), self._new_text))
         self._hunk_at = -1
@@ -129,11 +129,11 @@ class DiffView(StreamView):
             self.scroll_to_offset(start)
 
     def action_next_hunk(self) -> None:
-        """Go to the next change, round the end."""
+        """Goes to the next change, round the end."""
         self._go_to_hunk(self._hunk_at + 1)
 
     def action_previous_hunk(self) -> None:
-        """Go to the change before."""
+        """Goes to the change before."""
         self._go_to_hunk(self._hunk_at - 1)
 
     def action_fold(self) -> None:
@@ -144,5 +144,5 @@ class DiffView(StreamView):
             self._go_to_hunk(self._hunk_at)
 
     def action_copy(self) -> None:
-        """Ask for a copy of the new text, without marks."""
+        """Asks for a copy of the new text, without marks."""
         self.post_message(self.CopyRequested(self, self._new_text))

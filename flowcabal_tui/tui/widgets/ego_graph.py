@@ -74,7 +74,7 @@ class EgoGraph(ScrollView, can_focus=True):
         return self._cursor_at
 
     def show(self, centre: str, neighbours: Iterable[EgoNeighbour], cursor: str = "") -> None:
-        """Draw another graph; the cursor goes to `cursor`, or stays at its neighbour, or goes to the first one."""
+        """Draws another graph; the cursor goes to `cursor`, or stays at its neighbour, or goes to the first one."""
         self._centre_name = _one_row(centre)
         self._neighbours = tuple(
             replace(each, name=_one_row(each.name), words=_one_row(each.words)) for each in neighbours
@@ -89,7 +89,7 @@ class EgoGraph(ScrollView, can_focus=True):
         self.post_message(self.NeighbourHighlighted(self._cursor_at))
 
     def go_to(self, neighbour: str) -> None:
-        """Put the cursor on a neighbour; one that is not drawn is passed over."""
+        """Puts the cursor on a neighbour; one that is not drawn is passed over."""
         if self._plan.place(neighbour) is not None:
             self._move_to(neighbour)
 
@@ -151,7 +151,7 @@ class EgoGraph(ScrollView, can_focus=True):
             self._move_to(column[min(column, key=lambda row: abs(row - place[1]))].id)
 
     def action_select(self) -> None:
-        """Make the neighbour under the cursor the centre."""
+        """Makes the neighbour under the cursor the centre."""
         if self._cursor_at:
             self.post_message(self.NeighbourChosen(self._cursor_at))
 

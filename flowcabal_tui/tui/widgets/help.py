@@ -102,7 +102,7 @@ class HelpScreen(ModalScreen[None]):
         return cls(help_sections(screen_chain, display))
 
     def compose(self) -> ComposeResult:
-        """A title, a description and the keys, section by section."""
+        """Yields a title, a description and the keys, section by section."""
         with VerticalScroll():
             for section in self._help_sections:
                 yield Static(section.title, markup=False, classes="help-title")
@@ -117,5 +117,5 @@ class HelpScreen(ModalScreen[None]):
         self.dismiss(None)
 
     def action_move(self, rows: int) -> None:
-        """Scroll by `rows`."""
+        """Scrolls by `rows`."""
         self.query_one(VerticalScroll).scroll_relative(y=rows, animate=False)

@@ -49,7 +49,7 @@ class JumpOverlay(ModalScreen[Widget | None]):
         self._targets = jump_targets(screen)
 
     def compose(self) -> ComposeResult:
-        """A letter in the upper left corner of each target."""
+        """Yields a letter in the upper left corner of each target."""
         for key, target in self._targets.items():
             letter = Static(f"[{key}]", markup=False, classes="jump-letter")
             letter.absolute_offset = Offset(target.region.x + 1, target.region.y)

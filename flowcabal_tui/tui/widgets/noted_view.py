@@ -32,7 +32,7 @@ class NotedView(StreamView):
     _notes: tuple[Span, ...] = ()
 
     def set_text(self, text: str, *, thinking: str = "", follow: bool = True) -> None:
-        """Show another text, from its end if `follow`, else from its start."""
+        """Shows another text, from its end if `follow`, else from its start."""
         self._notes = ()
         super().set_text(text, thinking=thinking, follow=follow)
         self.texts_shown += 1

@@ -36,7 +36,7 @@ class PromptLine(TypedScreen[str]):
         self._placeholder = placeholder
 
     def compose(self) -> ComposeResult:
-        """The question and the line."""
+        """Yields the question and the line."""
         with Vertical():
             yield Static(self._question, markup=False)
             yield Input(self._first_value, placeholder=self._placeholder, suggester=self._completes, compact=True)
@@ -74,7 +74,7 @@ class RunLine(PromptLine):
         self.length, self._label, self._usual = length, label, usual
 
     def compose(self) -> ComposeResult:
-        """The question, the line, and the row of the length."""
+        """Yields the question, the line, and the row of the length."""
         with Vertical():
             yield Static(self._question, markup=False)
             yield Input(self._first_value, compact=True)

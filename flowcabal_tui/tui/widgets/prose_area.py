@@ -123,7 +123,7 @@ class ProseArea(TextArea):
         return None
 
     def load_text(self, text: str) -> None:
-        """Show another text; the history of undo is cleared, and no edit is reported."""
+        """Shows another text; the history of undo is cleared, and no edit is reported."""
         self._forget_edit()
         super().load_text(clean(text))
 
@@ -151,12 +151,12 @@ class ProseArea(TextArea):
         return self.document.end
 
     def select_span(self, start: int, end: int) -> None:
-        """Select the characters from `start` up to `end` and bring them into view."""
+        """Selects the characters from `start` up to `end` and brings them into view."""
         self.selection = Selection(self.offset_location(start), self.offset_location(end))
         self.scroll_cursor_visible(center=True)
 
     def replace_span(self, start: int, end: int, text: str) -> None:
-        """Put `text` in place of the characters from `start` up to `end`: one step for undo."""
+        """Puts `text` in place of the characters from `start` up to `end`: one step for undo."""
         self.history.checkpoint()
         self.replace(clean(text), self.offset_location(start), self.offset_location(end))
         self.history.checkpoint()
@@ -174,7 +174,7 @@ class ProseArea(TextArea):
         return len(places)
 
     def next_match(self) -> None:
-        """Select the next place found, round the end."""
+        """Selects the next place found, round the end."""
         if places := self._places():
             start, _end = self.selected_span
             self._select_place(next((at for at in places if at > start), places[0]))
@@ -208,7 +208,7 @@ class ProseArea(TextArea):
     def move_cursor(
         self, location: Location, select: bool = False, center: bool = False, record_width: bool = True
     ) -> None:
-        """Move the cursor; repaints the rows that it leaves and enters."""
+        """Moves the cursor; repaints the rows that it leaves and enters."""
         with self._repaint_differences():
             super().move_cursor(location, select, center, record_width)
 
@@ -349,11 +349,11 @@ class ProseArea(TextArea):
         self.report_edit()
 
     def action_go_to_start(self) -> None:
-        """Move the cursor before the first character."""
+        """Moves the cursor before the first character."""
         self.move_cursor((0, 0))
 
     def action_go_to_end(self) -> None:
-        """Move the cursor after the last character."""
+        """Moves the cursor after the last character."""
         self.move_cursor(self.document.end)
 
     async def _on_paste(self, event: events.Paste) -> None:

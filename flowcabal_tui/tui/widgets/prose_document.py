@@ -103,7 +103,7 @@ class ProseDocument(WrappedDocument):
         self._insert_lines(top, old_bottom + 1, self.document.lines[top : new_bottom + 1])
 
     def _insert_lines(self, top: int, old_end: int, lines: list[str]) -> None:
-        """Put the wrapping of `lines` in place of the lines `top` to `old_end` (not included)."""
+        """Puts the wrapping of `lines` in place of the lines `top` to `old_end` (not included)."""
         offsets = [wrap_offsets(line, self._width) for line in lines]
         tabs = [self._tab_cells(line) if "\t" in line else [] for line in lines]
         old_top_row = self._line_index_to_offsets[top][0] if top < len(self._line_index_to_offsets) else 0

@@ -137,7 +137,7 @@ class RailGraph(ScrollView, can_focus=True):
         return self._rail_nodes[self._cursor_row].id if self._rail_nodes else None
 
     def set_graph(self, nodes: Iterable[RailNode]) -> None:
-        """Draw other nodes (in topological order); the cursor stays on its node if that is still there."""
+        """Draws other nodes (in topological order); the cursor stays on its node if that is still there."""
         before = self.cursor_node
         self._lay_out(list(nodes))
         self._cursor_row = self._row_of_node.get(before or "", min(self._cursor_row, len(self._rail_nodes) - 1))
@@ -147,14 +147,14 @@ class RailGraph(ScrollView, can_focus=True):
             self.refresh()
 
     def set_state(self, node: str, state: str) -> None:
-        """Show another state of one node: repaints its row; an unknown node is passed over."""
+        """Shows another state of one node: repaints its row; an unknown node is passed over."""
         row = self._row_of_node.get(node)
         if row is not None and self._rail_nodes[row].state != state:
             self._rail_nodes[row] = replace(self._rail_nodes[row], state=state)
             self._refresh_row(row)
 
     def go_to(self, node: str) -> None:
-        """Put the cursor on `node`, in sight; an unknown node is passed over."""
+        """Puts the cursor on `node`, in sight; an unknown node is passed over."""
         if node in self._row_of_node:
             self._move_to(self._row_of_node[node])
 
@@ -219,22 +219,22 @@ class RailGraph(ScrollView, can_focus=True):
             self._move_to(row)
 
     def action_move(self, rows: int) -> None:
-        """Move the cursor by `rows`."""
+        """Moves the cursor by `rows`."""
         self._move_to(self._cursor_row + rows)
 
     def action_page(self, pages: int) -> None:
-        """Move the cursor by pages."""
+        """Moves the cursor by pages."""
         self._move_to(self._cursor_row + pages * max(1, self.size.height - 1))
 
     def action_first(self) -> None:
-        """Go to the first node."""
+        """Goes to the first node."""
         self._move_to(0)
 
     def action_last(self) -> None:
-        """Go to the last node."""
+        """Goes to the last node."""
         self._move_to(len(self._rail_nodes) - 1)
 
     def action_select(self) -> None:
-        """Open the node under the cursor."""
+        """Opens the node under the cursor."""
         if (node := self.cursor_node) is not None:
             self.post_message(self.NodeSelected(self, node))

@@ -121,7 +121,7 @@ class StreamView(ScrollView, can_focus=True):
             self._show_growth(row)
 
     def set_text(self, text: str, *, thinking: str = "", follow: bool = True) -> None:
-        """Show another text, from its end if `follow`, else from its start."""
+        """Shows another text, from its end if `follow`, else from its start."""
         self._thoughts.clear()
         self._prose.clear()
         self._thoughts.append(clean(thinking))
@@ -148,7 +148,7 @@ class StreamView(ScrollView, can_focus=True):
         return self._prose.starts[min(row, len(self._prose.starts) - 1)] if self._prose.starts else 0
 
     def highlight(self, start: int, end: int) -> None:
-        """Mark the characters from `start` up to `end`; an empty span marks nothing."""
+        """Marks the characters from `start` up to `end`; an empty span marks nothing."""
         self._text_marks.span = (start, end) if end > start else None
         self.refresh()
 
@@ -158,7 +158,7 @@ class StreamView(ScrollView, can_focus=True):
         self.scroll_to(y=max(0, row - self.size.height // 3), animate=False, force=True)
 
     def find(self, text: str) -> int:
-        """Mark every place of `text`, letter case aside, and go to the first at or below the view.
+        """Marks every place of `text`, letter case aside, and goes to the first at or below the view.
 
         Returns how many there are; an empty `text` ends the search.
         """
@@ -171,11 +171,11 @@ class StreamView(ScrollView, can_focus=True):
         return count
 
     def next_match(self) -> int | None:
-        """Go to the next match, round the end; its number from 0, or None when nothing was found."""
+        """Goes to the next match, round the end; its number from 0, or None when nothing was found."""
         return self._go_to_match(self._text_marks.beside(1))
 
     def previous_match(self) -> int | None:
-        """Go to the match before; its number from 0, or None when nothing was found."""
+        """Goes to the match before; its number from 0, or None when nothing was found."""
         return self._go_to_match(self._text_marks.beside(-1))
 
     def _go_to_match(self, number: int) -> int | None:
@@ -275,7 +275,7 @@ class StreamView(ScrollView, can_focus=True):
     # Keys
 
     def action_move(self, rows: int) -> None:
-        """Scroll, or move the end of the selection, by `rows`."""
+        """Scrolls, or moves the end of the selection, by `rows`."""
         if (selected := self._text_marks.rows) is None:
             self.scroll_relative(y=rows, animate=False)
             return
@@ -288,15 +288,15 @@ class StreamView(ScrollView, can_focus=True):
         self.refresh()
 
     def action_page(self, pages: int) -> None:
-        """Scroll by pages, two rows kept in sight."""
+        """Scrolls by pages, two rows kept in sight."""
         self.action_move(pages * max(1, self.size.height - 2))
 
     def action_top(self) -> None:
-        """Go to the start."""
+        """Goes to the start."""
         self.scroll_to(y=0, animate=False, force=True)
 
     def action_bottom(self) -> None:
-        """Go to the end, and follow it."""
+        """Goes to the end, and follows it."""
         self.scroll_to(y=self.max_scroll_y, animate=False, force=True)
         self._following = True
 
@@ -305,15 +305,15 @@ class StreamView(ScrollView, can_focus=True):
         ask_to_find(self.app, self.find)
 
     def action_next_match(self) -> None:
-        """Go to the next match."""
+        """Goes to the next match."""
         self.next_match()
 
     def action_previous_match(self) -> None:
-        """Go to the match before."""
+        """Goes to the match before."""
         self.previous_match()
 
     def action_select(self) -> None:
-        """Begin a selection of lines: at the marked span if it is there, else at the top of the view."""
+        """Begins a selection of lines: at the marked span if it is there, else at the top of the view."""
         if not self._prose.rows:
             return
         row = self.scroll_offset.y - self._prose_top
@@ -329,5 +329,5 @@ class StreamView(ScrollView, can_focus=True):
         self.refresh()
 
     def action_copy(self) -> None:
-        """Ask for a copy: of the selected lines, else of the marked span, else of the whole text."""
+        """Asks for a copy: of the selected lines, else of the marked span, else of the whole text."""
         self.post_message(self.CopyRequested(self, self._text_marks.content(self._prose)))

@@ -34,7 +34,7 @@ class TypeNameScreen(ModalScreen[bool]):
         self._question, self._words, self._name = clean(title), clean(words), name.strip()
 
     def compose(self) -> ComposeResult:
-        """The question, the words, the expected name, and the input."""
+        """Yields the question, the words, the expected name, and the input."""
         with Vertical():
             yield Static(self._question, markup=False, classes="type-title")
             yield Static(self._words, markup=False, classes="type-words")

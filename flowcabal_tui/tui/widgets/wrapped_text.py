@@ -33,7 +33,7 @@ class WrappedText:
         return self.starts[row] + len(self.rows[row])
 
     def append(self, text: str) -> int:
-        """Add `text`; the number of the first row that changed."""
+        """Adds `text`; the number of the first row that changed."""
         if not text:
             return len(self.rows)
         start, tail = (self.starts.pop(), self.rows.pop()) if self.rows else (0, "")

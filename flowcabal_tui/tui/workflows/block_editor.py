@@ -123,7 +123,7 @@ class BlockEditor(Vertical):
         self._undo: list[Workflow] = []
 
     def compose(self) -> ComposeResult:
-        """The node, its blocks, and the text of the one under the cursor."""
+        """Yields the node, its blocks, and the text of the one under the cursor."""
         yield Static(
             key_words(_("No node is chosen: Enter in the workflow (`2`) opens one.")), markup=False, classes="head"
         )
@@ -295,7 +295,7 @@ class BlockEditor(Vertical):
         self._restructure(field, (*blocks[:index], block, *blocks[index:]), index)
 
     def action_edit(self) -> None:
-        """Go into the text of the block."""
+        """Goes into the text of the block."""
         if self._has_blocks() and not self.has_class("-chip"):
             self.query_one(ProseArea).focus()
 
@@ -313,13 +313,13 @@ class BlockEditor(Vertical):
         ask_to_find(self.app, self.query_one(ProseArea).find)
 
     def action_add_text(self) -> None:
-        """Add an empty text block and go into it."""
+        """Adds an empty text block and goes into it."""
         if self._may_change():
             self._add(TextBlock())
             self.action_edit()
 
     def action_add_virtual(self) -> None:
-        """Add the output of another node, chosen from those that do not need this one."""
+        """Adds the output of another node, chosen from those that do not need this one."""
         if not self._may_change() or self._workflow is None or self._node_id is None:
             return
         choices = tuple((str(item.id), one_line(item.title, 80)) for item in sources_for(self._workflow, self._node_id))
@@ -330,7 +330,7 @@ class BlockEditor(Vertical):
         self.app.push_screen(ChooseScreen(_("Output of which node?"), choices), add)
 
     def action_add_inquiry(self) -> None:
-        """Add a question to the Context agent."""
+        """Adds a question to the Context agent."""
         if self._may_change():
             add = self._if_answered(lambda question: self._add(InquiryBlock(question=question)))
             self.app.push_screen(PromptLine(_("What should the Context agent find out?")), add)
@@ -346,14 +346,14 @@ class BlockEditor(Vertical):
         return answered
 
     def action_remove(self) -> None:
-        """Take the block out."""
+        """Takes the block out."""
         slot = self._slot
         if slot is not None and slot.field != "question" and self._may_change():
             blocks = self._blocks(slot.field)
             self._restructure(slot.field, (*blocks[: slot.index], *blocks[slot.index + 1 :]), slot.index)
 
     def action_shift(self, step: int) -> None:
-        """Move the block in its list."""
+        """Moves the block in its list."""
         slot = self._slot
         if slot is None or slot.field == "question" or not self._may_change():
             return
@@ -371,7 +371,7 @@ class BlockEditor(Vertical):
             self._restructure(slot.field, tuple(blocks), slot.index)
 
     def action_undo(self) -> None:
-        """Go back to the document before the last change of blocks."""
+        """Goes back to the document before the last change of blocks."""
         if self._read_only or not self._undo:
             self.notify(_("There is nothing to undo."), markup=False)
             return
@@ -379,7 +379,7 @@ class BlockEditor(Vertical):
         self._refresh_all()
 
     def action_params(self) -> None:
-        """Open the form of the parameters."""
+        """Opens the form of the parameters."""
         node = self._node()
         if node is not None and node.kind != "prompt":
             self.post_message(self.ParamsRequested())
@@ -401,7 +401,7 @@ class BlockEditor(Vertical):
         self.app.push_screen(NodeForm(node.name, params, self.models), take)
 
     def action_run(self) -> None:
-        """Ask for a run of this node."""
+        """Asks for a run of this node."""
         self._take_typed()
         if self._node_id is not None:
             self.post_message(self.BlockRunRequested(self._node_id))

@@ -36,7 +36,7 @@ class BuildGraphs(Horizontal):
     _shown_record: BuildRecord | None = None
 
     def compose(self) -> ComposeResult:
-        """Two graphs under their names."""
+        """Yields two graphs under their names."""
         plain = not self.app.console.encoding.lower().startswith("utf")
         for name, words in (("before", _("Before")), ("after", _("After"))):
             with Vertical():

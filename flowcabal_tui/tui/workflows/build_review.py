@@ -128,7 +128,7 @@ class BuildReviewScreen(ModalScreen[str]):
         self._listed: dict[str, Change] = {}
 
     def compose(self) -> ComposeResult:
-        """The state, the changes, and the details of one beside them."""
+        """Yields the state, the changes, and the details of one beside them."""
         yield Static(markup=False, classes="head")
         with Container(classes="body"):
             yield PickList()
@@ -203,14 +203,14 @@ class BuildReviewScreen(ModalScreen[str]):
         faces.current = "changes" if faces.current == name else name
 
     def action_tick(self, ticked: bool) -> None:
-        """Take the change under the cursor, or turn it down."""
+        """Takes the change under the cursor, or turns it down."""
         if (change := self._change) is not None and self._may_decide():
             self._do(MarkChanges(self.build, (change.id,), ticked))
             if change.id != next(reversed(self._listed)):  # the cursor would go round the end
                 self.query_one(PickList).action_cursor_down()
 
     def action_take_all(self) -> None:
-        """Take every change."""
+        """Takes every change."""
         if self._listed and self._may_decide():
             self._do(MarkChanges(self.build, tuple(self._listed)))
 
@@ -225,7 +225,7 @@ class BuildReviewScreen(ModalScreen[str]):
         await self._reload()
 
     def action_undo(self) -> None:
-        """Take the saved version back."""
+        """Takes the saved version back."""
         if self._record is not None and self._record.saved and not self._workbench.info.read_only:
             attempt(self, self._undo(), group="decide")
         else:
@@ -239,13 +239,13 @@ class BuildReviewScreen(ModalScreen[str]):
         await self._reload()
 
     def action_reject(self) -> None:
-        """Turn the suggestion down for good."""
+        """Turns the suggestion down for good."""
         record = self._record
         if record is not None and self._may_change(record):
             self._do(RejectBuild(self.build))
 
     def action_stop(self) -> None:
-        """Stop the build."""
+        """Stops the build."""
         if self._record is not None and self._record.status == "building":
             attempt(self, self._stop(), group="stop", exclusive=True)
         else:
@@ -262,7 +262,7 @@ class BuildReviewScreen(ModalScreen[str]):
             attempt(self, self._go_on(record, ResumeBuild(self.build)), group="build")
 
     def action_revise(self) -> None:
-        """Turn the suggestion down with a reason, or answer its question."""
+        """Turns the suggestion down with a reason, or answers its question."""
         if self._record is not None and self._may_decide(asks=True):
             attempt(self, self._revise(self._record), group="build")
 

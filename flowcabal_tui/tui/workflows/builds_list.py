@@ -63,7 +63,7 @@ class BuildsScreen(ModalScreen[str | None]):
         self._listed: dict[str, BuildRow] = {}
 
     def compose(self) -> ComposeResult:
-        """A title and the rows."""
+        """Yields a title and the rows."""
         yield Static(_("Builds of workflows"), markup=False, classes="head")
         yield Static(
             key_words(_("No build yet: `B` describes a new workflow in your words.")), markup=False, classes="empty"
@@ -102,7 +102,7 @@ class BuildsScreen(ModalScreen[str | None]):
         self.dismiss("")
 
     def action_purge(self) -> None:
-        """Take the build out for good, after a question."""
+        """Takes the build out for good, after a question."""
         if (row := self._listed.get(self.query_one(PickList).picked or "")) is not None:
             attempt(self, self._purge(row))
 

@@ -66,7 +66,7 @@ class DataEditor(TypedScreen[tuple[Any]]):
         self._heading, self._first, self._check = title, as_yaml(value), check
 
     def compose(self) -> ComposeResult:
-        """The text, and its errors."""
+        """Yields the text, and its errors."""
         yield Static(one_line(self._heading), markup=False, classes="head")
         yield ProseArea(self._first)
         yield Static(markup=False, classes="wrong")
@@ -98,6 +98,6 @@ class DataEditor(TypedScreen[tuple[Any]]):
         return (value,)
 
     def action_take(self) -> None:
-        """Give the value back, if it can be read."""
+        """Gives the value back, if it can be read."""
         if (value := self._tell()) is not None:
             self.dismiss(value)

@@ -75,7 +75,7 @@ class NodeForm(TypedScreen[FormAnswer]):
         self._node_name, self._params, self._models = clean(name), params, models
 
     def compose(self) -> ComposeResult:
-        """A row a parameter."""
+        """Yields a row a parameter."""
         params = self._params
         with VerticalScroll(can_focus=False):
             yield from self._row(_("Name"), Input(self._node_name, id="name", compact=True))
@@ -113,7 +113,7 @@ class NodeForm(TypedScreen[FormAnswer]):
         yield Horizontal(Static(words, markup=False), field)
 
     def action_models(self) -> None:
-        """List the models that the settings name, and take one."""
+        """Lists the models that the settings name, and takes one."""
         names = tuple((str(at), each) for at, each in enumerate(self._models))
         if names:
             self.app.push_screen(ChooseScreen(_("Which model?"), names), self._named)

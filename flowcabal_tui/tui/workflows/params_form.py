@@ -76,7 +76,7 @@ class ParamsForm(TypedScreen[dict[str, Any]]):
         self._values: dict[str, Any] = dict(node.params)
 
     def compose(self) -> ComposeResult:
-        """A row a parameter."""
+        """Yields a row a parameter."""
         with VerticalScroll(can_focus=False):
             yield Static(self._heading, markup=False)
             for name, part in self._parts.items():
@@ -137,7 +137,7 @@ class ParamsForm(TypedScreen[dict[str, Any]]):
         return action != "actions" or self._find is not None
 
     def action_actions(self) -> None:
-        """Find an action and take it."""
+        """Finds an action and takes it."""
         if self._find is not None:
             self.app.push_screen(ActionPicker(self._find), self._named)
 

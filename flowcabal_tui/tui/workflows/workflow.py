@@ -124,7 +124,7 @@ class WorkflowPane(Vertical):
         self._notice = ""
 
     def compose(self) -> ComposeResult:
-        """The name of the workflow, the nodes, and the templates, hidden until asked for."""
+        """Yields the name of the workflow, the nodes, and the templates, hidden until asked for."""
         yield Static(key_words(_("No workflow yet. `w` chooses a template.")), markup=False, classes="head")
         yield PickTree[NodeId]()
         yield RailGraph(plain=self._is_plain)
@@ -377,7 +377,7 @@ class WorkflowPane(Vertical):
         self.refresh_bindings()
 
     def action_choose(self) -> None:
-        """Show the templates."""
+        """Shows the templates."""
         self.is_choosing = True
         self.query_one(WorkflowList).focus()
 
@@ -388,7 +388,7 @@ class WorkflowPane(Vertical):
             self._focus_nodes()
 
     def action_rails(self) -> None:
-        """Switch between tree and rails; the cursor stays at its node."""
+        """Switches between tree and rails; the cursor stays at its node."""
         self.is_rails = not self.is_rails
         if self.is_rails:
             self._fill_rails()
@@ -401,11 +401,11 @@ class WorkflowPane(Vertical):
         self.query_one(RailGraph if self.is_rails else PickTree).focus()
 
     def action_run_workflow(self) -> None:
-        """Ask for a run."""
+        """Asks for a run."""
         self.post_message(self.RunRequested())
 
     def action_ask(self, verb: str) -> None:
-        """Ask the workspace for one of the many things that can be done with a node."""
+        """Asks the workspace for one of the many things that can be done with a node."""
         self.post_message(self.Asked(verb, self._at))
 
     def action_fold(self) -> None:
@@ -422,7 +422,7 @@ class WorkflowPane(Vertical):
             self.notify(_(NO_NODE), markup=False)
 
     def action_stop(self, every: bool) -> None:
-        """Ask for the node, or all nodes, to stop."""
+        """Asks for the node, or all nodes, to stop."""
         if every or self._at is not None:
             self.post_message(self.StopRequested(None if every else self._at))
         else:

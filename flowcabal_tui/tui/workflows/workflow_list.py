@@ -66,7 +66,7 @@ class WorkflowList(PickList):
             self.action_first()
 
     def action_ask(self, verb: str) -> None:
-        """Ask for it."""
+        """Asks for it."""
         self.post_message(self.Asked(verb, self.picked or ""))
 
 
@@ -80,7 +80,7 @@ class Templates(Vertical):
     """
 
     def compose(self) -> ComposeResult:
-        """The list and the lines."""
+        """Yields the list and the lines."""
         yield WorkflowList()
         yield Static(markup=False, classes="about")
 

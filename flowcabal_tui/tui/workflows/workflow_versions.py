@@ -60,7 +60,7 @@ class WorkflowVersionsScreen(ModalScreen[Workflow | None]):
         self._documents: dict[str, Workflow] = {}
 
     def compose(self) -> ComposeResult:
-        """The versions above; below, the changes from the chosen one to the newest."""
+        """Yields the versions above; below, the changes from the chosen one to the newest."""
         yield Static(one_line(self._heading), markup=False, classes="head")
         names = PickList()
         names.add_options(self._rows())
@@ -112,7 +112,7 @@ class WorkflowVersionsScreen(ModalScreen[Workflow | None]):
         self.dismiss(None)
 
     def action_restore(self) -> None:
-        """Give the document back, to be saved as the newest version."""
+        """Gives the document back, to be saved as the newest version."""
         if (picked := self.query_one(PickList).picked) is not None:
             attempt(self, self._restore(picked))
 
@@ -120,7 +120,7 @@ class WorkflowVersionsScreen(ModalScreen[Workflow | None]):
         self.dismiss(await self._document(reference))
 
     def action_delete(self) -> None:
-        """Delete the version under the cursor, after a question."""
+        """Deletes the version under the cursor, after a question."""
         if (picked := self.query_one(PickList).picked) is not None:
             attempt(self, self._delete(picked))
 

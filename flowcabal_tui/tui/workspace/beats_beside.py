@@ -1,4 +1,4 @@
-"""Opens the outline of the chapter beside its text, in all panes and in the writing view, and keeps it up to date."""
+"""Opens the outline of the chapter beside its text, in all panes and in the writing view, and updates it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _HIDDEN_BY: Final = frozenset({"output", "prompt", "context", "profiles"})
 
 
 class BeatsBeside:
-    """The panel is made when it is opened for the first time. It takes the place of the right column."""
+    """Controls the outline panel, which is created when it is first opened and replaces the right column."""
 
     def __init__(self, screen: Screen[Any], workbench: Project, view: View) -> None:
         self._screen, self._workbench, self._view = screen, workbench, view
@@ -44,7 +44,7 @@ class BeatsBeside:
 
     @property
     def is_on(self) -> bool:
-        """Is the panel shown?"""
+        """True when the panel is open."""
         return self._screen.has_class(_CLASS)
 
     @property
@@ -53,7 +53,7 @@ class BeatsBeside:
 
     @on_key("book.beats", group="beats-open", exclusive=True)
     async def toggle(self) -> None:
-        """Opens the panel and goes to it, or closes it."""
+        """Opens and focuses the panel, or closes it."""
         if self.is_on:
             self.close()
             return
@@ -72,7 +72,7 @@ class BeatsBeside:
         self._read_again()
 
     def close(self) -> None:
-        """Hides the panel; the text gets the focus back."""
+        """Hides the panel and focuses the text."""
         self._is_wanted = False
         had_focus = self._panel is not None and self._panel.has_focus_within
         self._screen.remove_class(_CLASS)
@@ -80,7 +80,7 @@ class BeatsBeside:
             self._screen.call_after_refresh(self._to_text)
 
     def pane_shown(self, pane: str) -> None:
-        """Another pane is in view: the panel gives way where there is no space for both, and comes back."""
+        """Hides the panel if it and the pane now in view do not both fit; shows it again later."""
         if self._screen.has_class("-narrow") and pane != "manuscript":
             self._is_wanted = False
             self._screen.remove_class(_CLASS)
@@ -95,11 +95,11 @@ class BeatsBeside:
 
     @on_request(ManuscriptPane.DraftEdited)
     def typed(self, chapter: ChapterId, text: str | None, base: int | None) -> None:
-        """Typing has stopped."""
+        """Updates the panel after typing has stopped."""
         self._read_again()
 
     def count(self) -> None:
-        """Has the beats of all chapters counted for the list."""
+        """Requests the counts of beats for the list of chapters."""
         attempt(self._screen, self._count(), group="beat-counts", exclusive=True)
 
     async def _count(self) -> None:
@@ -136,7 +136,7 @@ class BeatsBeside:
 
     @on_request(BeatsPanel.Left)
     def leave(self) -> None:
-        """To the text; a panel that covers it is closed."""
+        """Focuses the text; closes a panel that covers it."""
         if self._screen.has_class("-narrow"):
             self.close()
         else:
@@ -144,7 +144,7 @@ class BeatsBeside:
 
     @on_request(BeatsPanel.PlaceChosen)
     def go(self, start: int, end: int) -> None:
-        """Marks the place in the text; in the editor the cursor goes to its beginning."""
+        """Marks the place in the text; in the editor, moves the cursor to its beginning."""
         self.leave()
         self._screen.call_after_refresh(self._go, start, end)
 
@@ -156,7 +156,7 @@ class BeatsBeside:
 
     @on_request(BeatsPanel.EditRequested)
     async def edit(self, part: int | None, of_volume: bool) -> None:
-        """Opens the outline's words for the chapter beside it."""
+        """Opens the outline's text for the chapter beside the chapter."""
         chapter = self._view.chapter
         if chapter is None:
             return

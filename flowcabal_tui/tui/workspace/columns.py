@@ -1,4 +1,4 @@
-"""Seven panes in three columns, or one at a time where three do not fit."""
+"""Seven panes in three columns, or one at a time if three do not fit."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ FIRST_PANE: Final = PANES[0][1]
 class PaneColumns:
     """Arranges the panes of a screen, and shows one of them.
 
-    `status` is made by the caller, for it is fed from outside. `mount_hidden` adds what is not in view at first.
+    `status` is created by the caller, which updates it. `mount_hidden` adds the panes that are not visible at first.
     """
 
     def __init__(self, screen: Screen[Any], status: StatusLine) -> None:
@@ -53,7 +53,7 @@ class PaneColumns:
         """The pane that gets the focus as soon as it is laid out."""
 
     def compose(self) -> ComposeResult:
-        """One row of names, three columns, the notices, the status line, the keys."""
+        """Yields a row of names, three columns, the notices, the status line and the keys."""
         self._take_width()
         yield PaneTabs(PANES, classes="all-tabs")
         with Horizontal(classes="columns"):
@@ -77,7 +77,7 @@ class PaneColumns:
         yield HintLine()
 
     async def mount_hidden(self) -> tuple[OutputPane, BlockEditor]:
-        """Adds the panes behind those that are in view at first."""
+        """Adds the panes that are hidden at first."""
         from flowcabal_tui.tui.memory.profiles import ProfilePane
         from flowcabal_tui.tui.runs.output import OutputPane
         from flowcabal_tui.tui.workflows.block_editor import BlockEditor
@@ -98,7 +98,7 @@ class PaneColumns:
         self._screen.add_class(*[name for least, name in steps if width >= least][:1])
 
     def show(self, pane: str, *, focus: bool = True) -> None:
-        """Shows a pane and gives it the focus.
+        """Shows a pane and focuses it.
 
         With three columns side by side no style depends on the current one: restyling them would repaint all.
         """
@@ -137,14 +137,14 @@ class PaneColumns:
             target.focus()
 
     def pane_of(self, focused: Widget) -> str | None:
-        """The other pane that has the focus now; None for a late report of an earlier focus, as when a page closes."""
+        """The other pane that now has the focus; None for a late report of an earlier focus, as when a page closes."""
         if self._to_focus is not None or self._screen.focused is not focused:
             return None
         names = {pane for _digit, pane, _words in PANES} - {self.pane}
         return next((item.id for item in focused.ancestors_with_self if item.id in names), None)
 
     def beside(self, step: int) -> str:
-        """The pane so many places after the one in view, round the end."""
+        """The pane `step` places after the current one, wrapping around."""
         order = [pane for _digit, pane, _words in PANES]
         return order[(order.index(self.pane) + step) % len(order)]
 

@@ -1,4 +1,4 @@
-"""The controllers behind the panes of the workspace, made when the panes in view are painted."""
+"""Creates the controllers of the workspace's panes once the visible panes are painted."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 def add_controllers(
     screen: WorkspaceScreen, workbench: Project, now: Callable[[], datetime], editor: str, books: KnownBooks
 ) -> tuple[object, ...]:
-    """Makes the controllers as attributes of the screen; returns them in the order in which they hear of an event."""
+    """Creates the controllers as attributes of the screen; returns them in the order in which they receive events."""
     view = screen.view
     screen.summary = SummaryKeeper(screen, workbench, view, screen.book, now, books.keep)
     screen.writing = WritingController(screen, workbench, view)

@@ -1,4 +1,4 @@
-"""Follows the cursor of the manuscript with the card of the name that is there."""
+"""Shows the card of the name at the cursor of the manuscript."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NEAR: Final = 1_000
 
 
 class NameCardController:
-    """Opens and closes the card, and shows who is at the cursor. While it is closed, nothing is looked up."""
+    """Opens and closes the card, and shows the name at the cursor. While it is closed, nothing is looked up."""
 
     def __init__(
         self, screen: Screen[Any], workbench: Project, view: View, story: StoryController, open_at: OpenAt,
@@ -162,7 +162,7 @@ class NameCardController:
     @on_key("manuscript.next-name", step=1, group="name-card-panel")
     @on_key("manuscript.previous-name", step=-1, group="name-card-panel")
     async def go_to_name(self, step: int) -> None:
-        """Goes to the next name of the text, or to the one before, and shows its card."""
+        """Goes to the next or previous name in the text, and shows its card."""
         if not self._panel.is_open:
             await self._open()
         text, (start, end) = self._pane.text, self._here()

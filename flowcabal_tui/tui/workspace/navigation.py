@@ -1,4 +1,4 @@
-"""Ways from one subject to another: to a chapter with its run, to a run with its chapter, to a cited text."""
+"""Navigation between subjects: to a chapter with its run, to a run with its chapter, to a cited text."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Navigation:
 
     @on_request(ChapterList.RunRequested)
     async def run_chapter(self, chapter: ChapterId) -> None:
-        """Opens a chapter and runs the workflow in view for it."""
+        """Opens a chapter and runs the current workflow for it."""
         if chapter != self._view.chapter:
             await self._book.open(chapter)
         await self._runs.run()
@@ -85,5 +85,5 @@ class Navigation:
     async def open_source(
         self, uri: str, start: int, end: int, level: Level | None = None, receipt: Receipt | None = None
     ) -> None:
-        """Shows a cited text: in the level in which it was read, at the place that is cited."""
+        """Shows a cited text at the cited place and in the cited level."""
         self._screen.app.push_screen(SourceScreen(await self._workbench.memory.source(uri, start, end, level, receipt)))

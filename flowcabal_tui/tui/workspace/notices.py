@@ -21,7 +21,7 @@ from flowcabal_tui.tui.shared.words import one_line
 
 
 class EngineNotices:
-    """Shows events that are only to be read."""
+    """Shows events that only inform the writer."""
 
     def __init__(self, screen: Screen[Any]) -> None:
         self._screen = screen

@@ -1,4 +1,4 @@
-"""The summary of the open book for the start page, and the place at which the writer continues."""
+"""The summary of the open book for the start page, and the place at which the writer resumes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SECONDS: Final = 20.0
 
 
 class SummaryKeeper:
-    """Keeps the summary of the open book: every so often when it has changed, and when the book is closed."""
+    """Stores the summary of the open book: regularly after changes, and when the book is closed."""
 
     def __init__(
         self, screen: Screen[Any], workbench: Project, view: View, book: BookController,
@@ -40,12 +40,12 @@ class SummaryKeeper:
         self._kept: BookSummary | None = None
 
     def begin(self) -> None:
-        """From here on."""
+        """Starts storing the summary."""
         if not self._workbench.info.read_only:
             self._screen.set_interval(SECONDS, lambda: attempt(self._screen, self.write(), group="summary"))
 
     def go_on(self, summary: BookSummary) -> None:
-        """Shows the place where the writer was; the chapter is open. A text that is shorter by now ends before it."""
+        """Restores the cursor to the writer's last place in the open chapter, or to its end if the text is shorter."""
         pane = self._screen.query_one(ManuscriptPane)
         if self._view.chapter != summary.chapter or not self._book.chapter:
             return

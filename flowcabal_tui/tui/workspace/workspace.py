@@ -71,7 +71,7 @@ _CONTROLLERS: Final = "flowcabal_tui.tui.workspace.controllers"
 
 
 def drain_seconds(environment: Mapping[str, str] = os.environ) -> float:
-    """Seconds between two looks at the feed: ten a second, four over SSH, where every repaint travels."""
+    """Seconds between two reads of the feed: ten per second, four over SSH, where every repaint is sent."""
     return 0.25 if environment.get("SSH_CONNECTION") else 0.1
 
 
@@ -83,7 +83,7 @@ class WorkspaceScreen(Screen[None]):
 
     @dataclass
     class NotOpened(Message):
-        """The book cannot be worked with, though its chapters could be read."""
+        """The book could not be opened completely, though its chapters were readable."""
 
         error: FlowCabalError
 
@@ -153,7 +153,7 @@ class WorkspaceScreen(Screen[None]):
         self.book = BookController(self, workbench, self.view, now, editor)
 
     def add_controllers(self, output: OutputPane) -> None:
-        """Makes the controllers behind the panes; requests that waited for them are carried out."""
+        """Creates the controllers of the panes, and carries out requests that waited for them."""
         from flowcabal_tui.tui.workspace.controllers import add_controllers
 
         self.output = output
@@ -161,11 +161,11 @@ class WorkspaceScreen(Screen[None]):
         self._is_ready = True
 
     def compose(self) -> ComposeResult:
-        """The panes in their columns."""
+        """Yields the panes in their columns."""
         yield from self._columns.compose()
 
     def again(self) -> WorkspaceScreen:
-        """A new screen of the same project, in the language that is now in use."""
+        """A new screen of the same project in the current language."""
         fresh = WorkspaceScreen(self._workbench, self._now, self._editor, books=self._books)
         fresh.view.chapter = self.view.chapter
         return fresh
@@ -176,17 +176,17 @@ class WorkspaceScreen(Screen[None]):
         return len(self.runs.active) if self._is_ready else 0
 
     def on_screen_resume(self, event: ScreenResume) -> None:
-        """Its widgets were styled when they were mounted: when it first appears, Textual need not style all again."""
+        """Skips restyling on the first resume: its widgets were styled when they were mounted."""
         event.refresh_styles = not self._is_new
         self._is_new = False
 
     @property
     def keys_of_the_moment(self) -> tuple[str, ...]:
-        """Ids of the actions that the foot names first: what answers a question, what stops a run."""
+        """Ids of the actions that the footer names first: answering a question, stopping a run."""
         return ("decisions.open",) * bool(self.questions.count) + ("run.stop",) * bool(self.active_runs)
 
     def on_mount(self) -> None:
-        """The panes in view are filled behind the first frame; the rest follows."""
+        """Fills the visible panes after the first frame, then the others."""
         self.action_pane(FIRST_PANE)
         self.query_one(ManuscriptPane).book_language = self._workbench.language
         self.status.show_opening(True)
@@ -255,7 +255,7 @@ class WorkspaceScreen(Screen[None]):
             self._drain_timer.stop()
 
     async def save_drafts(self) -> None:
-        """Unsaved text goes where a crash cannot reach it; an edited workflow becomes a version."""
+        """Saves unsaved text where it survives a crash; stores an edited workflow as a version."""
         await self.book.drafts.write()
         if self._is_ready:
             await self.document.put_away()
@@ -268,11 +268,11 @@ class WorkspaceScreen(Screen[None]):
             request.stop()
 
     def action_key(self, action: str) -> None:
-        """Gives a controller its key."""
+        """Passes a key to its controller."""
         self._subscriptions.key(action)
 
     def action_pane(self, pane: str) -> None:
-        """Shows a pane and gives it the focus."""
+        """Shows a pane and focuses it."""
         self._turn_to(pane)
 
     def _turn_to(self, pane: str, *, focus: bool = True) -> None:
@@ -288,20 +288,20 @@ class WorkspaceScreen(Screen[None]):
 
     @on(PaneChosen)
     def choose_pane(self, event: PaneChosen) -> None:
-        """A name was clicked; before all panes are there, that counts as little as a key."""
+        """Shows the clicked pane; ignored until all panes exist."""
         if not self.is_opening:
             self.action_pane(event.pane)
 
     @on(DescendantFocus)
     def follow_focus(self, event: DescendantFocus) -> None:
-        """Tab and the mouse move between panes too."""
+        """Updates the current pane after Tab or the mouse moved the focus."""
         if (pane := self._columns.pane_of(event.widget)) is not None:
             self._turn_to(pane, focus=False)
 
     def action_cycle(self, step: int) -> None:
-        """The next pane or the one before."""
+        """Goes to the next or previous pane."""
         self.action_pane(self._columns.beside(step))
 
     def action_zoom(self) -> None:
-        """One pane, or all again."""
+        """Shows only the current pane, or all panes again."""
         self.toggle_class("-zoom")

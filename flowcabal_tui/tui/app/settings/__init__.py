@@ -1,1 +1,1 @@
-"""Settings on the screen: what the user and the book have set, changed row by row, and the keys."""
+"""Settings on the screen: those of the user and of the book, changed row by row, and the keys."""

@@ -1,4 +1,4 @@
-"""The forms of single settings, and what they give back: values for a command."""
+"""The forms of single settings, and their results: values for a command."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Values = dict[str, str | int | bool | None]
 
 
 def project_form(project: ProjectTable) -> FormScreen[Values]:
-    """Title, author and language of the book."""
+    """The form for title, author and language of the book."""
 
     def read(typed: Typed) -> Values:
         if not typed.text("name"):
@@ -31,7 +31,7 @@ def project_form(project: ProjectTable) -> FormScreen[Values]:
 
 
 def agents_form(agents: AgentsSettings) -> FormScreen[Values]:
-    """The agents that work, and how many profiles may be rewritten after a kept chapter."""
+    """The form for the enabled agents, and the number of profiles rewritten after a kept chapter."""
 
     def read(typed: Typed) -> Values:
         values: Values = {name: typed.tick(name) for name in AGENT_WORDS}
@@ -46,7 +46,7 @@ def agents_form(agents: AgentsSettings) -> FormScreen[Values]:
 
 
 def knowledge_form(knowledge: KnowledgeSettings) -> FormScreen[Values]:
-    """Whether a knowledge server is used, and which."""
+    """The form for the knowledge server."""
 
     def read(typed: Typed) -> Values:
         url = typed.text("url")

@@ -36,7 +36,7 @@ LEAVES: Final = "escape"
 
 
 class KeysScreen(ModalScreen[None]):
-    """`own` are the user's own keys by the ids of actions; `use` makes others count."""
+    """`own` are the user's own keys by action id; `use` applies new ones."""
 
     help = HelpData(
         mark("Keys"),
@@ -66,13 +66,13 @@ class KeysScreen(ModalScreen[None]):
         self._sought = ""
 
     def compose(self) -> ComposeResult:
-        """The heading, the keys place by place."""
+        """Yields the heading and the keys, place by place."""
         yield Static(_("Keys: Enter, then press the new key"), markup=False)
         yield PickList()
         yield HintLine()
 
     def on_mount(self) -> None:
-        """Every action that has an id."""
+        """Lists every action that has an id."""
         self._key_rows = {row.id: row for row in all_keys()}
         self.query_one(PickList).focus()
         self._fill()
@@ -94,12 +94,12 @@ class KeysScreen(ModalScreen[None]):
 
     @on(OptionList.OptionSelected)
     def press(self, event: OptionList.OptionSelected) -> None:
-        """Enter: another key in place of those that it has."""
+        """Replaces the keys of the row on Enter."""
         event.stop()
         attempt(self, self._ask(further=False), group="key", exclusive=True)
 
     def action_further(self) -> None:
-        """One more key."""
+        """Adds a key."""
         attempt(self, self._ask(further=True), group="key", exclusive=True)
 
     async def _ask(self, *, further: bool) -> None:
@@ -118,7 +118,7 @@ class KeysScreen(ModalScreen[None]):
             await self._keep({**self._own, row.id: ",".join(dict.fromkeys(keys))})
 
     def action_default(self) -> None:
-        """The keys that the action comes with."""
+        """Restores the default keys of the action."""
         if (row := self._picked()) is not None and row.id in self._own:
             kept = {name: keys for name, keys in self._own.items() if name != row.id}
             attempt(self, self._keep(kept), group="key", exclusive=True)
@@ -150,25 +150,25 @@ class KeysScreen(ModalScreen[None]):
 
 
 class PressKeyScreen(ModalScreen[str | None]):
-    """Gives back the key that was pressed twice, or None after Esc."""
+    """Returns the key that was pressed twice, or None after Esc."""
 
     DEFAULT_CSS = "PressKeyScreen { align: center middle; }"
 
     def __init__(self, action: str, clash_of: Callable[[str], str]) -> None:
-        """`clash_of` names the actions that have a key in the same place, or ""."""
+        """`clash_of` returns the names of actions with the same key in the same place, or ""."""
         super().__init__()
         self._action_words, self._clash_of = action, clash_of
         self._pressed = ""
 
     def compose(self) -> ComposeResult:
-        """The action, what was pressed, what to do."""
+        """Yields the action, the pressed key, and instructions."""
         with Vertical(classes="dialog"):
             yield Static(self._action_words, markup=False, classes="dialog-title")
             yield Static(_("Press the new key."), markup=False, id="pressed")
             yield Static(_("Esc: leave the keys as they are"), markup=False, classes="dialog-keys")
 
     def on_key(self, event: Key) -> None:
-        """The first time it is shown, the second time taken."""
+        """Shows a key when it is first pressed, and accepts it the second time."""
         event.stop()
         event.prevent_default()
         if event.key == LEAVES:
@@ -185,5 +185,5 @@ class PressKeyScreen(ModalScreen[str | None]):
 
 
 def keys_of(row: KeyRow, own: Mapping[str, str]) -> tuple[str, ...]:
-    """The keys that an action has: the user's own, else those that it comes with."""
+    """The keys of an action: the user's own, else the defaults."""
     return tuple(own[row.id].replace(" ", "").split(",")) if row.id in own else row.keys

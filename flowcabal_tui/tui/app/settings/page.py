@@ -1,4 +1,4 @@
-"""The settings page: a row a setting, Enter changes it, in the user's file or in that of the open book."""
+"""The settings page: one row per setting; Enter changes it, in the user's file or in that of the open book."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _PLACES: Final = ("book", "own")
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What a setting of the screen does at once. `themes` are the names to choose from; `keys` shows the keys."""
+    """The immediate effects of screen settings. `themes` are the names to choose from; `keys` shows the keys."""
 
     themes: tuple[str, ...]
     theme: Callable[[str], None]
@@ -62,7 +62,7 @@ class Effects:
 
 
 class SettingsScreen(ModalScreen[None]):
-    """`workbench` is the open book; None: none is open."""
+    """Shows and changes settings. `workbench` is the open book; None: none is open."""
 
     help = HelpData(
         mark("Settings"),
@@ -92,13 +92,13 @@ class SettingsScreen(ModalScreen[None]):
         self._book_view: SettingsView | None = None
 
     def compose(self) -> ComposeResult:
-        """What is wrong, the rows, the keys."""
+        """Yields the errors, the rows and the keys."""
         yield Static(markup=False, classes="head")
         yield PickList()
         yield HintLine()
 
     def on_mount(self) -> None:
-        """The first row that can be changed is under the cursor."""
+        """Selects the first row that can be changed."""
         self.query_one(PickList).focus()
         attempt(self, self.reload(), group="reload")
 
@@ -133,7 +133,7 @@ class SettingsScreen(ModalScreen[None]):
 
     @on(OptionList.OptionSelected)
     def change(self, event: OptionList.OptionSelected) -> None:
-        """Enter: the form, or the choice, of the row."""
+        """Opens the form or the choice of the row on Enter."""
         event.stop()
         attempt(self, self._change(event.option_id or ""), group="change", exclusive=True)
 
@@ -215,7 +215,7 @@ class SettingsScreen(ModalScreen[None]):
         self.notify(_("Saved."), markup=False)
 
     def action_add(self) -> None:
-        """A further model."""
+        """Adds a further model."""
         attempt(self, self._add(), group="change", exclusive=True)
 
     async def _add(self) -> None:
@@ -227,7 +227,7 @@ class SettingsScreen(ModalScreen[None]):
             await self.reload()
 
     def action_remove(self) -> None:
-        """The model under the cursor goes."""
+        """Removes the model under the cursor."""
         attempt(self, self._remove(), group="change", exclusive=True)
 
     async def _remove(self) -> None:
@@ -278,7 +278,7 @@ class SettingsScreen(ModalScreen[None]):
 
 
 def with_own_model(user: UserSettings, table: str, endpoint: Endpoint | None) -> UserSettings:
-    """The user's settings with another model for new books; None takes it away."""
+    """The user's settings with another model for new books; None removes it."""
     if name := table.removeprefix("more.") if table.startswith("more.") else "":
         more = {key: each for key, each in user.models.more.items() if key != name}
         update: dict[str, object] = {"more": more | ({name: endpoint} if endpoint else {})}

@@ -1,4 +1,4 @@
-"""Settings of the screen while it is shown: the settings page, own keys, a `config.toml` changed outside."""
+"""Settings of the screen while it runs: the settings page, own keys, a `config.toml` changed outside."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FILE: Final = Path(__file__).with_name("named_keys.toml")
 
 
 class Preferences:
-    """Follows the user's file. `own_keys` are the keys that the user has set, by the ids of actions."""
+    """Follows the user's file. `own_keys` are the keys set by the user, by action id."""
 
     def __init__(self, app: FlowCabalApp, settings: ScreenSettings, use_language: Callable[[str], None]) -> None:
         self._app, self._settings, self._use_language = app, settings, use_language
@@ -32,25 +32,25 @@ class Preferences:
         self._seen = _stamp()
 
     def use_keys(self, keys: Mapping[str, str]) -> None:
-        """These keys count from now on."""
+        """Applies these keys from now on."""
         self.own_keys.clear()
         self.own_keys.update(current_ids(keys))
         self.set_keymap()
 
     def set_keymap(self) -> None:
-        """Gives the app its keys, and messages the names of those."""
+        """Sets the keys of the app, and their names in messages."""
         keymap = usable_keymap(self.own_keys)
         self._app.set_keymap(keymap)
         use_keys(named_keys(keymap))
 
     def watch(self) -> None:
-        """Looks at the file from now on."""
+        """Starts watching the file."""
         if self.own_keys:
             self.check_keys()
         self._app.set_interval(LOOK_SECONDS, self.look)
 
     def look(self) -> None:
-        """Reads the file again if it was written since; a broken one changes nothing and is reported."""
+        """Reads the file again if it was written since; an invalid one changes nothing and is reported."""
         stamp = _stamp()
         if stamp == self._seen:
             return
@@ -80,12 +80,12 @@ class Preferences:
             self._app.notify(words, title=error.title, severity="warning", markup=False)
 
     def check_keys(self) -> None:
-        """Names what is wrong with the user's own keys; refuses nothing."""
+        """Reports errors in the user's own keys; refuses nothing."""
         for words in key_problems(self.own_keys):
             self._app.notify(words, severity="warning", markup=False)
 
     def show(self) -> None:
-        """Opens the settings page over what is shown."""
+        """Opens the settings page on top of the current screen."""
         from flowcabal_tui.tui.app.settings.page import Effects, SettingsScreen  # not needed for the first frame
 
         if any(isinstance(screen, SettingsScreen) for screen in self._app.screen_stack):
@@ -94,7 +94,7 @@ class Preferences:
         self._app.push_screen(SettingsScreen(self._app.departure.workbench, effects))
 
     async def show_keys(self) -> None:
-        """Every key, to be changed by pressing another."""
+        """Shows every key; pressing another one changes it."""
         from flowcabal_tui.tui.app.settings.keys import KeysScreen
 
         await self._app.push_screen_wait(KeysScreen(self.own_keys, self.use_keys))

@@ -1,4 +1,4 @@
-"""The rows of the settings page: what is set, in words, and in which file."""
+"""The rows of the settings page: the current values in words, by file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ AGENT_WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class SettingRow:
-    """A row: `id` says what Enter changes, `later` that it counts when the book is opened again."""
+    """A row: `id` identifies what Enter changes, `later` marks values that take effect when the book is opened
+    again."""
 
     id: str
     name: str
@@ -49,7 +50,7 @@ class Section:
 
 
 def sections(user: UserSettings, view: SettingsView | None) -> Iterator[Section]:
-    """Those of the open book first (None: no book is open), then those of the user."""
+    """The sections of the open book (`view` None: no book is open), then those of the user."""
     if view is not None:
         book, later = view.settings, view.later
         yield Section(_("Models of this book"), tuple(_model_rows(book.models, "book")))
@@ -91,7 +92,7 @@ def _model_rows(models: ModelsSettings, where: str) -> Iterator[SettingRow]:
 
 
 def model_words(endpoint: Endpoint) -> str:
-    """Model, host and prices."""
+    """The model, its host and its prices."""
     if endpoint.provider == "offline":
         return _("offline model, for trying out")
     where = f"{clean_line(endpoint.model)} @ {host_of(endpoint.address) or clean_line(endpoint.address)}"
@@ -105,7 +106,7 @@ def model_words(endpoint: Endpoint) -> str:
 
 
 def goals_words(goals: GoalsSettings) -> str:
-    """The goals that are set."""
+    """The configured goals."""
     named = (
         (_("the book {n}"), goals.book), (_("a volume {n}"), goals.volume), (_("a chapter {n}"), goals.chapter),
         (_("a day {n}"), goals.day),
@@ -114,14 +115,14 @@ def goals_words(goals: GoalsSettings) -> str:
 
 
 def agents_words(agents: AgentsSettings) -> str:
-    """The agents that work."""
+    """The enabled agents."""
     working = [_(AGENT_WORDS[name]).partition(":")[0].partition("：")[0] for name in ("context", "monitor", "curator")
                if getattr(agents, name)]  # fmt: skip
     return _(", ").join(working) or _("none")
 
 
 def knowledge_words(knowledge: KnowledgeSettings) -> str:
-    """Which server."""
+    """The knowledge server in use."""
     if not knowledge.enabled:
         return _("not used")
     if not knowledge.url:
