@@ -137,7 +137,7 @@ def _unpaused(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) ->
 
 
 def _paused(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
-    """The writer looks before a node, or after one."""
+    """Adds a pause for the writer before or after a node."""
     pauses, ids = found.marks("pause", "edit", "approve"), [each.node["id"] for each in all_found(copied.document)]
     if not mentions or not pauses:
         return ()

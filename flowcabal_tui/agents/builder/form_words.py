@@ -178,7 +178,7 @@ def _eyes(found: Wish, steps: Steps) -> Steps:
 
 
 def _rounds(found: Wish, steps: Steps) -> Steps:
-    """A critic, or rounds of revision, make one step of both."""
+    """Merges a critic or rounds of revision into one step."""
     taken = {step["number"] for step in _of(steps, "candidates")}
     rounds = next((int(each.value) for each in found.numbers_by("rounds", 1, 10) if each.value not in taken), 0)
     if rounds < 2 and found.critics:
