@@ -14,6 +14,7 @@ from typing import IO
 from babel.messages.catalog import Message
 from babel.messages.mofile import read_mo
 
+from flowcabal_tui.locale import sentences
 from tests.catalogues import MO, PO, SOURCE, collected, compiled, merged, save, stored, untranslated
 
 PLACE = re.compile(r"\{+\w[^{}]*\}+")
@@ -161,3 +162,8 @@ def test_no_word_is_looked_up_before_the_language_is_known():
         for node in code_of_import(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("_", "ngettext")
     ] == []
+
+
+def test_no_blank_follows_a_full_width_mark_between_sentences() -> None:
+    assert sentences("没有任何改动。", "", "请改正后再试。") == "没有任何改动。请改正后再试。"
+    assert sentences("Nothing was changed.", "Try again.") == "Nothing was changed. Try again."

@@ -116,4 +116,4 @@ def _ids(nodes: Iterable[Node]) -> Iterator[NodeId]:
 
 
 def _all(names: Iterable[str]) -> str:
-    return ", ".join(names) or _("none")
+    return _(", ").join(names) or _("none")

@@ -146,14 +146,14 @@ class PlainPrinter:
             (_("frozen: {names}"), quote.frozen),
         ):
             if nodes:
-                self._say(words.format(names=", ".join(nodes)))
+                self._say(words.format(names=_(", ").join(nodes)))
         if quote.likely.calls:
             self._say("\n".join(spend_lines(quote)))
 
     def _quote_line(self, quote: Quote) -> None:
         total = len(quote.would_run) + len(quote.served)
         words = _("{n} of {total} would run: {names}") if quote.would_run else _("{n} of {total} nodes would run.")
-        self._say(words.format(n=len(quote.would_run), total=total, names=", ".join(quote.would_run)))
+        self._say(words.format(n=len(quote.would_run), total=total, names=_(", ").join(quote.would_run)))
 
     def asks(self, question: Question, text: str) -> None:
         """`text` is the subject of the question: printed, unless it has just been streamed."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
 from flowcabal_tui.cli.adding import add_chapter, add_workflow
 from flowcabal_tui.cli.answers import require_beside
 from flowcabal_tui.cli.terminal import say, say_json, say_row
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.findings import FindingWish
+from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.memory.bootstrap_words import progress_words
@@ -24,6 +26,16 @@ def _table(rows: Iterable[tuple[object, ...]]) -> None:
 
 def _json(value: object) -> None:
     say_json(value, indent=2)
+
+
+def task_rows(tasks: Sequence[BackgroundTask]) -> Iterator[tuple[object, ...]]:
+    """A row for each task with an error; the others are counted by kind and state: an import has hundreds."""
+    counts = Counter((task.kind, task.state) for task in tasks if not task.error)
+    for (kind, state), n in counts.items():
+        yield _("memory"), _(TASKS[kind]), ngettext("{n} task", "{n} tasks", n).format(n=n), _(TASK_STATES[state])
+    for task in tasks:
+        if task.error:
+            yield _("memory"), _(TASKS[task.kind]), task.subject, _(TASK_STATES[task.state]), task.error
 
 
 async def status(arguments: Namespace) -> int:
@@ -58,7 +70,7 @@ async def status(arguments: Namespace) -> int:
         (run.id, run.workflow, _(RUN_STATES[run.state]), run.started_at.isoformat(timespec="seconds")) for run in runs
     )
     _table((_("waits"), question.id, question.node_title, question.reason) for question in questions)
-    _table((_("memory"), _(TASKS[task.kind]), task.subject, _(TASK_STATES[task.state]), task.error) for task in tasks)
+    _table(task_rows(tasks))
     _table(
         (_("memory"), _(TASK_STATES["stale"]), text.uri, _("as of chapter {n}").format(n=text.position))
         for text in stale

@@ -73,3 +73,8 @@ def ngettext(one: str, many: str, n: int) -> str:
 def mark(text: str) -> str:
     """Marks `text` for the catalogue without translating it yet: for tables made at import time."""
     return text
+
+
+def sentences(*parts: str) -> str:
+    """The parts that are not empty, one after another: no blank follows the full-width mark that ends a sentence."""
+    return re.sub("(?<=[。！？；：]) ", "", " ".join(filter(None, parts)))

@@ -121,7 +121,7 @@ def _is_title_page(text: str) -> bool:
 def named(titles: Sequence[str]) -> str:
     """The first of them, and how many more there are."""
     more = len(titles) - _NAMED_IN_A_WARNING
-    listed = ", ".join(titles[:_NAMED_IN_A_WARNING])
+    listed = _(", ").join(titles[:_NAMED_IN_A_WARNING])
     return listed + (_(" and {n} more").format(n=more) if more > 0 else "")
 
 

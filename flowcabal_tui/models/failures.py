@@ -17,7 +17,7 @@ from flowcabal_tui.domain.addresses import host_of
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.locale import _, mark
+from flowcabal_tui.locale import _, mark, sentences
 from flowcabal_tui.models.cleaning import whole_characters
 from flowcabal_tui.models.windows import refused_window
 
@@ -140,7 +140,7 @@ class Failures:
         wait = retry_after(headers, now)
         detail = f"HTTP {status}: {text}" if text else f"HTTP {status}"
         if wait is not None:
-            detail += " " + _("It asks you to wait {seconds} s.").format(seconds=f"{wait:.0f}")
+            detail = sentences(detail, _("It asks you to wait {seconds} s.").format(seconds=f"{wait:.0f}"))
         error = self.error(_fault_of(status, text), detail, status=status, retry_after=wait)
         return _with_window(error, body.decode("utf-8", "replace"))
 

@@ -25,7 +25,7 @@ from flowcabal_tui.domain.model_calls import (
     Usage,
 )
 from flowcabal_tui.domain.model_ports import T
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.models.backoff import Backoff
 from flowcabal_tui.models.cleaning import StreamCleaner
 from flowcabal_tui.models.collect import collect, went_out
@@ -153,7 +153,7 @@ class HttpModel(ABC):
                 seconds = self._backoff.seconds(error, attempt)
                 if seconds is None:
                     if attempt > 1:
-                        error.detail = f"{error.detail} {_('Tried {n} times.').format(n=attempt)}".strip()
+                        error.detail = sentences(error.detail, _("Tried {n} times.").format(n=attempt))
                     raise
                 wait = RetryWait(seconds, error.title, attempt + 1, error.usage)
             yield wait

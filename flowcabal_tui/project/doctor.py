@@ -14,7 +14,7 @@ from flowcabal_tui import __version__
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import FlowCabalError, ProjectLocked
 from flowcabal_tui.domain.text import clean_line
-from flowcabal_tui.locale import _, mark
+from flowcabal_tui.locale import _, mark, sentences
 from flowcabal_tui.models.discover import discover
 from flowcabal_tui.models.vocabularies import HOST, Vocabulary, fetch, load, vocabulary_of
 from flowcabal_tui.project.project import Project
@@ -28,6 +28,14 @@ from flowcabal_tui.viking.server import find_server
 LITTLE_ROOM: Final = 200 * 2**20
 Outcome = Literal["ok", "note", "failed"]
 _MARKS: Final[dict[Outcome, str]] = {"ok": mark("ok  "), "note": mark("note"), "failed": mark("FAIL")}
+_PLACES: Final = {
+    "config": mark("settings file"),
+    "secrets": mark("secrets file"),
+    "state": mark("state folder"),
+    "cache": mark("cache folder"),
+    "data": mark("data folder"),
+}
+_MODELS: Final = {"user": mark("model user"), "agent": mark("model agent"), "embedding": mark("model embedding")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +61,7 @@ async def examine(folder: Path | None, *, trust: bool = False) -> tuple[DoctorFi
         _user(),
         _secrets(),
         _knowledge(),
-        *(_space(name, path) for name, path in locations()),
+        *(_space(_(_PLACES[name]), path) for name, path in locations()),
     ]
     if folder is None:
         found += [DoctorFinding(_("model found"), "note", proposal.name) for proposal in await discover(os.environ)]
@@ -76,7 +84,7 @@ def _user() -> DoctorFinding:
     try:
         load_user()
     except FlowCabalError as error:
-        return DoctorFinding(user_file().name, "failed", f"{error.title} {error.detail}", error.advice)
+        return DoctorFinding(user_file().name, "failed", sentences(error.title, error.detail), error.advice)
     return DoctorFinding(user_file().name, "ok", str(user_file()))
 
 
@@ -103,7 +111,7 @@ def _knowledge() -> DoctorFinding:
 def _space(name: str, path: Path) -> DoctorFinding:
     place = next(parent for parent in (path, *path.parents) if parent.exists())
     free = shutil.disk_usage(place).free
-    words = f"{path}: {free // 2**20} MiB"
+    words = _("{path}, free: {size:,} MiB").format(path=path, size=free // 2**20)
     if not os.access(place, os.W_OK):
         return DoctorFinding(name, "failed", words, _("You are not allowed to write there."))
     return DoctorFinding(
@@ -164,10 +172,10 @@ async def _project(folder: Path, trust: bool) -> AsyncIterator[DoctorFinding]:
     try:
         settings = load_project(folder)
     except FlowCabalError as error:
-        yield DoctorFinding(PROJECT_FILE, "failed", f"{error.title} {error.detail}", error.advice)
+        yield DoctorFinding(PROJECT_FILE, "failed", sentences(error.title, error.detail), error.advice)
         return
     yield DoctorFinding(PROJECT_FILE, "ok", settings.project.name)
-    yield _space("project", folder)
+    yield _space(_("project"), folder)
     if (counting := _counting(settings)) is not None:
         yield counting
     for table, chosen in settings.models.tables.items():
@@ -197,7 +205,8 @@ async def _project(folder: Path, trust: bool) -> AsyncIterator[DoctorFinding]:
         for model in await project.models.check_models() if view.state != "restricted" else ():
             outcome: Outcome = "ok" if model.ok else "failed"
             advice = "" if model.ok else _("See `flowcabal-tui models PROJECT`.")
-            yield DoctorFinding(model.role, outcome, f"{model.message} ({model.seconds:.1f} s)", advice)
+            words = _("{words}, {seconds:.1f} s").format(words=model.message, seconds=model.seconds)
+            yield DoctorFinding(_(_MODELS.get(model.role, model.role)), outcome, words, advice)
     except FlowCabalError as error:
         yield DoctorFinding(_("database"), "failed", error.title, error.advice)
     finally:

@@ -20,7 +20,7 @@ from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import Finding, TextEdit, TitleEdit
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, wording
 from flowcabal_tui.domain.text import clean_line
-from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.locale import _, mark, ngettext, sentences
 
 _DIRECTNESS: Final[Mapping[Directness, str]] = {
     "name": mark("name"),
@@ -141,12 +141,12 @@ def impact_words(found: Impact, ticked: int | None = None) -> str:
     places = ngettext("{n} place", "{n} places", n).format(n=n)
     chapters = ngettext("{n} chapter", "{n} chapters", found.chapters).format(n=found.chapters)
     message = _("{places} in {chapters}, {n} ticked. Patches by rule cost nothing.")
-    words = " ".join(filter(None, (message.format(places=places, chapters=chapters, n=ticked), settled)))
+    parts = [message.format(places=places, chapters=chapters, n=ticked), settled]
     if found.kept:
-        words += " " + _("Names that are not changed: {names}.").format(names=", ".join(found.kept))
+        parts.append(_("Names that are not changed: {names}.").format(names=_(", ").join(found.kept)))
     if found.taken:
-        words += " " + _("Already a name in the book: {names}.").format(names=", ".join(found.taken))
-    return words
+        parts.append(_("Already a name in the book: {names}.").format(names=_(", ").join(found.taken)))
+    return sentences(*parts)
 
 
 def unread_words(n: int) -> str:

@@ -21,7 +21,7 @@ from flowcabal_tui.domain.run import Attempt, Choice, Decision, DecisionKind, It
 from flowcabal_tui.domain.state import DualState
 from flowcabal_tui.domain.text import digest, digest_of
 from flowcabal_tui.domain.workflow import Blocks, Body, InquiryBlock, Node, TextBlock, Workflow
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.nodes.base import Produced
 from flowcabal_tui.nodes.plan import Step, plan
 from flowcabal_tui.protocol.runs import NodeIteration, NodeNeedsHuman
@@ -319,7 +319,7 @@ class NodeRun:
             if not self._services.spend.fits(reached):
                 if self._scope.limit_refused:
                     raise _ended(reached)
-                reason = f"{reached.title} {reached.detail}"
+                reason = sentences(reached.title, reached.detail)
                 decision = await self.ask("limit", reason, required=True, part=f"limit {reached.number}")
                 await self._services.spend.answered(self._scope.id, reached, more=decision.kind == "approve")
                 if decision.kind != "approve":

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from flowcabal_tui.domain.addresses import host_of
 from flowcabal_tui.domain.errors import KnowledgeError
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.viking.client import Address, KnowledgeClient
 from flowcabal_tui.viking.layout import RESOURCES
 from flowcabal_tui.viking.status import External, KnowledgeStatus, Stopped
@@ -85,5 +85,5 @@ class ExternalKnowledge:
                     await client.ls(f"{RESOURCES}/")
                     self._tell(External(self._url))
                 except KnowledgeError as error:
-                    self._tell(External(self._url, f"{error.title} {error.detail}".strip()))
+                    self._tell(External(self._url, sentences(error.title, error.detail)))
                 await asyncio.sleep(self._poll_seconds)

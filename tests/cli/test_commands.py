@@ -15,7 +15,10 @@ import pytest
 
 from flowcabal_tui import __version__
 from flowcabal_tui.cli.commands import COMMANDS
+from flowcabal_tui.cli.reading import task_rows
 from flowcabal_tui.domain.endpoints import Endpoint
+from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.settings.project_file import ModelsSettings
 from flowcabal_tui.store.file.lock import ProjectLock
 from tests.cli.conftest import Call, Make
@@ -202,7 +205,7 @@ def test_doctor_asks_each_model_once_and_the_agents_model_for_a_structured_answe
     server.push({"status": 401}, {"status": 401})
     ill = call("doctor", folder)
     assert ill.code == 1
-    assert "FAIL user" in ill.out
+    assert "FAIL model user" in ill.out
 
 
 def test_doctor_names_a_missing_key_and_calls_nobody(project: Make, server: FaultServer, call: Call) -> None:
@@ -233,6 +236,12 @@ def test_doctor_names_keys_and_ids_of_the_screen_that_do_not_exist(call: Call, o
 
 def test_doctor_looks_at_the_disk_of_the_project(demo: Path, call: Call) -> None:
     assert any(line.endswith("MiB") and str(demo) in line for line in call("doctor", demo).out.splitlines())
+
+
+def test_doctor_names_every_row_in_the_language_of_the_user(demo: Path, call: Call) -> None:
+    out = call("--lang", "zh", "doctor", demo).out
+    assert "写作模型 user" in out and "缓存文件夹" in out and "embedding" not in out.replace("嵌入模型 embedding", "")
+    assert ": " not in out and " s)" not in out
 
 
 def test_a_new_project_begins_with_the_models_of_the_user(call: Call, own_folders: Path, tmp_path: Path) -> None:
@@ -308,6 +317,16 @@ def test_status_says_what_was_spent(project: Make, server: FaultServer, call: Ca
     assert "done" in status.out
     assert "cost unknown" in status.out
     assert json.loads(call("status", folder, "--json").out)["totals"]["calls"] == calls(server)
+
+
+def test_status_counts_background_tasks_and_lists_those_with_an_error_alone() -> None:
+    source = Digest("d" * 64)
+    tasks = [BackgroundTask(n, "knowledge", f"manuscript/{n}", source, "waiting") for n in range(40)]
+    failed = BackgroundTask(40, "l1", "chapter/7", source, "failed", error="no model")
+    assert [*task_rows([*tasks, failed])] == [
+        ("memory", "knowledge server", "40 tasks", "queued"),
+        ("memory", "summary", "chapter/7", "failed", "no model"),
+    ]
 
 
 def test_a_setting_that_is_none_ends_with_2_and_names_its_line(project: Make, call: Call) -> None:

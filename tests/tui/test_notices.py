@@ -213,3 +213,9 @@ def test_a_notice_that_is_no_longer_so_is_not_shown():
     notices.advance(80)
     notices.advance(80)
     assert notices.row == "Three."
+
+
+def test_a_chinese_notice_has_full_width_marks_and_no_blank_between_sentences():
+    use_language("zh_CN")
+    said = Notice("没有任何改动。 请改正后再试。", "建议", "warning", datetime(2026, 1, 1))
+    assert said.line == "! 建议：没有任何改动。请改正后再试。"

@@ -17,7 +17,7 @@ from flowcabal_tui.agents.tool_calls import as_sent_back
 from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import Answer, Message, ModelRequest, Usage
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, sentences
 
 USUAL: Final = BuildLimits()
 Keep = Callable[[Build], Awaitable[None]]
@@ -73,7 +73,7 @@ class ModelBuilder:
             await rounds.one()
             await self._keep(build)
         if build.status == "stopped" and not changes_between(build.copied.base, build.copied.document):
-            build.stopped = f"{build.stopped} {_('Nothing was changed.')}"
+            build.stopped = sentences(build.stopped, _("Nothing was changed."))
             await self._keep(build)
         return build
 

@@ -68,7 +68,7 @@ async def check(copied: WorkingCopy, items: Sequence[ChecklistItem], simulate: S
         return CopyReport(tuple(problems), tuple(notes))
     workflow = Workflow.model_validate(copied.document)
     if asked := missing_inputs(workflow, ()):
-        notes.append(_("Each run asks for: {names}").format(names=", ".join(asked)))
+        notes.append(_("Each run asks for: {names}").format(names=_(", ").join(asked)))
     if price := await simulate.price(workflow):
         notes.append(price)
     runs = await _simulated(copied.document, simulate)

@@ -22,6 +22,7 @@ from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.prompt_parts import escaped, in_attribute
 from flowcabal_tui.domain.run import Angle, CheckFinding, Quotation
 from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import sentences
 
 TASK: Final = "monitor.defence"
 SURE: Final = 0.8
@@ -70,7 +71,7 @@ class Defence:
             if asked:
                 readings = await self._readings(goal, tags, {angle for each in asked for angle in each.angles})
         except FlowCabalError as error:
-            problem = " ".join(part for part in (error.title, error.detail) if part)
+            problem = sentences(error.title, error.detail)
         said = {each.signature: readings.get(number) for number, each in enumerate(asked)}
         texts = VerbatimText("\n".join([goal.text, *tags.values()]))
         gone = [each for each in seen if each.is_own and _explains(said.get(each.signature), texts)]

@@ -35,7 +35,7 @@ from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.prompt_parts import chapter_label
 from flowcabal_tui.domain.run import ANGLES, Angle, AngleCheck, CheckFinding, Evaluation
 from flowcabal_tui.domain.workflow import Node, PromptParams
-from flowcabal_tui.locale import _, ngettext
+from flowcabal_tui.locale import _, ngettext, sentences
 
 ATTEMPTS: Final = 3
 _SWITCHED_OFF: Final = frozenset({ModelFault.NOT_CONFIGURED, ModelFault.NOT_CONFIRMED})
@@ -225,7 +225,7 @@ def _failed(angle: Angle, error: FlowCabalError) -> AngleCheck:
 
 
 def _words(error: FlowCabalError) -> str:
-    return " ".join(part for part in (error.title, error.detail) if part)
+    return sentences(error.title, error.detail)
 
 
 def _verdict(

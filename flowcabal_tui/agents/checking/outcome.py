@@ -9,7 +9,7 @@ from typing import Final
 from flowcabal_tui.agents.checking.defence import Settled
 from flowcabal_tui.agents.checking.judged import Judgement
 from flowcabal_tui.domain.run import Angle, AngleCheck, Compared
-from flowcabal_tui.locale import _, ngettext
+from flowcabal_tui.locale import _, ngettext, sentences
 
 _NAMED: Final = 2
 _BEGINNING: Final = 24
@@ -53,7 +53,7 @@ def _detail(judgement: Judgement, second: Sequence[str], unfounded: int, waived:
     if judgement.pairs.all:
         said = _("{n} statements were compared with {m} passages.")
         parts.append(said.format(n=len(judgement.pairs.statements), m=len(judgement.pairs.passages)))
-    return " ".join(parts)
+    return sentences(*parts)
 
 
 def _unread(judgement: Judgement) -> list[str]:
@@ -101,7 +101,7 @@ def _beginning(text: str) -> str:
 def of_parts(checks: Sequence[AngleCheck]) -> AngleCheck:
     """The check of one angle for a draft that was read in parts: it passed only if every part did."""
     findings = tuple({each.signature: each for check in checks for each in check.findings}.values())
-    details = " ".join(dict.fromkeys(check.detail for check in checks if check.detail))
+    details = sentences(*dict.fromkeys(check.detail for check in checks))
     outcomes = {check.outcome for check in checks}
     outcome = next(each for each in ("found", "not checked", "passed") if each in outcomes)
     compared = sum((check.compared for check in checks), Compared())

@@ -38,7 +38,7 @@ from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.windows import context_room, prompt_room
 from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflow
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, sentences
 
 _LAST_PAGES: Final = 3_000
 _MOST_READ: Final = 100_000
@@ -173,7 +173,7 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
         reading = shared = self._read(goal, seen, asked, said.scene)
         if of_chapter is not None:
             shared = self._read(goal, seen, of_chapter, said.scene)
-        notes = [f"{problem.title} {problem.detail}" for problem in self._kinds.problems()]
+        notes = [sentences(problem.title, problem.detail) for problem in self._kinds.problems()]
         notes += [said.note] if said.note else []
         if (length := len(seen.beats)) > _MOST_READ:
             words = _("The scene was read from the first {n} of {m} characters of the chapter's outline.")

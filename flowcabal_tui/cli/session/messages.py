@@ -16,7 +16,7 @@ from flowcabal_tui.domain.model_calls import Role
 from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.workflow import Node, Workflow
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.messages import COMMANDS, EVENTS, from_message
 
@@ -152,7 +152,7 @@ def bad_fields(error: ValidationError, identity: Identity) -> BadLine:
     wrong = error.errors(include_url=False, include_input=False)[:_SHOWN]
     detail = "; ".join(f"{'.'.join(map(str, one['loc']))[: _SHOWN * 20]}: {refusal(one)}" for one in wrong)
     if error.title == ApiConfig.__name__:
-        detail += " " + _("A run names a configured model, never a key or a host.")
+        detail = sentences(detail, _("A run names a configured model, never a key or a host."))
     return BadLine("BadField", _("Fields of the message are wrong."), detail, identity)
 
 

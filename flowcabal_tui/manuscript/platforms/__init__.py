@@ -133,5 +133,5 @@ def _odd_quotes(text: str) -> bool:
 
 def _some(names: Sequence[str]) -> str:
     more = len(names) - _MOST_NAMED
-    shown = ", ".join(clean_line(name) for name in names[:_MOST_NAMED])
+    shown = _(", ").join(clean_line(name) for name in names[:_MOST_NAMED])
     return shown + (_(" and {n} more").format(n=more) if more > 0 else "")

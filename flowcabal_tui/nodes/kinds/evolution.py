@@ -22,7 +22,7 @@ from flowcabal_tui.domain.workflow import (
     PromptParams,
     TextBlock,
 )
-from flowcabal_tui.locale import _, ngettext
+from flowcabal_tui.locale import _, ngettext, sentences
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Rejected
 from flowcabal_tui.nodes.kinds.candidates import CandidateText, facts, groups_in, numbered, origins, sifted
 from flowcabal_tui.nodes.kinds.steps import AgentStep, WritingStep, identities, prompt_node
@@ -271,10 +271,11 @@ def _reason(params: EvolutionParams, candidates: Sequence[CandidateText], number
     )
     copies = sum(1 for each in candidates if each.is_copy)
     if copies:
-        message += " " + _("Not shown again, because the text is the same: {n}.").format(n=copies)
+        message = sentences(message, _("Not shown again, because the text is the same: {n}.").format(n=copies))
     marked = sum(1 for each in candidates if each.offered and (each.like is not None or each.more_found))
     if marked:
-        message += " " + ngettext("{n} text has a mark.", "{n} texts have a mark.", marked).format(n=marked)
+        marks = ngettext("{n} text has a mark.", "{n} texts have a mark.", marked).format(n=marked)
+        message = sentences(message, marks)
     return message
 
 

@@ -12,7 +12,7 @@ from flowcabal_tui.domain.prompt_text import bindings, node_of
 from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.schemas import check_path
 from flowcabal_tui.domain.workflow import Block, Finding, InquiryBlock, Node, TextBlock, VirtualBlock
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.nodes.kinds.bodies import root_of
 from flowcabal_tui.nodes.nearest import nearest
 from flowcabal_tui.nodes.registry import kind_named, kinds
@@ -49,7 +49,7 @@ def _bad(path: str, raw: Mapping[str, Any], model: type[BaseModel], error: Any) 
         if len(error["loc"]) == 1:
             known = sorted(model.model_fields)
             fix = nearest(place, known)
-            message += " " + _("There are: {names}").format(names=", ".join(known))
+            message = sentences(message, _("There are: {names}").format(names=", ".join(known)))
     return Finding(code="BAD_PARAMS", node=path, field=place, message=message, fix=fix)
 
 

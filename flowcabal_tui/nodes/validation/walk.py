@@ -14,7 +14,7 @@ from flowcabal_tui.domain.prompt_text import references
 from flowcabal_tui.domain.schemas import Schema
 from flowcabal_tui.domain.sizes import TooLarge
 from flowcabal_tui.domain.workflow import KEEP_EXAMPLE, Body, Edge, Finding, Node, Workflow
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.nodes.base import NodeKind
 from flowcabal_tui.nodes.nearest import nearest
 from flowcabal_tui.nodes.validation.actions import check_action
@@ -199,7 +199,7 @@ def _library(workflow: Workflow, library: Library | None, paths: Mapping[NodeId,
 
 def _refused(path: str, error: FlowCabalError) -> Finding:
     code = "TOO_LARGE" if isinstance(error, TooLarge) else "BAD_PARAMS"
-    return Finding(code=code, node=path, message=f"{error.title} {error.detail}".strip())
+    return Finding(code=code, node=path, message=sentences(error.title, error.detail))
 
 
 def _failed(node: Node, path: str, error: Exception) -> Finding:

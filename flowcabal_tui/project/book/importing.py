@@ -14,7 +14,7 @@ from flowcabal_tui.domain.errors import HelperFailed, ManuscriptError, RunError
 from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.manuscript import FileComment, ImportPreview, ReferenceId
 from flowcabal_tui.domain.text import clean, digest
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.manuscript.blocks import paragraphs
 from flowcabal_tui.manuscript.chapters import named
 from flowcabal_tui.manuscript.reader import read_manuscript
@@ -145,7 +145,7 @@ class Importer:
         except HelperFailed as error:
             raise ManuscriptError(
                 _("This file cannot be read: {name}").format(name=file.name),
-                f"{error.title} {error.detail}",
+                sentences(error.title, error.detail),
                 _("It may be damaged. Choose another file, or split it."),
             ) from error
         return replace(found, chapters=found.chapters[:last])

@@ -285,7 +285,7 @@ class Builds:
             return ()
         words = _("{name} ({n} of {all} points)")
         near = await self.nearest(record.wish)
-        names = ", ".join(words.format(name=each.name, n=each.covered, all=each.points) for each in near)
+        names = _(", ").join(words.format(name=each.name, n=each.covered, all=each.points) for each in near)
         return (_("Similar templates: {names}").format(names=names),) if names else ()
 
     async def _covers(self, template: str, wish: str) -> bool:

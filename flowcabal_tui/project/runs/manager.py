@@ -294,7 +294,7 @@ class RunManager:
         if decision.kind not in asked.options:
             raise StaleQuestion(
                 _("That is not a valid answer to this question."),
-                _("Possible answers: {options}").format(options=", ".join(asked.options)),
+                _("Possible answers: {options}").format(options=_(", ").join(asked.options)),
             )
         numbers = range(1, len(asked.choices) + 1) if asked.choices else asked.attempts
         if (decision.attempt or decision.kind == "choose") and decision.attempt not in numbers:

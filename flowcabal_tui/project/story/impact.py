@@ -253,7 +253,7 @@ class ImpactReviews:
         known = {each.subject: each for each in texts if each.subject in edits}
         if unsaved := [known[each.chapter].title for each in await self._store.drafts.all() if each.chapter in known]:
             raise RunError(
-                _("{titles}: there is unsaved text.").format(titles=", ".join(unsaved)),
+                _("{titles}: there is unsaved text.").format(titles=_(", ").join(unsaved)),
                 _("Nothing was changed."),
                 _("Save it first."),
             )

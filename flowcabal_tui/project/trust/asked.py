@@ -108,7 +108,7 @@ def workflow_items(workflow: Workflow, commands: Commands) -> tuple[TrustItem, .
     if all(node.kind in HARMLESS for node in nodes):
         return ()
     binds = workflow.model_dump(mode="json", include={"nodes", "edges", "join", "skip_empty", "entry"})
-    steps = ", ".join(clean_line(node.title).strip() or node.id for node in nodes if node.kind not in HARMLESS)
+    steps = _(", ").join(clean_line(node.title).strip() or node.id for node in nodes if node.kind not in HARMLESS)
     found = [TrustItem.of("workflow", workflow.id, steps, binds=binds, text=_texts(nodes))]
     for node in nodes:
         if node.kind == "code":

@@ -14,7 +14,7 @@ from flowcabal_tui.domain.model_ports import EmbeddingPort
 from flowcabal_tui.domain.versions import ActionRow
 from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.examples import NAMES, example
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.nodes.graph import all_nodes
 from flowcabal_tui.nodes.validation import require_no_errors, validate
 from flowcabal_tui.project.trust.service import Trust
@@ -137,7 +137,7 @@ class ProjectActions:
             try:
                 actions = {action.action_id: action for action in self.registry.all()}
             except FlowCabalError as error:
-                return (Finding(code="BAD_ACTIONS", message=f"{error.title} {error.detail}"), *validate(workflow))
+                return (Finding(code="BAD_ACTIONS", message=sentences(error.title, error.detail)), *validate(workflow))
         calls = any(node.kind == "subflow" for node in nodes)
         return validate(workflow, actions=actions, library=await self._library(workflow) if calls else None)
 

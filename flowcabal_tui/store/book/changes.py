@@ -201,7 +201,7 @@ class _Undo:
                 changed.append(self._title(subject))
         if changed:
             raise VersionConflict(
-                _("{titles}: changed in the meantime.").format(titles=", ".join(dict.fromkeys(changed))),
+                _("{titles}: changed in the meantime.").format(titles=_(", ").join(dict.fromkeys(changed))),
                 _("Nothing was undone."),
                 _("Undo the later change first, or restore the older versions of these texts."),
             )

@@ -75,7 +75,7 @@ class Edits:
         changed = [now[new.chapter].title for new in texts if now[new.chapter].version != new.expected_version]
         if changed:
             raise VersionConflict(
-                _("{titles}: changed in the meantime.").format(titles=", ".join(changed)),
+                _("{titles}: changed in the meantime.").format(titles=_(", ").join(changed)),
                 _("Nothing was changed in any chapter."),
                 _("Look at the places again."),
             )

@@ -17,7 +17,7 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.proposed_rewrite import ProposedRewrite, with_changes
 from flowcabal_tui.domain.text import word_count
-from flowcabal_tui.locale import _, ngettext
+from flowcabal_tui.locale import _, ngettext, sentences
 from flowcabal_tui.manuscript.report import report_lines
 from flowcabal_tui.project.words import unsaved_words
 from flowcabal_tui.protocol.book import (
@@ -198,7 +198,8 @@ class BookController:
             "It is removed from the book and its memory. Its versions stay in the project and can be brought back."
         )
         if chapter in self.drafts.chapters:
-            words += " " + _("It has unsaved text, which stays unsaved and returns when you restore the chapter.")
+            more = _("It has unsaved text, which stays unsaved and returns when you restore the chapter.")
+            words = sentences(words, more)
         if await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
             await self._workbench.carry_out(EditChapter(chapter, deleted=True))
 
@@ -410,7 +411,7 @@ def _reported(lines: Sequence[str]) -> list[str]:
     """The report of a document in one paragraph, short enough to leave space for the answers."""
     more = len(lines) - _MOST_REPORTED
     words = _("{n} more lines: see `import --dry-run`.").format(n=more) if more > 0 else ""
-    return [" ".join([*lines[:_MOST_REPORTED], *([words] if words else [])])] if lines else []
+    return [sentences(*lines[:_MOST_REPORTED], words)] if lines else []
 
 
 def _some(warnings: Sequence[str]) -> list[str]:

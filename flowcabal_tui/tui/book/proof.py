@@ -20,7 +20,7 @@ from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.proofing import ON_REQUEST, ProofedChapter, ProofMark
-from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.locale import _, mark, ngettext, sentences
 from flowcabal_tui.project.proof_words import proof_words
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
@@ -45,7 +45,7 @@ class ProofPlace:
     end: int
 
 
-_COLUMNS: Final = (Column(least=12), Column(fill=True, least=20, most=1_000))
+_COLUMNS: Final = (Column(least=20), Column(fill=True, least=20, most=1_000))
 """Rule with its proposal, line."""
 
 
@@ -111,7 +111,7 @@ class ProofScreen(ModalScreen[ProofPlace | None]):
         )
         words = words.format(places=places, chapters=chapters)
         if self._controller.has_unsaved:
-            words += " " + _("Unsaved text is not read.")
+            words = sentences(words, _("Unsaved text is not read."))
         self.query_one(".head", Static).update(key_words(words))
         self._tell()
 

@@ -9,7 +9,7 @@ from textual.screen import Screen
 
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.search import SearchHit, TextPlace
-from flowcabal_tui.locale import _, ngettext
+from flowcabal_tui.locale import _, ngettext, sentences
 from flowcabal_tui.protocol.book import ReplaceText, RevertChange
 from flowcabal_tui.tui.shared.spending import may_spend
 from flowcabal_tui.tui.shared.subscriptions import on_key
@@ -69,7 +69,7 @@ class SearchController:
             self._replaced = Generation(int(await self.workbench.carry_out(ReplaceText(words, by, chosen))))
             count = ngettext("Replaced at {n} place", "Replaced at {n} places", len(chosen)).format(n=len(chosen))
             message = _("{count}. Ctrl+z in the search undoes it.").format(count=count)
-            self._screen.notify(message + await self._left(words), markup=False)
+            self._screen.notify(sentences(message, await self._left(words)), markup=False)
 
     async def _left(self, words: str) -> str:
         """Where titles and listed names, which are not replaced, still contain the words; "" if nowhere."""
@@ -82,7 +82,7 @@ class SearchController:
         names = holding(name for entity in await self.workbench.story.entities() for name in entity.names)
         parts = [ngettext("{n} chapter title", "{n} chapter titles", titles).format(n=titles)] if titles else []
         parts += [ngettext("{n} listed name", "{n} listed names", names).format(n=names)] if names else []
-        return " " + _("The old words are still in {places}.").format(places=_(", ").join(parts)) if parts else ""
+        return _("The old words are still in {places}.").format(places=_(", ").join(parts)) if parts else ""
 
     async def _text_of(self, place: TextPlace) -> str:
         return await self.workbench.book.chapter_text(place.chapter, place.version)

@@ -11,7 +11,7 @@ from textual.screen import Screen
 from flowcabal_tui.domain.changes import LoggedChange
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Curated
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.project.change_words import change_extent, change_words
 from flowcabal_tui.protocol.book import RevertChange
 from flowcabal_tui.protocol.memory import Purge
@@ -90,12 +90,12 @@ class UpkeepController:
         await self._purge(Purge(output=kept.id), _("Purge the kept output {name}?").format(name=name), name)
 
     async def _purge(self, command: Purge, title: str, name: str) -> bool:
-        words = " ".join((
+        words = sentences(
             _("This cannot be undone."),
             _("It is removed with all its versions, everything derived from it, and the runs that made it."),
             _("The local knowledge server's folder is emptied; it is filled again from the book."),
             _("Backups and copies elsewhere stay as they are."),
-        ))  # fmt: skip
+        )
         if not await self._ask(TypeNameScreen(title, words, name)):
             return False
         await self._workbench.carry_out(command)

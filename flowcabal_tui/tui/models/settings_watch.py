@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from textual.screen import Screen
 
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.protocol.settings import SettingsChanged
 from flowcabal_tui.tui.shared.subscriptions import on_event
 from flowcabal_tui.tui.shared.trouble import attempt
@@ -38,7 +38,8 @@ class SettingsWatch:
         now = [name for name in event.tables if name not in event.later]
         words = _("flowcabal.toml was changed outside.") if event.tables else _("flowcabal.toml can be read again.")
         if now:
-            words += " " + _("In force: {names}.").format(names=_(", ").join(now))
+            words = sentences(words, _("In force: {names}.").format(names=_(", ").join(now)))
         if event.later:
-            words += " " + _("When the book is opened again: {names}.").format(names=_(", ").join(event.later))
+            later = _("When the book is opened again: {names}.").format(names=_(", ").join(event.later))
+            words = sentences(words, later)
         self._screen.notify(clean(words), markup=False)

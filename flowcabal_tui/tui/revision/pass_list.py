@@ -159,9 +159,12 @@ def pass_form(known: RevisionPass, *, is_new: bool = False) -> FormScreen[Revisi
     shown = "; ".join(_(item) for item in known.checklist)
     fields = (
         Field("title", _("Title"), "" if is_new else _(known.title)),
-        Field("checks", _("Findings of"), ", ".join(known.checks), _("names of checks; nothing: all")),
+        Field("checks", _("Findings of"), _(", ").join(known.checks), _("names of checks; nothing: all")),
         Field(
-            "kinds", _("Comments of kind"), ", ".join(_(COMMENT_KINDS[kind]) for kind in known.kinds), _("nothing: all")
+            "kinds",
+            _("Comments of kind"),
+            _(", ").join(_(COMMENT_KINDS[kind]) for kind in known.kinds),
+            _("nothing: all"),
         ),
         Field("checklist", _("Checklist"), shown, _("items separated by semicolons")),
     )
@@ -185,5 +188,5 @@ def pass_form(known: RevisionPass, *, is_new: bool = False) -> FormScreen[Revisi
 def _require(names: Sequence[str], known: Sequence[str]) -> None:
     if unknown := [name for name in names if name not in known]:
         raise Unreadable(
-            _("There is no {name}. It has: {names}").format(name=", ".join(unknown), names=", ".join(known))
+            _("There is no {name}. It has: {names}").format(name=_(", ").join(unknown), names=_(", ").join(known))
         )

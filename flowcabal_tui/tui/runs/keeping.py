@@ -12,7 +12,7 @@ from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Author, Chapter
 from flowcabal_tui.domain.run import RunWish
 from flowcabal_tui.domain.workflow import CHAPTER_KEEPS, Workflow
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.nodes.graph import dependencies
 from flowcabal_tui.project.words import spend_words
 from flowcabal_tui.protocol.book import PersistOutput
@@ -126,5 +126,5 @@ class KeepController:
             return True
         title = _("Replace the text of chapter {n}, version {version}?").format(n=place.position, version=place.version)
         if unsaved is not None:
-            title += " " + _("The chapter has unsaved text too; it stays unsaved.")
+            title = sentences(title, _("The chapter has unsaved text too; it stays unsaved."))
         return bool(await self._screen.app.push_screen_wait(ReplacedScreen(title, before, attempt.text)))

@@ -10,6 +10,7 @@ from textual.message import Message
 from textual.notifications import SeverityLevel
 
 from flowcabal_tui.domain.value_class import dataclass
+from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.tui.widgets.cells import cell_width
 from flowcabal_tui.tui.widgets.prose_wrap import wrap
 
@@ -35,7 +36,8 @@ class Notice:
     def line(self) -> str:
         """The notice on one line; a warning is recognisable without colours."""
         sign = "" if self.severity == "information" else "! "
-        return sign + " ".join((f"{self.title}: {self.words}" if self.title else self.words).split())
+        titled = _("{kind}: {words}").format(kind=self.title, words=self.words) if self.title else self.words
+        return sign + sentences(*titled.split())
 
 
 @dataclass
@@ -109,7 +111,7 @@ class Notices:
 
     def fit(self, width: int) -> None:
         """Wraps the rest of the displayed notice for another width."""
-        self._rows = [row.strip() for row in wrap(" ".join(self._rows), width)] if self._rows else []
+        self._rows = [row.strip() for row in wrap(sentences(*self._rows), width)] if self._rows else []
 
     def withdraw(self, words: str) -> None:
         """Hides a notice that no longer applies; it stays in the list."""

@@ -57,7 +57,9 @@ async def edit_kinds(page: StoryPage, cast: Cast) -> None:
 def _form(kind: BookKind) -> FormScreen[BookKind]:
     """Name, treatment and fields of an own kind; only the fields of another. A kind without a name is removed."""
     bases: dict[str, EntityKind] = {str(base): base for base in ENTITY_KINDS}
-    fields = [Field("fields", _("Fields"), ", ".join(kind.fields), _("separated by commas: looks, rank, catchphrase"))]
+    fields = [
+        Field("fields", _("Fields"), _(", ").join(kind.fields), _("separated by commas: looks, rank, catchphrase"))
+    ]
     if kind.is_own:
         choices = tuple((base, _(words)) for base, words in ENTITY_KINDS.items())
         name = Field("name", _("Name of the kind"), kind.name, _("empty: remove the kind") if kind.name else "")

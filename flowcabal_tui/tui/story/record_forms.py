@@ -46,7 +46,7 @@ def entity_form(entity: Entity, kinds: Sequence[BookKind] = ()) -> FormScreen[En
     fields = (
         Field("name", _("Name"), entity.name),
         Field("kind", _("Kind"), entity.own_kind or entity.kind, choices=kind_choices(tuple(known.values()))),
-        Field("aliases", _("Aliases"), ", ".join(entity.aliases), _("separated by commas")),
+        Field("aliases", _("Aliases"), _(", ").join(entity.aliases), _("separated by commas")),
         Field("note", _("Note"), entity.note),
         *(Field(f"noted-{at}", one_line(label, 20), noted.get(label, "")) for at, label in enumerate(labels)),
     )

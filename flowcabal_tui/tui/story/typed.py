@@ -80,7 +80,7 @@ def knowers(typed: str, cast: Cast) -> tuple[Knower, ...]:
 
 def typed_names(entities: Iterable[EntityId], cast: Cast) -> str:
     """People in the typed form; removed ones are left out."""
-    return ", ".join(each.name for each in map(cast.entity, entities) if each is not None)
+    return _(", ").join(each.name for each in map(cast.entity, entities) if each is not None)
 
 
 def typed_chapter(known: ChapterId | None, cast: Cast) -> str:
@@ -91,6 +91,6 @@ def typed_chapter(known: ChapterId | None, cast: Cast) -> str:
 def typed_knowers(known: Iterable[Knower], cast: Cast) -> str:
     """Knowers as they are typed."""
     written = ((cast.entity(each.entity), cast.position(each.since)) for each in known)
-    return ", ".join(
+    return _(", ").join(
         f"{who.name} {KNOWN_SINCE}{since}" if since else who.name for who, since in written if who is not None
     )

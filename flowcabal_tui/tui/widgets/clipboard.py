@@ -11,7 +11,7 @@ from textual.message import Message
 
 from flowcabal_tui.domain.errors import DiskFull
 from flowcabal_tui.domain.value_class import dataclass
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.system.files import Folder
 
 LARGEST: Final = 100_000
@@ -50,5 +50,5 @@ def copy(app: App[Any], text: str, folder: Path) -> Copied:
     app.copy_to_clipboard(encoded.decode())
     words = _("Sent to the terminal's clipboard.")
     if os.environ.get("TMUX"):
-        words += " " + _("In tmux this needs `set -s set-clipboard on`.")
+        words = sentences(words, _("In tmux this needs `set -s set-clipboard on`."))
     return Copied(None, words)

@@ -76,12 +76,12 @@ class FormScreens:
         number = next((step.number for step in first.steps if step.does == "candidates"), _USUAL_CANDIDATES)
         fields = (
             Field("name", _("Name"), first.name),
-            Field("steps", _("Steps, in order"), ", ".join(self._name(verb) for verb in shown), names=True,
-                  hint=_("such as: {names}").format(names=", ".join(map(self._name, ("plan", "write", "polish"))))),
-            Field("pause", _("Wait for me after"), ", ".join(paused), names=True, hint=_("names of steps")),
+            Field("steps", _("Steps, in order"), _(", ").join(self._name(verb) for verb in shown), names=True,
+                  hint=_("such as: {names}").format(names=_(", ").join(map(self._name, ("plan", "write", "polish"))))),
+            Field("pause", _("Wait for me after"), _(", ").join(paused), names=True, hint=_("names of steps")),
             Field("each", _("wait after every step"), "each" in first.pause),
             Field("number", _("Candidates"), str(number)),
-            Field("about", _("Check for"), ", ".join(_abouts(first.steps)), hint=_("names, the timeline")),
+            Field("about", _("Check for"), _(", ").join(_abouts(first.steps)), hint=_("names, the timeline")),
             Field("keep", _("Kept as"), first.keep, choices=_choices(_KEPT)),
             Field("append", _("after the existing text"), first.mode == "append"),
             Field("text", _("then edit the whole form as text"), value=False),
@@ -105,7 +105,7 @@ class FormScreens:
         known = {self._name(verb).casefold(): verb for verb in step_verbs()} | self._verbs
         verb = known.get(typed.casefold())
         if verb is None:
-            there = ", ".join(self._offered)
+            there = _(", ").join(self._offered)
             raise Unreadable(_("There is no step {name}. There are: {names}").format(name=typed, names=there))
         return verb
 
@@ -174,7 +174,7 @@ class FormScreens:
     def _read_alteration(self, given: Alteration, nodes: Sequence[str], typed: Typed) -> tuple[Alteration, bool, bool]:
         for field in ("node", "before"):
             if (name := typed.text(field)) and name not in nodes:
-                there = ", ".join(nodes)
+                there = _(", ").join(nodes)
                 raise Unreadable(_("There is no node {node}. There are: {names}").format(node=name, names=there))
         change = typed.text("change")
         to: Any = typed.text("to") or None

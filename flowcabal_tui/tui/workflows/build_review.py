@@ -16,7 +16,7 @@ from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.locale import _, mark
+from flowcabal_tui.locale import _, mark, sentences
 from flowcabal_tui.project.build_words import (
     EDITABLE,
     SIGNS,
@@ -331,7 +331,7 @@ class BuildReviewScreen(ModalScreen[str]):
                 await self._workbench.carry_out(EditChange(self.build, change.id, answer[0]))
             except FlowCabalError as error:
                 value = answer[0]
-                words = f"{error.title} {error.detail}"
+                words = sentences(error.title, error.detail)
                 self.notify(words, severity="error", markup=False)
             else:
                 break

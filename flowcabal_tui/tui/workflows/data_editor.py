@@ -14,7 +14,7 @@ from textual.widgets import Static, TextArea
 from flowcabal_tui.dialects.reading import load
 from flowcabal_tui.dialects.report import DialectError
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.locale import _, mark
+from flowcabal_tui.locale import _, mark, sentences
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
@@ -90,7 +90,7 @@ class DataEditor(TypedScreen[tuple[Any]]):
             place = (
                 _("line {line}, column {column}: ").format(line=error.line, column=error.column) if error.line else ""
             )
-            self.query_one(".wrong", Static).update(clean(f"! {place}{error.title} {error.detail}"))
+            self.query_one(".wrong", Static).update(clean(f"! {place}{sentences(error.title, error.detail)}"))
             return None
         wrong = [f"! {one_line(words)}" for words in self._check(value)]
         more = [_("and {n} more").format(n=len(wrong) - _SHOWN)] if len(wrong) > _SHOWN else []
