@@ -20,6 +20,7 @@ from flowcabal_tui.tui.app.home import HomeScreen
 from flowcabal_tui.tui.app.key_order import KeyOrder
 from flowcabal_tui.tui.app.new_project import NewProjectScreen
 from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.workflows.block_editor import BlockEditor
@@ -250,3 +251,19 @@ async def test_the_program_keeps_the_order_from_one_screen_to_the_next(tmp_path)
         await burst(pilot, f"nMy Bok{BACKSPACE}ok{LEFT}o")
         assert isinstance(pilot.app.screen, NewProjectScreen)
         assert pilot.app.screen.query_one("#new-name", Input).value == "My Boook"
+
+
+@pytest.mark.parametrize(("pause", "answers"), [(float("inf"), []), (-1.0, [True])])
+async def test_text_that_is_being_typed_does_not_answer_a_question_that_opens_over_it(monkeypatch, pause, answers):
+    monkeypatch.setattr(key_order, "TYPING_PAUSE", pause)
+    area = ProseArea()
+    async with OrderlyHost(area).run_test() as pilot:
+        await pilot.press("t", "h", "e")
+        pilot.app.push_screen(ConfirmScreen("Pay?"), pilot.app.answers.append)
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+        await pilot.press("y")
+        assert pilot.app.answers == answers
+        if not answers:
+            await pilot.press("escape")
+            await until(pilot, lambda: pilot.app.answers == [False])
+        assert area.text == "the"

@@ -42,6 +42,15 @@ async def test_pieces_that_come_again_or_overlap_add_nothing() -> None:
         assert text_of(pane) == "The rain fell all night."
 
 
+async def test_the_words_that_have_arrived_are_counted_with_each_piece() -> None:
+    app, pane = host()
+    async with app.run_test():
+        pane.show(node(state="running"))
+        for offset, piece, count in ((0, "The", "1 word"), (3, " Nick", "2 words"), (8, "leby sat", "3 words")):
+            pane.append(1, offset, piece)
+            assert count in "\n".join(shown(app))
+
+
 async def test_a_gap_asks_once_for_a_reload_which_fills_it() -> None:
     app, pane = host()
     async with app.run_test() as pilot:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import stat
 from dataclasses import replace
 from decimal import Decimal
@@ -216,6 +217,32 @@ async def test_one_call_is_made_after_yes_and_none_before(tmp_path: Path, monkey
         assert [(each.retries, key) for each, key in asked] == [(0, KEY)] * calls
         assert ("! The key was refused" in rows(pilot)) is bool(calls)
     assert not paths.secrets_file().exists(), "a try keeps nothing"
+
+
+async def test_a_try_that_takes_long_is_shown_with_its_seconds_and_can_be_stopped(tmp_path: Path, monkeypatch):
+    asked, ended = asyncio.Event(), asyncio.Event()
+
+    async def slow(endpoint: Endpoint, key: str, *, embeds: bool) -> None:
+        asked.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    monkeypatch.setattr("flowcabal_tui.project.models.trying.try_model", slow)
+    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+        await page(pilot, "book:user")
+        await fill(pilot, preset="Ollama", model="qwen3:8b")
+        await pilot.press("f5")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+        await pilot.press("y")
+        await asked.wait()
+        await until(pilot, lambda: "0 s   Esc: stop" in rows(pilot))
+        assert "qwen3:8b is being asked" in rows(pilot)
+        await pilot.press("escape")
+        await ended.wait()
+        await until(pilot, lambda: "The call was stopped." in rows(pilot))
+        assert isinstance(pilot.app.screen, ModelForm)
 
 
 async def test_a_key_does_not_go_over_plain_http_even_for_a_try(tmp_path: Path):

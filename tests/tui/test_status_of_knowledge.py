@@ -8,10 +8,11 @@ import pytest
 
 from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.protocol.memory import BackgroundChanged, KnowledgeStatus
-from flowcabal_tui.tui.widgets.notice_row import NoticeRow
+from flowcabal_tui.protocol.runs import RunWorkflow
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.widgets.wait import WaitScreen
 from tests.tui.fakes import FakeWorkbench
-from tests.tui.test_workspace import screen_of, told, workspace
+from tests.tui.test_workspace import pane_in_view, screen_of, told, workspace
 from tests.tui.waiting import until
 
 REFUSED = BackgroundTask(1, "knowledge", "manuscript/c1", "d", "waiting", error="The embedder is down.")  # type: ignore[arg-type]  # a digest
@@ -38,7 +39,7 @@ async def test_the_knowledge_server_and_what_waits_for_it(tmp_path, state, messa
 
 
 @pytest.mark.parametrize(("state", "waits"), [("starting", True), ("ready", False)])
-async def test_a_run_that_is_prepared_while_the_server_starts_says_so_until_it_has_begun(tmp_path, state, waits):
+async def test_a_run_that_is_prepared_says_so_keeps_the_keys_and_can_be_stopped(tmp_path, state, waits):
     workbench = FakeWorkbench()
     gate = asyncio.Event()
     quote = workbench.runs.quote
@@ -50,15 +51,23 @@ async def test_a_run_that_is_prepared_while_the_server_starts_says_so_until_it_h
     workbench.runs.quote = held
     async with workspace(workbench, tmp_path) as pilot:
 
-        def row():
-            return pilot.app.screen.query_one(NoticeRow)
+        async def run():
+            await pilot.press("f5")
+            await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
+            await pilot.press("enter")
+            await until(pilot, lambda: isinstance(pilot.app.screen, WaitScreen))
+
+        def ran():
+            return any(isinstance(command, RunWorkflow) for command in workbench.sent)
 
         await told(pilot, workbench, KnowledgeStatus(state, ""))
-        await pilot.press("f5")
-        await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
-        await pilot.press("enter")
-        await until(pilot, lambda: "is being prepared" in row().words)
-        said = row().words
+        before = pane_in_view(pilot)
+        await run()
+        said = pilot.app.screen.words
         assert ("the knowledge server that it needs is starting" in said) == waits
+        await pilot.press("y", "4", "escape")
+        await until(pilot, lambda: pilot.app.screen is screen_of(pilot))
+        assert pane_in_view(pilot) == before and not ran()
+        await run()
         gate.set()
-        await until(pilot, lambda: "is being prepared" not in row().words)
+        await until(pilot, ran)

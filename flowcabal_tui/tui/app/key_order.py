@@ -10,15 +10,19 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from math import inf
 from typing import Any, Final
 
 from textual.app import App, ScreenStackError
 from textual.events import Event, Key, Paste
 from textual.message_pump import MessagePump
+from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 
 PATIENCE: Final = 2.0
 """Seconds that keys wait for the one before them; then they go all at once, in Textual's order."""
+TYPING_PAUSE: Final = 1.0
+"""Seconds without a key after which a writer has seen a question that opened over the text being typed."""
 
 
 class KeyOrder:
@@ -34,6 +38,7 @@ class KeyOrder:
         self._app, self._give = app, give
         self._waiting: deque[Key | Paste] = deque()
         self._is_busy = False
+        self._typed: tuple[Screen[Any] | None, float] = None, -inf
         self._task: asyncio.Task[None] | None = None
 
     async def take(self, event: Key | Paste) -> None:
@@ -50,9 +55,14 @@ class KeyOrder:
         end: Coroutine[None, None, None]
         if self._is_used_up(self._waiting[0]):
             while self._waiting and self._is_used_up(self._waiting[0]):
+                self._typed = self._app.screen, self._waiting[0].time
                 await self._give(self._waiting.popleft())
             end = _reached(self._place())
+        elif self._goes_on_typing(self._waiting[0]):
+            self._typed = self._typed[0], self._waiting.popleft().time
+            end = _reached(self._place())
         else:
+            self._typed = None, -inf
             await self._give(self._waiting.popleft())
             end = self._acted(self._place().ancestors_with_self)
         self._task = asyncio.create_task(self._follow(end))
@@ -60,6 +70,14 @@ class KeyOrder:
     def _is_used_up(self, event: Key | Paste) -> bool:
         """Does the focus itself use this, as an editor its letters?"""
         return isinstance(event, Paste) or self._place().check_consume_key(event.key, event.character)
+
+    def _goes_on_typing(self, event: Key | Paste) -> bool:
+        """Is it meant for a text over which a question has just opened, so that it must not answer the question?"""
+        screen, (typed_on, typed_at) = self._app.screen, self._typed
+        if typed_on in (None, screen) or not isinstance(screen, ModalScreen) or isinstance(event, Paste):
+            return False
+        is_text = event.is_printable or event.key in ("enter", "backspace")
+        return is_text and event.time - typed_at < TYPING_PAUSE
 
     async def _follow(self, end: Coroutine[None, None, None]) -> None:
         """Gives out the next keys when those before have come to their `end`."""

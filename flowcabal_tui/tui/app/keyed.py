@@ -72,6 +72,7 @@ _KEYED: Final[tuple[tuple[str, str], ...]] = (
     (mark("Trees"), "shared.lists.PickTree"),
     (mark("Help"), "widgets.help.HelpScreen"),
     (mark("Yes/no questions"), "widgets.confirm.ConfirmScreen"),
+    (mark("Waits"), "widgets.wait.WaitScreen"),
     (mark("One-line questions"), "widgets.prompt_line.PromptLine"),
     (mark("Questions answered by typing a name"), "widgets.type_name.TypeNameScreen"),
     (mark("Choices"), "shared.choose.ChooseScreen"),

@@ -30,6 +30,7 @@ from flowcabal_tui.tui.shared.spending import agrees_to_pay
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.wait import awaited
 
 _PRICES: Final = {
     "price_in": mark("Price in"), "price_out": mark("Price out"), "price_cached": mark("Price cached"),
@@ -183,8 +184,11 @@ class ModelForm(FormScreen[ModelChoice]):
             return
         from flowcabal_tui.project.models.trying import try_model  # httpx is not needed to fill in a form
 
-        self.say(_("{model} is being asked ...").format(model=clean(endpoint.model)))
-        checked = await try_model(endpoint, choice.key, embeds=self._embeds)
+        asking = _("{model} is being asked ...").format(model=clean_line(endpoint.model))
+        checked = await awaited(self.app, asking, try_model(endpoint, choice.key, embeds=self._embeds))
+        if checked is None:
+            self.say(_("The call was stopped."))
+            return
         words = clean(checked.message)
         self.say(_("✓ {words} ({n} s)").format(words=words, n=f"{checked.seconds:.1f}") if checked.ok else f"! {words}")
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
 
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
-from flowcabal_tui.domain.run import NodeState, RunRequest, RunState, RunSummary, RunWish
+from flowcabal_tui.domain.run import NodeState, Quote, RunRequest, RunState, RunSummary, RunWish
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.words import paid_models
@@ -31,12 +30,12 @@ from flowcabal_tui.tui.runs.words import (
     refuse_without_chapter,
 )
 from flowcabal_tui.tui.shared.choose import ChooseScreen
-from flowcabal_tui.tui.shared.notices import GoesOn
 from flowcabal_tui.tui.shared.spending import agrees_to_pay, quote_price
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.view import View
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.wait import awaited
 from flowcabal_tui.tui.workflows.block_editor import BlockEditor
 from flowcabal_tui.tui.workflows.document import WorkflowDocument, WorkflowOpened
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
@@ -197,21 +196,29 @@ class RunController:
         if shown is not None and all(item.reference != request.workflow for item in templates):
             newest = next((item for item in templates if item.id == shown.id), None)
             request = replace(request, workflow=newest.reference if newest else request.workflow)
-        with preparing(self._screen):
-            quote = await self._workbench.runs.quote(request)
+        quote = await self._quote(request)
+        if quote is None:
+            return False
         if not quote.is_free or quote.warnings:
             words = quote_words(quote, paid_models(self._workbench.info.models, "user", "agent"))
             if quote.is_free and not await self._screen.app.push_screen_wait(ConfirmScreen(_("Run?"), words)):
                 return False
             if not quote.is_free and not await agrees_to_pay(self._screen.app, _("Run?"), (words,)):
                 return False
-        with preparing(self._screen):
-            run = RunId(await self._workbench.carry_out(RunWorkflow(replace(request, limit=quote.limit))))
+        run = RunId(await self._workbench.carry_out(RunWorkflow(replace(request, limit=quote.limit))))
         self._view.following = True
         for summary in await self._workbench.runs.summaries(1, RunWish(run=run)):
             self.run_states[run] = summary.state
             await self.show_run(summary)
         return True
+
+    async def _quote(self, request: RunRequest) -> Quote | None:
+        """The price of a run; None when the writer would not wait for it, which may take until the knowledge server has
+        started."""
+        words = _("The run is being prepared ...")
+        if self._screen.query_one(StatusLine).is_knowledge_starting:
+            words = _("The run is being prepared; the knowledge server that it needs is starting ...")
+        return await awaited(self._screen.app, words, self._workbench.runs.quote(request))
 
     async def choose_run(self) -> RunSummary | None:
         """Lists earlier runs, of which an interrupted one can be resumed; returns the chosen one."""
@@ -236,7 +243,9 @@ class RunController:
 
     async def _may_resume(self, run: RunId, title: str, *, asks_always: bool = True) -> bool:
         """The writer's answer to the price of what is left of a run; unless it `asks_always`, yes where it is free."""
-        quote = await self._workbench.runs.quote((await self._workbench.runs.run_details(run)).request)
+        quote = await self._quote((await self._workbench.runs.run_details(run)).request)
+        if quote is None:
+            return False
         kept = _("Finished nodes are not run again.")
         if quote.is_free:
             agreed: bool = not asks_always or await self._screen.app.push_screen_wait(ConfirmScreen(title, kept))
@@ -252,19 +261,6 @@ class RunController:
         self._view.following = True
         for summary in await self._workbench.runs.summaries(1, RunWish(run=self._view.run)):
             await self.show_run(summary)
-
-
-@contextmanager
-def preparing(screen: Screen[Any]) -> Iterator[None]:
-    """Shows a notice while a run is prepared, which may have to wait for the knowledge server."""
-    words = _("The run is being prepared ...")
-    if screen.query_one(StatusLine).is_knowledge_starting:
-        words = _("The run is being prepared; the knowledge server that it needs is starting ...")
-    screen.app.post_message(GoesOn("preparing", words))
-    try:
-        yield
-    finally:
-        screen.app.post_message(GoesOn("preparing", ""))
 
 
 _WHOLE: Final[frozenset[NodeState]] = frozenset({"done", "pending", "skipped", "blocked"})

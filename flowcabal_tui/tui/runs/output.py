@@ -226,16 +226,14 @@ class OutputPane(Vertical):
     def _grow(self, piece: str) -> None:
         if not piece:
             return
-        was_empty = not self._live_text
+        last = self._live_text[-1:]
+        self._live_count += word_count(last + piece, "zh") - word_count(last, "zh")
         self._live_text += piece
-        before = self._live_count // 50
-        self._live_count += word_count(piece, "zh")
-        if was_empty:
+        if not last:
             self._refresh_all()
         elif self.attempt == self._live_number:
             self.query_one(StreamView).append(piece)
-            if self._live_count // 50 != before:
-                self._refresh_head()
+            self.query_one(".head", Static).update(self._head())
 
     def _count_live(self) -> None:
         self._live_count = word_count(self._live_text, "zh")
