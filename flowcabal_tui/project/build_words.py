@@ -149,10 +149,10 @@ def _kept_words(record: BuildRecord) -> Iterator[str]:
         yield _("read by no node afterwards: {names}").format(names=_(", ").join(new))
 
 
-def price_words(price: BuildPrice) -> str:
-    """A price in one line."""
-    likely, most = _spend(price.likely, price.currency), _spend(price.most, price.currency)
-    return _("{model}: likely {likely}; at most {most}").format(model=price.model, likely=likely, most=most)
+def way_words(price: BuildPrice) -> str:
+    """The likely cost of a build by the model; the name of the model last, since it may be too long for a row."""
+    cost = _money(price.likely.cost, price.currency)
+    return _("the agents' model: likely {cost}; {model}").format(cost=cost, model=price.model)
 
 
 def build_price_lines(price: BuildPrice) -> list[str]:

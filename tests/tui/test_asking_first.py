@@ -76,7 +76,6 @@ AGREED = {
     "decision.retry": "within the price of the run",
     "decision.mend": "within the price of the run",
     "talk.send": "typing the question is the wish; its price is below the line",
-    "wait.stop": "nothing is lost: a price is being calculated, or a model tried",
     "talk.stop": "the text of the answer is kept, and the next question goes on",
 }
 """Actions without a question of their own, and why."""

@@ -290,12 +290,12 @@ async def test_the_list_is_read_again_when_a_page_above_it_is_left(tmp_path):
 async def test_a_build_by_a_model_shows_its_price_and_opens_when_it_begins(tmp_path):
     made = FakeWorkbench()
     made.price = PRICE
-    async with workspace(made, tmp_path) as pilot:
+    async with workspace(made, tmp_path, (80, 24)) as pilot:
         await press(pilot, "2", "w", "R")
         await typed(pilot, "shorter")
         await press(pilot, "enter")
         assert isinstance(pilot.app.screen, ChooseScreen)
-        assert "mock: likely 8 calls, 43,000 tokens, $0.50" in screen(pilot)
+        assert "the agents' model: likely $0.50; mock" in screen(pilot)
         await press(pilot, "enter")
         assert "Likely: 8 calls, 43,000 tokens, $0.50" in screen(pilot)
         await press(pilot, "y")
@@ -303,9 +303,11 @@ async def test_a_build_by_a_model_shows_its_price_and_opens_when_it_begins(tmp_p
         made.build_records["build-1"] = replace(suggestion(), status="building")
         await told(pilot, made, BuildProgress("build-1", 0, 0, 3))
         assert isinstance(pilot.app.screen, BuildReviewScreen)
+        assert "building 1 workflow: V" in screen_of(pilot).query_one(StatusLine).words
         made.build_records["build-1"] = suggestion()
         await told(pilot, made, SuggestionMade("build-1", "finished", 3))
         assert "waits for you" in head(pilot)
+        assert "building" not in screen_of(pilot).query_one(StatusLine).words
 
 
 async def test_a_suggestion_that_comes_while_the_writer_is_elsewhere_is_announced(tmp_path):

@@ -20,6 +20,7 @@ from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.runs.origin import BlameScreen
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.diff import UnsavedScreen
+from flowcabal_tui.tui.shared.prose_form import ProseScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
@@ -215,19 +216,16 @@ async def test_unsaved_text_survives_and_knows_at_the_next_start_that_it_is_old(
 
 
 async def test_an_outline_that_changed_while_it_was_edited_is_overwritten_only_after_both_were_shown(
-    book, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    book, tmp_path: Path
 ) -> None:
     folder, _chapter = book
     async with opened(folder, tmp_path) as (project, pilot):
-
-        async def editor(*_given: object) -> str:
-            await project.carry_out(WriteMeta("outline", "Theirs."))
-            return "Mine."
-
-        monkeypatch.setattr("flowcabal_tui.tui.memory.controller.edit_outside", editor)
         pilot.app.screen.action_key("book.meta")
         await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
         await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ProseScreen))
+        await project.carry_out(WriteMeta("outline", "Theirs."))
+        await pilot.press(*"Mine", "full_stop", "ctrl+s")
         await until(pilot, lambda: isinstance(pilot.app.screen, UnsavedScreen))
         assert await project.book.meta("outline") == "Theirs."
         await pilot.press("a")

@@ -47,7 +47,7 @@ async def test_the_goal_is_shown_and_a_length_typed_over_it_goes_with_the_run(
     workbench.goals = Goals(chapter=1_500)
     async with workspace(workbench, tmp_path) as pilot:
         _wish, length = await asked(pilot)
-        assert length.placeholder == "1,500: the goal of a chapter"
+        assert length.placeholder == "1,500 (the goal of a chapter)"
         assert any(label in row and "1,500" in row for row in shown(pilot.app))
         await pilot.press(*"storm", "tab", *"7x00", "enter")
         assert await inputs(pilot, workbench) == {"instruction": "storm", "length": "700"}
@@ -60,7 +60,7 @@ async def test_an_empty_field_leaves_the_length_to_the_wish_and_the_book(tmp_pat
     async with workspace(workbench, tmp_path) as pilot:
         _wish, length = await asked(pilot)
         usual = usual_length([row.length for row in workbench.chapter_rows[:3] if row.length])
-        assert length.placeholder == f"{usual:,}: as in the previous chapters"
+        assert length.placeholder == f"{usual:,} (as in the previous chapters)"
         await pilot.press("enter")
         assert await inputs(pilot, workbench) == {"instruction": ""}
 

@@ -36,7 +36,7 @@ from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import HOSTILE, shown
 from tests.tui.test_app import app_at_home
-from tests.tui.test_workspace import told, workspace
+from tests.tui.test_workspace import screen_of, told, workspace
 from tests.tui.try_out import PROPOSALS
 from tests.tui.waiting import settled, until
 
@@ -237,7 +237,7 @@ async def test_a_try_that_takes_long_is_shown_with_its_seconds_and_can_be_stoppe
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
         await pilot.press("y")
         await asked.wait()
-        await until(pilot, lambda: "0 s   Esc: stop" in rows(pilot))
+        await until(pilot, lambda: "0 s   Esc: cancel" in rows(pilot))
         assert "qwen3:8b is being asked" in rows(pilot)
         await pilot.press("escape")
         await ended.wait()
@@ -450,6 +450,17 @@ async def test_the_wizard_has_the_same_form_and_asks_before_it_goes_on(tmp_path:
         await settled(pilot)
     ((_settings, choice),) = seen
     assert isinstance(choice, ModelChoice) and (choice.key, choice.endpoint.secret) == (KEY, "deepseek")
+
+
+async def test_the_status_line_follows_a_change_of_the_model(tmp_path: Path):
+    workbench = FakeWorkbench()
+    workbench._info = replace(workbench._info, offline=True)
+    async with workspace(workbench, tmp_path) as pilot:
+        assert "offline model" in screen_of(pilot).status.words
+        await page(pilot)
+        workbench._info = replace(workbench._info, offline=False)
+        await pilot.press("escape")
+        await until(pilot, lambda: "offline model" not in screen_of(pilot).status.words)
 
 
 async def test_a_book_without_a_model_gets_one_by_the_form(tmp_path: Path):

@@ -104,12 +104,14 @@ def written_by_hand(workbench: FakeWorkbench) -> None:
 async def test_keeping_over_text_by_hand_shows_what_would_be_replaced_and_asks(tmp_path: Path) -> None:
     workbench = FakeWorkbench()
     written_by_hand(workbench)
-    async with workspace(workbench, tmp_path) as pilot:
+    async with workspace(workbench, tmp_path, (80, 24)) as pilot:
         screen = screen_of(pilot)
         asked = screen.run_worker(screen.keeping.keep(books.RUN, books.POLISH, 1, FOURTH))
         await until(pilot, lambda: isinstance(pilot.app.screen, ReplacedScreen))
         await pilot.pause()
         assert "My own words." in words(pilot.app)
+        assert "as an older version; Esc: no." in " ".join(words(pilot.app).split()), "the whole hint"
+        assert "a Keep it" in words(pilot.app).splitlines()[-1]
         await pilot.press("escape")
         assert await asked.wait() == ""
         assert workbench.sent == []

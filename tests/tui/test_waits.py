@@ -51,7 +51,8 @@ def test_a_repetition_counts_down_with_its_reason(waits, clock):
     ("event", "words"),
     [
         (lambda waits: waits.moved(RUN, NODE, "ready", ""), "Waiting for the model: 7 s."),
-        (lambda waits: waits.moved(RUN, NODE, "running", "queued"), "Queued by the provider: 7 s."),
+        (lambda waits: waits.moved(RUN, NODE, "running", "queued by the provider"), "Queued by the provider: 7 s. F9"),
+        (lambda waits: waits.moved(RUN, NODE, "running", "checking facts"), "Checking facts: 7 s. F9"),
         (lambda waits: waits.sent(RUN, NODE), "No answer for 7 s."),
         (lambda waits: waits.arrived(RUN, NODE), "Nothing has arrived for 7 s."),
     ],

@@ -25,7 +25,7 @@ from textual.widgets import Static
 
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.garbage import end_loading
-from flowcabal_tui.locale import _, use_language
+from flowcabal_tui.locale import _, ngettext, use_language
 from flowcabal_tui.settings.paths import config_folder
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.announcer import Announcer
@@ -382,15 +382,16 @@ class FlowCabalApp(App[int]):
         """Asks when runs would be stopped or text is unsaved."""
         title, words = "", []
         if names := await workspace.book.unsaved_names():
-            title = _("Quit with unsaved text?")
+            title = _("Leave with unsaved text?")
             kept = _("The text is kept, and is shown as unsaved when you open the project again.")
             words.append(f"{names} {kept}")
         if workspace.active_runs:
-            title = _("{n} running: stop and quit?").format(n=workspace.active_runs)
+            runs = workspace.active_runs
+            title = ngettext("Stop the run and leave?", "Stop {n} runs and leave?", runs).format(n=runs)
             words.append(
                 _(
-                    "Runs live in this program and end with it. Text that has arrived is kept, and the next "
-                    "start offers to continue."
+                    "A run stops when its book is closed. Text that has arrived is kept, and you can continue when you "
+                    "open the book again."
                 )
             )
         if not words:

@@ -95,7 +95,7 @@ class FirstRunScreen(Screen[None]):
         match self._step:
             case "language":
                 marked = 0 if self._settings.language.startswith("zh") else 1
-                words = "屏幕使用哪种语言？书的语言另行选择。\nThe language of the screen; that of the book is apart."
+                words = "屏幕使用哪种语言？书的语言另行选择。\nThe language of the screen; each book has its own."
                 return _("language"), words, list(_LANGUAGES), marked
             case "theme":
                 names = list(self._theme_names)

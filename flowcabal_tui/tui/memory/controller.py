@@ -34,7 +34,6 @@ from flowcabal_tui.tui.memory.outline_controller import OutlineController
 from flowcabal_tui.tui.memory.profiles import ProfilePane
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.diff import UnsavedScreen
-from flowcabal_tui.tui.shared.editor import edit_outside, editor_command
 from flowcabal_tui.tui.shared.prose_form import ProseScreen
 from flowcabal_tui.tui.shared.spending import agrees_to_stop, may_remake, may_work
 from flowcabal_tui.tui.shared.status_line import StatusLine
@@ -138,7 +137,7 @@ class MemoryController:
 
     @on_key("book.meta")
     async def edit_meta(self) -> None:
-        """Chooses one of the meta texts and opens it in the writer's editor; the outline also part by part."""
+        """Chooses one of the meta texts and opens it; the outline also part by part."""
         choices = (*((str(name), _(words)) for name, words in META.items()), (_PARTS, _("Outline, chapter by chapter")))
         chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("Which text?"), choices))
         if chosen == _PARTS:
@@ -148,11 +147,16 @@ class MemoryController:
         name = next((item for item in META_NAMES if item == chosen), None)
         if name is None:
             return
-        command, subject = editor_command(self._editor), ChapterId(f"meta/{name}")
-        text, base = await self._workbench.book.meta(name), await self._newest(subject)
-        edited = await edit_outside(self._screen.app, text, name, command)
+        text, base = await self._workbench.book.meta(name), await self._newest(ChapterId(f"meta/{name}"))
+        edited = await self._edited(name, text)
         if edited is not None:
             await self._save_meta(name, edited, base)
+
+    async def _edited(self, name: MetaName, text: str) -> str | None:
+        """The text as the writer leaves it; None when it is unchanged."""
+        page = ProseScreen(_(META[name]), text, self._editor, may_be_empty=True)
+        edited: str | None = await self._screen.app.push_screen_wait(page)
+        return edited
 
     async def _newest(self, subject: ChapterId) -> int:
         versions = await self._workbench.book.chapter_versions(subject)
@@ -160,7 +164,7 @@ class MemoryController:
 
     async def _save_meta(self, name: MetaName, text: str, base: int) -> None:
         """Saves what was made of the version `base`; over another text only after both were shown."""
-        command, subject = editor_command(self._editor), ChapterId(f"meta/{name}")
+        subject = ChapterId(f"meta/{name}")
         while True:
             try:
                 await self._workbench.carry_out(WriteMeta(name, text, base))
@@ -171,7 +175,8 @@ class MemoryController:
                 if answer == "newer":
                     return
                 if answer is None:
-                    text = await edit_outside(self._screen.app, text, name, command) or text
+                    edited = await self._edited(name, text)
+                    text = text if edited is None else edited
                 continue
             self._screen.notify(_("Saved."), markup=False)
             return

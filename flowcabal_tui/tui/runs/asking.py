@@ -51,11 +51,11 @@ async def _usual(workbench: Project, chapter: ChapterId) -> str:
     """The length that a chapter gets where none is given for the run, in words."""
     seen = await workbench.book.overview()
     if goal := seen.goals.chapter:
-        return _("{n}: the goal of a chapter").format(n=f"{goal:,}")
+        return _("{n} (the goal of a chapter)").format(n=f"{goal:,}")
     here = next((each.chapter.position for each in seen.chapters if each.chapter.id == chapter), 0)
     written = [each.chapter.length for each in seen.chapters if each.chapter.length and each.chapter.position < here]
     if usual := usual_length(written):
-        return _("{n}: as in the previous chapters").format(n=f"{usual:,}")
+        return _("{n} (as in the previous chapters)").format(n=f"{usual:,}")
     return _("not set")
 
 

@@ -18,9 +18,10 @@ SILENT_SECONDS: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A wait. `until`: the time at which a call is sent again; None: it has been waiting since `since`."""
+    """`reason`: why a call is sent again, or the work of a busy node; `until`: the time of the next call, None: it
+    waits since `since`."""
 
-    kind: Literal["again", "turn", "queued", "answer", "more"]
+    kind: Literal["again", "turn", "busy", "answer", "more"]
     since: float
     reason: str = ""
     until: float | None = None
@@ -29,16 +30,18 @@ class Wait:
         """The reason and the seconds; "" while the wait is too short to be displayed."""
         if self.until is not None:
             left = max(0, ceil(self.until - now))
-            words = _("Waiting {seconds} s before the call is sent again: {reason}. `x` stops.")
+            words = _("Waiting {seconds} s before the call is sent again: {reason}. F9 stops.")
             return words.format(seconds=left, reason=one_line(self.reason).rstrip("."))
         passed = int(now - self.since)
         if passed < SILENT_SECONDS:
             return ""
         return {
             "turn": _("Waiting for the model: {seconds} s."),
-            "queued": _("Queued by the provider: {seconds} s. `x` stops."),
-            "answer": _("No answer for {seconds} s. `x` stops."),
-        }.get(self.kind, _("Nothing has arrived for {seconds} s. `x` stops.")).format(seconds=passed)
+            "busy": _("{reason}: {seconds} s. F9 stops."),
+            "answer": _("No answer for {seconds} s. F9 stops."),
+        }.get(self.kind, _("Nothing has arrived for {seconds} s. F9 stops.")).format(
+            seconds=passed, reason=self.reason[:1].upper() + self.reason[1:]
+        )
 
 
 class Waits:
@@ -72,7 +75,8 @@ class Waits:
         if state == "ready":
             self._by_node[place] = Wait("turn", self._now())
         elif state == "running" and detail:
-            self._by_node[place] = Wait("queued", known.since if known and known.kind == "queued" else self._now())
+            is_known = known is not None and known.kind == "busy" and known.reason == one_line(detail)
+            self._by_node[place] = known if known and is_known else Wait("busy", self._now(), one_line(detail))
         elif state == "running" and known is not None and known.kind == "again":
             self._by_node[place] = replace(known, kind="answer", since=self._now(), until=None)
         elif state not in ("running", "retrying"):
@@ -97,7 +101,7 @@ class Waits:
         return known.words(self._now()) if known else ""
 
     def others(self, run: RunId, node: NodeId | None) -> tuple[tuple[NodeId, str], ...]:
-        """Other nodes of the run whose call is queued or will be sent again; their text is not displayed."""
+        """Other nodes of the run that wait for a call or are busy with other work; their text is not followed."""
         found = [(place[1], wait) for place, wait in self._by_node.items() if place[0] == run and place[1] != node]
-        waits = [(path, wait.words(self._now())) for path, wait in found if wait.kind in ("again", "turn", "queued")]
+        waits = [(path, wait.words(self._now())) for path, wait in found if wait.kind in ("again", "turn", "busy")]
         return tuple((path, words) for path, words in waits if words)

@@ -24,7 +24,7 @@ class DiffScreen(ModalScreen[Any]):
     help = HelpData(mark("Difference"), mark("What was removed and added between two texts. Esc goes back."))
     DEFAULT_CSS = """
     DiffScreen { background: $background; }
-    DiffScreen > .head { height: auto; max-height: 3; padding: 0 1; text-style: bold; }
+    DiffScreen > .head { height: auto; max-height: 6; padding: 0 1; text-style: bold; }
     DiffScreen > DiffView { height: 1fr; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -32,6 +32,7 @@ class DiffScreen(ModalScreen[Any]):
         HELP_KEYS,
     ]
     hint: ClassVar[str] = ""
+    keys_of_the_moment: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, title: str, old: str, new: str) -> None:
         super().__init__()
@@ -63,6 +64,7 @@ class UnsavedScreen(DiffScreen):
              "text. `a` saves your text as a new version; the other one stays among the versions. `D` uses the "
              "newest version and discards your text. Esc goes back to your text, which stays unsaved."),
     )  # fmt: skip
+    keys_of_the_moment = ("unsaved.mine", "unsaved.newer")
     hint = mark("`a` saves yours as a new version, `D` uses the newest and discards yours, Esc goes back to editing.")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "dismiss('mine')", mark("Save mine"), tooltip=mark("Make your text the newest version."),
@@ -80,6 +82,7 @@ class ReplacedScreen(DiffScreen):
         mark("You wrote or imported the chapter's text. Below is how the output would change it. `a` keeps the "
              "output as the newest version; your text stays among the versions. Esc keeps nothing."),
     )  # fmt: skip
+    keys_of_the_moment = ("replaced.keep",)
     hint = mark("You wrote or imported this text. `a` keeps the output, your text stays as an older version; Esc: no.")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "dismiss(True)", mark("Keep it"), tooltip=mark("Make the output the newest version."),
@@ -95,6 +98,7 @@ class OutsideScreen(DiffScreen):
         mark("Another program changed the chapter's file. `a` makes it the newest version; `x` overwrites it with "
              "the book's text. Both texts stay among the versions. Esc decides later."),
     )  # fmt: skip
+    keys_of_the_moment = ("outside.take", "outside.mine")
     hint = mark("`a` uses the file's text, `x` keeps the book's, Esc decides later.")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "dismiss(True)", mark("Use the "

@@ -35,10 +35,10 @@ class ProseScreen(TypedScreen[str]):
         HELP_KEYS,
     ]
 
-    def __init__(self, title: str, text: str, editor: str = "") -> None:
-        """`editor` is an external editor's command from the settings."""
+    def __init__(self, title: str, text: str, editor: str = "", *, may_be_empty: bool = False) -> None:
+        """`editor` is an external editor's command from the settings. An empty text is unchanged, unless it may be."""
         super().__init__()
-        self._heading, self._before, self._editor = title, clean(text), editor
+        self._heading, self._before, self._editor, self._may_be_empty = title, clean(text), editor, may_be_empty
 
     def compose(self) -> ComposeResult:
         """Yields the title and the text."""
@@ -53,7 +53,7 @@ class ProseScreen(TypedScreen[str]):
     def action_take(self) -> None:
         """Returns the text."""
         text = clean(self.query_one(ProseArea).text).strip()
-        self.dismiss(text if text and text != self._before.strip() else None)
+        self.dismiss(text if (text or self._may_be_empty) and text != self._before.strip() else None)
 
     def action_editor(self) -> None:
         """Opens the writer's own editor and takes its text."""

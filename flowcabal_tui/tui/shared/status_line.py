@@ -83,6 +83,7 @@ class StatusLine(Horizontal):
         self._offline_model = self._only_reading = False
         self._running_count = self._paused_count = self._question_count = self._interrupted_count = 0
         self._memory_left = self._memory_failed = self._proposal_count = self._build_count = self._finding_count = 0
+        self._building_count = 0
         self._memory_reason = ""
         self._words_shown = Content()
         self._spent = ""
@@ -125,9 +126,9 @@ class StatusLine(Horizontal):
         self._proposal_count = waiting
         self._show_words()
 
-    def update_builds(self, waiting: int) -> None:
-        """Sets the number of waiting suggested workflows."""
-        self._build_count = waiting
+    def update_builds(self, waiting: int, at_work: int) -> None:
+        """Sets the numbers of suggested workflows that wait, and of those that are being built."""
+        self._build_count, self._building_count = waiting, at_work
         self._show_words()
 
     def update_findings(self, waiting: int) -> None:
@@ -249,6 +250,9 @@ class StatusLine(Horizontal):
         yield from self._waiting_parts()
         if self._running_count:
             yield _Part(_("{n} running").format(n=self._running_count), 1)
+        if self._building_count:
+            words = ngettext("building {n} workflow: V", "building {n} workflows: V", self._building_count)
+            yield _Part(words.format(n=self._building_count), 1)
         if self._paused_count:
             yield _Part(_("{n} paused: F7").format(n=self._paused_count), 1)
         if self._interrupted_count:
@@ -312,7 +316,7 @@ class StatusLine(Horizontal):
         if words != self._words_shown:
             self._words_shown = words
             self.query_one(".status-words", Static).update(words, layout=False)
-        if self._spin_timer is not None and self._running_count:
+        if self._spin_timer is not None and self._is_busy:
             self._spin_timer.resume()
         elif self._spin_timer is not None:
             self._spin_timer.pause()
@@ -320,8 +324,12 @@ class StatusLine(Horizontal):
                 self._spin_step = 0
                 self.query_one(".status-spinner", Static).update("", layout=False)
 
+    @property
+    def _is_busy(self) -> bool:
+        return bool(self._running_count or self._building_count)
+
     def _spin(self) -> None:
-        if not self._running_count:  # a turn that was on its way when the timer was paused
+        if not self._is_busy:  # a turn that was on its way when the timer was paused
             return
         self._spin_step += 1
         self.query_one(".status-spinner", Static).update(_SPINNER[self._spin_step % len(_SPINNER)], layout=False)

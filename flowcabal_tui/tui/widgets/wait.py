@@ -13,7 +13,6 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.tui.widgets.role_words import key_words
 
 T = TypeVar("T")
 UNSEEN_SECONDS: Final = 0.3
@@ -31,7 +30,7 @@ class WaitScreen(ModalScreen[None]):
     }
     WaitScreen.-slow > Vertical { display: block; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "stop", mark("Stop"), id="wait.stop")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", mark("Cancel"), id="wait.leave")]
 
     def __init__(self, words: str, work: asyncio.Future[Any]) -> None:
         super().__init__()
@@ -58,10 +57,10 @@ class WaitScreen(ModalScreen[None]):
         self._seconds += 1
         self.query_one("#passed", Static).update(self._passed())
 
-    def _passed(self) -> Any:
-        return key_words(_("{n} s   `Esc`: stop").format(n=self._seconds))
+    def _passed(self) -> str:
+        return _("{n} s   Esc: cancel").format(n=self._seconds)
 
-    def action_stop(self) -> None:
+    def action_leave(self) -> None:
         """Cancels the work."""
         self._work.cancel()
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from textual.screen import Screen
 
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.build_words import build_price_lines, price_words
+from flowcabal_tui.project.build_words import build_price_lines, way_words
 from flowcabal_tui.protocol.builds import BuildDecided, BuildProgress, RequestBuild, SuggestionMade
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.spending import agrees_to_pay
@@ -45,9 +45,10 @@ class BuildController:
         """The build that begins next is the one that was asked for here."""
 
     async def load(self) -> None:
-        """Counts the waiting builds."""
-        waiting = sum(row.waits for row in await self._workbench.builds.build_rows())
-        self._screen.query_one(StatusLine).update_builds(waiting)
+        """Counts the builds that wait, and those in progress."""
+        rows = await self._workbench.builds.build_rows()
+        at_work = sum(row.state == "building" for row in rows)
+        self._screen.query_one(StatusLine).update_builds(sum(row.waits for row in rows), at_work)
 
     async def _ask(self, page: Screen[Any]) -> Any:
         return await self._screen.app.push_screen_wait(page)
@@ -105,7 +106,10 @@ class BuildController:
             if price and not await agrees_to_pay(self._screen.app, _("Build it?"), build_price_lines(price)):
                 return
             self._opens_next = True
-            await self._workbench.carry_out(RequestBuild(wish, workflow))
+            try:
+                await self._workbench.carry_out(RequestBuild(wish, workflow))
+            finally:
+                await self.load()
         elif how is not None:
             template = how.removeprefix(_TEMPLATE)
             await self.review(await self._workbench.carry_out(RequestBuild(wish, offline=True, template=template)))
@@ -114,7 +118,7 @@ class BuildController:
         """By the model, by the form, or from a template that does much of the wish; the form where that is all."""
         price = await self._workbench.builds.build_price(wish, workflow)
         form = ("form", _("a form that you fill in: costs nothing"))
-        model = () if price is None else (("model", _("the agents' model: {price}").format(price=price_words(price))),)
+        model = () if price is None else (("model", way_words(price)),)
         near = () if workflow else await self._workbench.builds.near_templates(wish)
         covers = _("start from “{title}”: {n} of {all} points of your wish")
         found = [

@@ -47,7 +47,7 @@ class EngineNotices:
     def _show_import(self, event: ImportProgress) -> None:
         if event.done >= event.total or event.warnings:
             title = _("{done} of {total} chapters imported").format(done=event.done, total=event.total)
-            self._show(title, *event.warnings)
+            self._show(title if event.warnings else "", *(event.warnings or (f"{title}.",)))
 
     @on_event
     def _show_purge(self, event: TextPurged) -> None:

@@ -179,6 +179,8 @@ class WorkspaceScreen(Screen[None]):
         """Skips restyling on the first resume: its widgets were styled when they were mounted."""
         event.refresh_styles = not self._is_new
         self._is_new = False
+        if self._is_ready:  # the settings page may have changed the models
+            self.status.update_project(self._workbench.info)
 
     @property
     def keys_of_the_moment(self) -> tuple[str, ...]:
