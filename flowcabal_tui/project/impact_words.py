@@ -35,7 +35,7 @@ def change_words(change: BookChange) -> str:
     """A change on one line."""
     match change:
         case Rename(name=name, to=to):
-            return _("renamed: {name} to {to}").format(name=name, to=to)
+            return _("rename: {name} to {to}").format(name=name, to=to)
         case ChapterChanged():
             return _("followed the change of a chapter")
         case ChapterMoved():

@@ -119,6 +119,17 @@ async def test_each_word_is_one_key_and_is_taken_back() -> None:
         assert listed(pilot) == ["f2"]
 
 
+async def test_the_cursor_goes_to_the_finding_that_an_undo_brings_back() -> None:
+    workbench = filled()
+    async with opened(page(workbench)) as pilot:
+        rows = pilot.app.screen.rows
+        before = listed(pilot)
+        await press(pilot, "g", "x")
+        assert listed(pilot) == before[1:] and rows.picked == before[1]
+        await press(pilot, "G", "u")
+        assert listed(pilot) == before and rows.picked == before[0]
+
+
 async def test_the_reason_of_what_is_intended_can_be_written_down_as_a_fact() -> None:
     workbench = filled()
     async with opened(page(workbench)) as pilot:

@@ -387,7 +387,7 @@ class FlowCabalApp(App[int]):
             words.append(f"{names} {kept}")
         if workspace.active_runs:
             runs = workspace.active_runs
-            title = ngettext("Stop the run and leave?", "Stop {n} runs and leave?", runs).format(n=runs)
+            title = ngettext("Stop {n} run and leave?", "Stop {n} runs and leave?", runs).format(n=runs)
             words.append(
                 _(
                     "A run stops when its book is closed. Text that has arrived is kept, and you can continue when you "

@@ -239,7 +239,13 @@ class FindingsScreen(FilteredPage):
 
     def action_undo(self) -> None:
         """Undoes the last decision on findings and notes."""
-        self.work(self._decide(UndoDecision(scope="findings"), ()))
+        self.work(self._undo())
+
+    async def _undo(self) -> None:
+        """Undoes it, and moves the cursor to the first row that comes back."""
+        before = {each.id for each in self.rows.listed}
+        await self._decide(UndoDecision(scope="findings"), ())
+        self.rows.pick(next((each.id for each in self.rows.listed if each.id not in before), None))
 
     def action_switch(self) -> None:
         """Switches the rule of the finding off, or on again."""
@@ -248,13 +254,8 @@ class FindingsScreen(FilteredPage):
             self.notify(_("Only rules can be switched off here."), markup=False)
             return
         off = self._report.off if self._report is not None else ()
-        self.work(
-            self._switch(
-                SwitchRule(
-                    row.proposal.origin.maker, row.proposal.state == "withdrawn" or row.proposal.origin.maker in off
-                )
-            )
-        )
+        origin, state = row.proposal.origin, row.proposal.state
+        self.work(self._switch(SwitchRule(origin.maker, state == "withdrawn" or origin.maker in off)))
 
     async def _switch(self, command: SwitchRule) -> None:
         await self._decide(command, ())
