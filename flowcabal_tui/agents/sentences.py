@@ -13,12 +13,12 @@ from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.model_ports import TokenCounter
 
-_SHORT: Final = r"(?<!\b[A-HJ-Z])(?<!\b[DMS][rt])(?<!\b(?:Mrs|Mme|Col|Gen|Rev|Hon))(?<!\bCapt|\bProf)"
+NOT_SHORT: Final = r"(?<!\b[A-HJ-Z])(?<!\b[DMS][rt])(?<!\b(?:Mrs|Mme|Col|Gen|Rev|Hon))(?<!\bCapt|\bProf)"
 """No sentence ends with the full stop of a title or an initial. Looked at where there is one, which saves time."""
 _CLOSING: Final = r"[”’」』》）)\"']"
 _GOES_ON: Final = r"(?=[^\S\n]++(?:[—–-]++[^\S\n]*+)?[a-zà-öø-ÿ])"
 """A small letter follows on the same line: what was said, asked or cried out is a part of the sentence."""
-_STOP: Final = rf"(?=\.){_SHORT}\.[”’\"')]*(?=\s|$)|\n+"
+_STOP: Final = rf"(?=\.){NOT_SHORT}\.[”’\"')]*(?=\s|$)|\n+"
 _END: Final = re.compile(rf"[。！？!?…]++(?!{_CLOSING}++{_GOES_ON}){_CLOSING}*+|{_STOP}")
 _PIECE_END: Final = re.compile(rf"[。！？!?…]++{_CLOSING}*+|{_STOP}")
 """Where an extract may end, also behind a question or a cry within a sentence: short pieces leave space for others."""
@@ -51,10 +51,12 @@ def sentence_at(text: str, place: int) -> Span:
 def telling_sentences(text: str, entities: Iterable[Entity], most: int) -> tuple[Span, ...]:
     """Up to `most` sentences in order: from each part of the text the one with most names, and the last one.
 
-    A sentence that contains a question or an exclamation is cut after it.
+    A sentence that contains a question or an exclamation is cut after it; its remainder is no candidate.
     """
     index, pieces = NameIndex(entities), _between(text, _PIECE_END)
-    usable = [span for span in pieces if _LEAST <= span.end - span.start <= _MOST] or list(pieces)
+    begins = {span.start for span in sentences(text)}
+    whole = [span for span in pieces if span.start in begins and _quotes_match(text[span.start : span.end])]
+    usable = [span for span in whole or pieces if _LEAST <= span.end - span.start <= _MOST] or whole or list(pieces)
     if len(usable) <= most:
         return tuple(usable)
     chosen = {usable[-1]: None}
@@ -64,6 +66,10 @@ def telling_sentences(text: str, entities: Iterable[Entity], most: int) -> tuple
         if scores:
             chosen[max(scores, key=lambda each: (each[0], -each[1].start))[1]] = None
     return tuple(sorted(chosen, key=lambda span: span.start))
+
+
+def _quotes_match(piece: str) -> bool:
+    return all(piece.count(opening) == piece.count(closing) for opening, closing in ("“”", "「」", "『』"))
 
 
 def shortened(text: str, tokens: int, counter: TokenCounter) -> str:

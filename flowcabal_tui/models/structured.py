@@ -24,6 +24,8 @@ from flowcabal_tui.models.ladder import Ladder
 from flowcabal_tui.models.salvage import SalvagedFields, read_text
 
 REPAIRS: Final = 2
+FEW: Final = 3
+"""Items of a list, at most, that are asked for after an answer was cut off within the first."""
 TOOL_NAME: Final = "give_answer"
 _NOT_SUPPORTED: Final = frozenset({ModelFault.REFUSED, ModelFault.NOT_FOUND})
 
@@ -127,10 +129,14 @@ class _Asking:
         """Adds the turns that ask for the missing parts; replaces a mode without effect by the next one."""
         if not self._effective:
             self._modes = self._modes[1:] or self._modes
-        if found is None:
+        cut = answer.finish == "length"
+        if found is None and cut:
+            words = _shorter()
+            self._rest = _only(self._schema, tuple(self._schema["properties"]), FEW)
+        elif found is None:
             words = _again(problem)
         else:
-            most = _most(found) if answer.finish == "length" else None
+            most = _most(found) if cut else None
             self._rest = _only(self._schema, found.fields, most)
             words = _missing(found, problem, most, alone=self._modes[0] == "native")
         self._turns += _repair(answer, words)
@@ -164,6 +170,14 @@ def _in_mode(request: ModelRequest, schema: dict[str, Any], mode: StructuredMode
 
 def _again(problem: str) -> str:
     return f"That did not fit:\n{problem}\nGive the whole answer again, as JSON that fits the schema."
+
+
+def _shorter() -> str:
+    return (
+        "The answer was cut off at its length limit before anything in it was complete. Give the whole answer again "
+        f"and make it short: at most {FEW} items in each list, each value one short sentence or less, as JSON that fits "
+        "the schema."
+    )
 
 
 def _most(found: SalvagedFields) -> int:

@@ -72,3 +72,12 @@ def test_less_of_it_stays_where_space_is_short() -> None:
 def test_what_nothing_weighty_found_is_whole() -> None:
     assert kept(f"{BEFORE}\n{AFTER}") == f"{BEFORE}\n{AFTER}"
     assert kept(f"{BEFORE}\n{AFTER}", (1.0, "老周")) == f"{BEFORE}\n{AFTER}"
+
+
+def test_a_title_is_not_torn_from_its_name() -> None:
+    text = (
+        "He looked and looked about him until both of his eyes were sore from it. Everything that met Mr. Vane was "
+        "black, from the door to the river."
+    )
+    span = excerpt(text, 0, len(text), [(1.0, ("sore",))])
+    assert text[span.start : span.end] == text

@@ -41,3 +41,14 @@ def test_an_extract_may_end_behind_a_question_within_a_sentence() -> None:
     text = "“Are you ill, Ann?” demanded Mr. Vane of the woman. He sat down."
     extract = telling_sentences(text, (), 3)
     assert next(text[span.start : span.end] for span in extract) == "“Are you ill, Ann?”"
+
+
+def test_an_extract_has_no_remainder_of_a_sentence_and_no_half_of_a_quotation() -> None:
+    text = (
+        "“Ah! Newman,” said Mr. Vane, looking up. “What has come, then?” inquired Mr. Vane, pausing. Noggs shook his "
+        "head at Mr. Vane. “I have,” said Newman. “Children alive?” inquired Noggs, stepping up to Mr. Vane."
+    )
+    for most in (2, 3, 8):
+        extract = [text[span.start : span.end] for span in telling_sentences(text, (), most)]
+        assert not [piece for piece in extract if piece.startswith(("inquired", "Newman,”", "“Ah"))]
+        assert all(piece.count("“") == piece.count("”") for piece in extract)

@@ -48,7 +48,17 @@ async def killed_after(folder: Path, server: FaultServer, events: int) -> tuple[
     async with opened(folder, read_only=True) as case:
         (run,) = await case.project.runs.summaries()
         assert run.state in ("interrupted", "waiting")
-        return run.id, kept
+        states = [(await case.project.runs.node(run.id, NodeId(node))).state for node in TEXTS]
+        assert not {"running", "retrying"}.intersection(states)
+    assert "running" not in await status_of(folder)
+    return run.id, kept
+
+
+async def status_of(folder: Path) -> str:
+    """What `status` prints."""
+    asked = (sys.executable, "-m", "flowcabal_tui", "status", str(folder))
+    ran = await asyncio.create_subprocess_exec(*asked, stdout=asyncio.subprocess.PIPE)
+    return (await ran.communicate())[0].decode()
 
 
 def streams(server: FaultServer) -> list[dict[str, Any]]:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from flowcabal_tui.models.discover import KNOWN, discover, in_environment
+from urllib.parse import urlsplit
+
+import pytest
+
+from flowcabal_tui.models.discover import KNOWN, LOCAL, discover, in_environment
 from tests.faultserver import FaultServer
 
 
@@ -48,3 +52,23 @@ async def test_what_does_not_answer_or_answers_nonsense_is_not_there(server: Fau
         {"reset_after": -1},
     )
     assert await discover({}, addresses | {"nobody": "http://127.0.0.1:1/v1"}) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "port"), [("Ollama", 11434), ("LM Studio", 1234), ("llama.cpp", 8080), ("vLLM", 8000)]
+)
+async def test_each_server_is_found_by_the_port_that_it_has_unless_set(name: str, port: int) -> None:
+    assert urlsplit(LOCAL[name]).port == port
+    server = FaultServer(port)
+    try:
+        await server.__aenter__()
+    except OSError:
+        pytest.skip(f"port {port} is taken")
+    try:
+        found = {proposal.name: proposal for proposal in await discover({})}
+    finally:
+        await server.__aexit__(None, None, None)
+    endpoint = found[name].endpoint
+    assert found[name].local and endpoint.is_local and endpoint.base_url == f"http://127.0.0.1:{port}/v1"
+    assert endpoint.pace.concurrency == 1 and endpoint.model == "mock"
+    assert server.asked == ["/v1/models"] and server.log == []

@@ -278,3 +278,14 @@ async def test_the_schema_names_every_key_and_its_limits_where_the_provider_take
         assert '"required": ["words", "maxItems"]' in sent and '"maxItems": {"type": "integer"}' in sent
     assert '"maxItems": 3' in tool
     assert ('"maxItems": 3' in native) is (provider == "openai")
+
+
+async def test_an_answer_cut_off_within_its_first_item_is_asked_for_again_in_short(
+    server: FaultServer, make: MakeModel, provider: Provider, mode: StructuredMode
+) -> None:
+    server.push(said(mode, '{"angle": "ti') | {"finish": "length"}, said(mode, TEXT))
+    value, _answer = await make(provider, structured=mode).structured(REQUEST, Finding)
+    assert value == Finding(angle="time", quotes=["雨"], sure=3)
+    sent = json.dumps(server.log[-1]["body"], ensure_ascii=False)
+    assert "cut off at its length limit" in sent and "at most 3 items in each list" in sent
+    assert "did not fit" not in sent

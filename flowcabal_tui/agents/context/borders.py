@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
 from typing import Final
 
+from flowcabal_tui.agents.sentences import NOT_SHORT
 from flowcabal_tui.domain.manuscript import Span
 
 _MARGIN: Final = 3
@@ -19,7 +20,7 @@ _WEIGHTY: Final = 0.3
 _KEPT: Final = 0.65
 _KEPT_BRIEFLY: Final = 0.5
 """The part of a passage that is shown around the heaviest name, at least; and where space for passages is short."""
-_STOP: Final = re.compile(r"[。！？!?…]+[”’」』\"]*|\.[”’\"]*\s")
+_STOP: Final = re.compile(rf"[。！？!?…]+[”’」』\"]*|{NOT_SHORT}\.[”’\"]*\s")
 
 
 def excerpt(
