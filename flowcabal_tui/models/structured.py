@@ -175,8 +175,8 @@ def _again(problem: str) -> str:
 def _shorter() -> str:
     return (
         "The answer was cut off at its length limit before anything in it was complete. Give the whole answer again "
-        f"and make it short: at most {FEW} items in each list, each value one short sentence or less, as JSON that fits "
-        "the schema."
+        f"and make it short: at most {FEW} items in each list, each value one short sentence or less, as JSON that "
+        "fits the schema."
     )
 
 
