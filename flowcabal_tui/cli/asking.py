@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.conversation import Chip, Citation, ConversationId, Turn
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.protocol.conversations import AskBook, SetLevel, StartConversation
 
 DONE, FAILED = 0, 1
@@ -47,19 +48,23 @@ async def ask(arguments: Namespace) -> int:
 
 def _print(turn: Turn, positions: dict[ChapterId, int]) -> None:
     places: list[Citation] = []
-    words = ""
+    words, bare = "", 0
     for statement in statements(turn.answer, turn.citations):
         marks = ""
         for place in statement.places:
             places.append(place)
             marks += f"[{len(places)}]"
         text = statement.text.rstrip()
+        bare += bool(text.strip()) and not statement.places
         words += f"{text} {marks}{statement.text[len(text) :] or ' '}" if marks else statement.text
     if words.strip():
         say(words.strip())
     for number, place in enumerate(places, 1):
         chapter = positions.get(place.chapter, "?")
         say_row((f"[{number}]", chapter, f"{place.at}-{place.until}", place.quotation[:_QUOTED]))
+    if bare:
+        note = ngettext("{n} statement names no place in the book.", "{n} statements name no place in the book.", bare)
+        say(note.format(n=bare), file=sys.stderr)
 
 
 def _plain(turn: Turn, positions: dict[ChapterId, int]) -> dict[str, Any]:

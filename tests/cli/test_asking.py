@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Call
+from tests.cli.conftest import Call, Make
+from tests.faultserver import FaultServer
+from tests.project.case import both, endpoint
 from tests.project.talking import LEDGER, book
 
 
@@ -46,3 +48,10 @@ def test_a_question_that_asks_for_a_change_changes_nothing(call: Call, novel: Pa
     before = call("proposals", novel, "--state", "all", "--json").out
     assert call("ask", novel, "Replace “opened the ledger” by “shut the book”.").code == 0
     assert call("proposals", novel, "--state", "all", "--json").out == before
+
+
+def test_statements_without_a_place_are_counted(call: Call, project: Make, server: FaultServer):
+    folder = project(both(endpoint(server)))
+    server.push({"content": "Newman brought a book. It was red."})
+    ended = call("ask", folder, "What did Newman bring?")
+    assert "2 statements name no place in the book." in ended.err and "place in the book" not in ended.out
