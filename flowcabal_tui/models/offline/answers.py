@@ -53,7 +53,7 @@ def story(asked: Asked) -> Values:
     narrated = [line for line in lines(asked.chapter, names) if not line.spoken]
     added = {kind: [*stated(narrated, words, kind)] for kind in ("relations", "facts", "promises", "moments")}
     added["facts"] += [
-        {"text": fact.line.text, "about": [fact.subject], "attribute": fact.attribute, "quote": fact.line.text}
+        {"text": fact.line.text, "about": [fact.what[0]], "attribute": fact.what[1], "quote": fact.line.text}
         for fact in facts(narrated, words)
         if fact.row.lasting
     ]
@@ -78,10 +78,7 @@ def _new_names(asked: Asked) -> list[Values]:
     for name, count in counted.most_common():
         if count > 1 and not any(form in name or name in form for form in known) and not words.holds("nobody", name):
             quote = next(text for text in found if name in text)
-            before = quote[: quote.find(name)]
-            kind = (
-                "location" if words.patterns["where"].search(before) else "item" if before.endswith("the ") else PERSON
-            )
+            kind = words.kind(name, quote) or PERSON
             rows.append({"kind": kind, "name": name, "aliases": [], "quote": quote})
     return rows
 
@@ -106,7 +103,7 @@ def _told(kind: str, name: str, asked: Asked, sourced: dict[Line, str]) -> Value
         of_it = list({line.text: line for line in of_it if len(line.text) >= _LEAST}.values())
         wanted = list(filter(None, map(str.strip, asked.part("words").split(","))))
         of_it = [line for line in of_it if any(word in line.text for word in wanted)] or of_it
-        lasting = [fact.line for fact in facts(of_it, asked.words) if fact.row.lasting and fact.subject == chief]
+        lasting = [fact.line for fact in facts(of_it, asked.words) if fact.row.lasting and fact.what[0] == chief]
         newest = [*(line for line in of_it[::-1] if chief in line.text), *of_it[::-1]]
         rows = [line for line in of_it if line in {*lasting[-_STATED:], *of_it[-_PROFILE:]}]
     sentences = [{"sentence": line.text, "source_id": sourced[line], "quote": line.text} for line in rows]

@@ -51,20 +51,14 @@ def _value(given: str | bool | list[str], line: Line, match: re.Match[str]) -> s
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A state of a person or thing. `start`/`end` are the place of the value in `line`, `said` the words around it."""
+    """A state of a person or thing: an attribute and its value. `span` is the place of the value in `line`."""
 
-    subject: str
-    attribute: str
+    what: tuple[str, str]
     value: str
     said: str
     line: Line
-    start: int
-    end: int
+    span: tuple[int, int]
     row: Row
-
-    @property
-    def what(self) -> tuple[str, str]:
-        return self.subject, self.attribute
 
 
 def facts(found: Sequence[Line], words: Words) -> list[Fact]:
@@ -83,13 +77,12 @@ def _facts(line: Line, row: Row, words: Words) -> Iterator[Fact]:
     for match in _matches(row, line, words):
         groups_found = {**(needed.groupdict() if needed else {}), **match.groupdict()}
         groups = {key: words.same.get(word.lower(), word.lower()) for key, word in groups_found.items() if word}
-        start, end = match.span() if row.value else match.span("value")
-        subject = line.at[match.start("a")] if "a" in groups else _nearest(line, row, start)
-        narrated = text.count("“", 0, start) <= text.count("”", 0, start)
+        span = match.span() if row.value else match.span("value")
+        subject = line.at[match.start("a")] if "a" in groups else _nearest(line, row, span[0])
+        narrated = text.count("“", 0, span[0]) <= text.count("”", 0, span[0])
         if subject and narrated and (subject.kind == PERSON or not row.person):
-            attribute, value = row.attribute.format_map(groups), row.value or groups["value"]
-            words_of_it = line.text[match.start() : match.end()]
-            yield Fact(subject.chief, attribute, value, words_of_it, line, start, end, row)
+            what = (subject.chief, row.attribute.format_map(groups))
+            yield Fact(what, row.value or groups["value"], line.text[slice(*match.span())], line, span, row)
 
 
 def _nearest(line: Line, row: Row, at: int) -> Name | None:
@@ -118,11 +111,10 @@ def clashes(draft: Sequence[Fact], sources: Sequence[Fact]) -> list[Clash]:
 
 def corrected(text: str, wrong: Sequence[Clash]) -> str:
     """`text` with the source's words in place of each wrong value; a sentence without a correct value is removed."""
-    for fact, source in sorted(wrong, key=lambda clash: -(clash[0].line.start + clash[0].start)):
+    for fact, source in sorted(wrong, key=lambda clash: -(clash[0].line.start + clash[0].span[0])):
         at = fact.line.start
         if fact.row.value:
             text = text[:at] + text[at + len(fact.line.text) :].lstrip(" ")
         else:
-            words = source.line.masked[source.start : source.end]
-            text = text[: at + fact.start] + words + text[at + fact.end :]
+            text = text[: at + fact.span[0]] + source.line.masked[slice(*source.span)] + text[at + fact.span[1] :]
     return text
