@@ -18,7 +18,7 @@ LINGER: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class ProcessEnd:
     """The end of a process. `code` is None when it was stopped: out of time, or `overflowed`."""
 
     code: int | None
@@ -35,7 +35,7 @@ async def run_process(
     environment: Mapping[str, str],
     timeout: float,
     limit: int,
-) -> Finished:
+) -> ProcessEnd:
     """Runs `command` (no shell) in a process group of its own, which does not outlive this call, cancelled or not.
 
     `timeout` is in seconds, `limit` in bytes of standard output. Raises OSError and ValueError when it cannot start.
@@ -67,7 +67,7 @@ async def run_process(
         finally:
             transport.close()
     overflowed = talk.overflowed.done()
-    return Finished(None if overflowed else code, bytes(talk.output), bytes(talk.complaint), overflowed)
+    return ProcessEnd(None if overflowed else code, bytes(talk.output), bytes(talk.complaint), overflowed)
 
 
 class _Talk(asyncio.SubprocessProtocol):

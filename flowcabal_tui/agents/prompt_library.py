@@ -57,7 +57,7 @@ class SourceText:
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class AgentPrompt:
     """A prompt file: the system message and the user message, both with `${placeholders}`."""
 
     name: str
@@ -168,7 +168,7 @@ class PromptLibrary:
         except (OSError, UnicodeDecodeError) as error:
             raise SettingsError(_("One of your prompts cannot be read."), f"{path}: {error}", _advice()) from error
 
-    def get(self, name: str) -> Prompt:
+    def get(self, name: str) -> AgentPrompt:
         """The prompt in use. Raises SettingsError when the writer's file has no rule, or other placeholders than the
         built-in one."""
         prompt = _parse(name, self.text(name), self.source(name))
@@ -202,9 +202,9 @@ def _advice() -> str:
     return _("Correct the file, or delete it to go back to the built-in prompt.")
 
 
-def _parse(name: str, text: str, path: Path | None) -> Prompt:
+def _parse(name: str, text: str, path: Path | None) -> AgentPrompt:
     system, rule, user = text.partition(_RULE)
-    prompt = Prompt(name, Template(system.strip()), Template(user.strip()))
+    prompt = AgentPrompt(name, Template(system.strip()), Template(user.strip()))
     problem = "" if rule else _("the line --- between the system message and the user message is missing")
     if not (prompt.system.is_valid() and prompt.user.is_valid()):
         problem = _("a $ that does not start a placeholder; write $$ for a dollar sign")

@@ -13,7 +13,7 @@ from flowcabal_tui.domain.errors import DiskFull, SettingsError
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.bench.bench_queries import own_queries
-from flowcabal_tui.project.bench.bench_report import Asked, Trial, ablations, table, tried
+from flowcabal_tui.project.bench.bench_report import LabelledQueries, Trial, ablations, table, tried
 from flowcabal_tui.project.bench.bench_scores import read_labels
 from flowcabal_tui.project.bench.context_bench import (
     BenchAnswer,
@@ -62,7 +62,7 @@ def settings_of(arguments: Namespace) -> BenchSettings:
     return BenchSettings(arguments.budget, tuple(arguments.without), arguments.only or usual, endpoint)
 
 
-async def _given(arguments: Namespace) -> list[Asked]:
+async def _given(arguments: Namespace) -> list[LabelledQueries]:
     """The queries of a file, by novel. Raises SettingsError when the folder is not given."""
     if not arguments.novels or not arguments.queries:
         raise SettingsError(
@@ -78,7 +78,7 @@ async def _given(arguments: Namespace) -> list[Asked]:
         if name in (arguments.novel or by_novel):
             novel = arguments.novels / name
             book = await imported(novel, queries[0].language, arguments.chapters, fresh=arguments.fresh)
-            asked.append(Asked(book, tuple(queries), labels, chapter_lengths(novel)))
+            asked.append(LabelledQueries(book, tuple(queries), labels, chapter_lengths(novel)))
             say(_("{novel}: {n} contexts").format(novel=name, n=len(queries)), file=sys.stderr)
     return asked
 

@@ -38,7 +38,7 @@ _BETWEEN_NAMES: Final = re.compile(r"[,;，、；]")
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ReceiptDifference:
     """The differences of two receipts: new and missing sources, changed levels (before, now), tokens by class."""
 
     new: tuple[ContextSource, ...]
@@ -111,11 +111,11 @@ async def _of_run(project: Project, run: RunId, node: NodeId) -> Receipt:
     return receipts[-1]
 
 
-def difference(before: Receipt, now: Receipt) -> Difference:
+def difference(before: Receipt, now: Receipt) -> ReceiptDifference:
     """From one receipt to another; a source is the same when it is the same part of the same text."""
     old, new = ({_place(source): source for source in each.sources} for each in (before, now))
     used = [{use.budget_class: use.used for use in each.classes} for each in (before, now)]
-    return Difference(
+    return ReceiptDifference(
         tuple(source for place, source in new.items() if place not in old),
         tuple(source for place, source in old.items() if place not in new),
         tuple((old[at].level, new[at]) for at in new if at in old and old[at].level != new[at].level),
@@ -146,13 +146,13 @@ def print_receipt(receipt: Receipt) -> None:
     _table((_("note"), note) for note in receipt.notes)
 
 
-def _print_difference(found: Difference) -> None:
+def _print_difference(found: ReceiptDifference) -> None:
     """Lines that begin with + (new), - (gone) or ~ (another level), then the tokens of the classes that changed."""
     _table(("+", *_row(source), source.reason) for source in found.new)
     _table(("-", *_row(source), source.reason) for source in found.gone)
     _table(("~", *_row(source), f"{_(LEVELS[was])} > {_(LEVELS[source.level])}") for was, source in found.levels)
     _table((_(CLASSES[name]), f"{before} > {now}") for name, before, now in found.classes)
-    if found == Difference((), (), (), ()):
+    if found == ReceiptDifference((), (), (), ()):
         say(_("The two receipts are the same."))
 
 

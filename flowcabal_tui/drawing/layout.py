@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from flowcabal_tui.drawing.level import Item, Level, Link, lay_out_level
+from flowcabal_tui.drawing.level import DrawnArrow, DrawnItem, Level, lay_out_level
 from flowcabal_tui.drawing.text_width import crop, one_line, text_width
 from flowcabal_tui.drawing.values import Box, Drawing, DrawnEdge, DrawnNode, Layout, Point, Route
 
@@ -162,10 +162,11 @@ class _Composer:
     def _level(self, frame: str | None) -> Level:
         inside = self._inside[frame]
         items = [
-            Item(*self._size[name]) if isinstance(name, str) else Item(0.0, 0.0, name[2]) for name in inside.number
+            DrawnItem(*self._size[name]) if isinstance(name, str) else DrawnItem(0.0, 0.0, name[2])
+            for name in inside.number
         ]
         links = [
-            Link(
+            DrawnArrow(
                 inside.number[part.source],
                 inside.number[part.target],
                 part.label,

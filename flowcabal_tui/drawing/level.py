@@ -20,7 +20,7 @@ _LINE: Final = 4.0
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class DrawnItem:
     """A box, a frame, or (pinned, without height) a place where arrows enter (-1) or leave (1) the level."""
 
     width: float
@@ -29,7 +29,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class DrawnArrow:
     """An arrow between two items by number, attached `source_shift` right of the source's centre; likewise below."""
 
     source: int
@@ -51,7 +51,7 @@ class Level:
     height: float
 
 
-def lay_out_level(items: Sequence[Item], links: Sequence[Link]) -> Level:
+def lay_out_level(items: Sequence[DrawnItem], links: Sequence[DrawnArrow]) -> Level:
     """Layers, order and coordinates. Long arrows pass the layers between in lanes of their own; those of one
     source (or to one target) share them, so that a wide fan stays readable."""
     grid = _Grid(items, links)
@@ -74,7 +74,7 @@ def lay_out_level(items: Sequence[Item], links: Sequence[Link]) -> Level:
 class _Grid:
     """Items and lanes by number, the items first; edges run between neighbouring layers only."""
 
-    def __init__(self, items: Sequence[Item], links: Sequence[Link]) -> None:
+    def __init__(self, items: Sequence[DrawnItem], links: Sequence[DrawnArrow]) -> None:
         pairs = [(link.source, link.target) for link in links]
         back = backward(len(items), pairs)
         self.downward = [(t, s) if (s, t) in back else (s, t) for s, t in pairs]
@@ -99,7 +99,7 @@ class _Grid:
         for vertex in self._depth_first():
             self.layers[self.rank[vertex]].append(vertex)
 
-    def _chain(self, at: int, link: Link) -> list[int]:
+    def _chain(self, at: int, link: DrawnArrow) -> list[int]:
         """The vertices of a link from top to bottom; a loop has none."""
         source, target = self.downward[at]
         if source == target:
@@ -160,7 +160,12 @@ class _Grid:
 
 
 def _path(
-    grid: _Grid, chain: Sequence[int], link: Link, x: dict[int, float], tops: Sequence[float], bottoms: Sequence[float]
+    grid: _Grid,
+    chain: Sequence[int],
+    link: DrawnArrow,
+    x: dict[int, float],
+    tops: Sequence[float],
+    bottoms: Sequence[float],
 ) -> tuple[tuple[Point, ...], Point | None]:
     """The points of a link, from its own source to its own target, and the centre of its label."""
     if not chain:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
-from flowcabal_tui.headings.lines import Line
+from flowcabal_tui.headings.lines import HeadingLine
 from flowcabal_tui.headings.rules import is_untitled
 
 _LEADERS: Final = re.compile(r"(?:[.…·]{2,}|\t)[\s\d]*$")
@@ -17,7 +17,7 @@ _LEAST: Final = 3
 """So many headings in a row are a table; fewer are headings that occur twice, as in web novels."""
 
 
-def without_contents(lines: list[Line]) -> tuple[list[Line], int]:
+def without_contents(lines: list[HeadingLine]) -> tuple[list[HeadingLine], int]:
     """The lines without a table of contents and without the first of two equal headings; how long the table was."""
     places = [place for place, line in enumerate(lines) if line.heading]
     runs = [run for run in _runs(lines, places) if len(run) > 1]
@@ -42,7 +42,7 @@ def without_contents(lines: list[Line]) -> tuple[list[Line], int]:
     return kept, listed
 
 
-def _tables(lines: Sequence[Line], places: Sequence[int], runs: Sequence[list[int]]) -> dict[int, list[int]]:
+def _tables(lines: Sequence[HeadingLine], places: Sequence[int], runs: Sequence[list[int]]) -> dict[int, list[int]]:
     """By the first place of each run, the places in it of headings that come again later."""
     if not runs:
         return {}
@@ -60,7 +60,7 @@ def _tables(lines: Sequence[Line], places: Sequence[int], runs: Sequence[list[in
     }
 
 
-def _runs(lines: Sequence[Line], places: Sequence[int]) -> Iterator[list[int]]:
+def _runs(lines: Sequence[HeadingLine], places: Sequence[int]) -> Iterator[list[int]]:
     """Headings that have nothing but empty lines between them; the last of each may be a chapter's own."""
     run: list[int] = []
     for place in places:
@@ -72,7 +72,7 @@ def _runs(lines: Sequence[Line], places: Sequence[int]) -> Iterator[list[int]]:
         yield run
 
 
-def _by_number(lines: Sequence[Line], place: int, numbered: Mapping[tuple[str, int], int]) -> int:
+def _by_number(lines: Sequence[HeadingLine], place: int, numbered: Mapping[tuple[str, int], int]) -> int:
     """The last place of the number of a heading, if it has no title there or here; otherwise `place` itself.
 
     A table may have only numbers, or a book its titles only in the table; two titles are two chapters of two volumes.
@@ -81,15 +81,15 @@ def _by_number(lines: Sequence[Line], place: int, numbered: Mapping[tuple[str, i
     return last if _untitled(lines[place]) or _untitled(lines[last]) else place
 
 
-def _untitled(line: Line) -> bool:
+def _untitled(line: HeadingLine) -> bool:
     return line.heading is not None and is_untitled(_LEADERS.sub("", line.heading.title))
 
 
-def _number(line: Line) -> tuple[str, int] | None:
+def _number(line: HeadingLine) -> tuple[str, int] | None:
     return (line.heading.kind, line.heading.number) if line.heading and line.heading.number is not None else None
 
 
-def _key(line: Line) -> str:
+def _key(line: HeadingLine) -> str:
     """What a heading says, without the dots and the page number of a table."""
     title = line.heading.title if line.heading else ""
     return _SPACE.sub("", _LEADERS.sub("", title))

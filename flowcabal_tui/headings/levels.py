@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from flowcabal_tui.headings.lines import Line, bare_numbers
+from flowcabal_tui.headings.lines import HeadingLine, bare_numbers
 from flowcabal_tui.headings.rules import LONGEST, Heading, heading_of, possible_headings
 
 _MARK: Final = re.compile(r"^(#{1,3})[ \t]+(.*?)[ \t]*#*$")
@@ -17,39 +17,39 @@ _CHAPTER_UNITS: Final = "章回话話"
 _PARTS_OF_CHAPTERS: Final = ("节", "節", "幕", "折")
 
 
-def heading_lines(text: str, *, bare: bool) -> list[Line]:
+def heading_lines(text: str, *, bare: bool) -> list[HeadingLine]:
     """Every line of a novel with its Markdown level (0: none) and its heading."""
     possible = frozenset(possible_headings(text))
-    lines: list[Line] = []
+    lines: list[HeadingLine] = []
     after = 0
     for raw in text.split("\n"):
         at, after = after, after + len(raw) + 1
         is_possible = at in possible or raw[:1] == "#"
-        lines.append(_line(raw, at, bare) if is_possible else Line(raw, 0, None, at))
+        lines.append(_line(raw, at, bare) if is_possible else HeadingLine(raw, 0, None, at))
     return _without_running_text(_by_unit(_by_level(lines, is_outline=False)))
 
 
-def outline_lines(text: str, places: Sequence[int], *, bare: bool) -> list[Line]:
-    """Like `heading_lines` for an outline; consecutive lines that cannot be headings are one `Line`.
+def outline_lines(text: str, places: Sequence[int], *, bare: bool) -> list[HeadingLine]:
+    """Like `heading_lines` for an outline; consecutive lines that cannot be headings are one `HeadingLine`.
 
     `places` are those of `possible_headings`. A heading named as a volume is one, even if there is hardly a chapter; a
     novel may call its chapters Part One and Part Two.
     """
-    lines: list[Line] = []
+    lines: list[HeadingLine] = []
     after = 0
     for at in sorted({*places, *(match.start() for match in _MARKED.finditer(text))}):
         if at > after:
-            lines.append(Line(text[after : at - 1], 0, None, after))
+            lines.append(HeadingLine(text[after : at - 1], 0, None, after))
         end = text.find("\n", at)
         raw = text[at : end if end >= 0 else len(text)]
         lines.append(_line(raw, at, bare))
         after = at + len(raw) + 1
     if after < len(text):
-        lines.append(Line(text[after:], 0, None, after))
+        lines.append(HeadingLine(text[after:], 0, None, after))
     return _without_running_text(_by_unit(_by_level(lines, is_outline=True)))
 
 
-def _line(raw: str, at: int, bare: bool) -> Line:
+def _line(raw: str, at: int, bare: bool) -> HeadingLine:
     """A line that may be a heading."""
     mark = _MARK.match(raw)
     words = mark[2].strip() if mark else raw.strip()
@@ -58,10 +58,10 @@ def _line(raw: str, at: int, bare: bool) -> Line:
         heading = None
     if mark and words and heading is None:
         heading = Heading("chapter", words, trust="habit")
-    return Line(raw, len(mark[1]) if mark else 0, heading, at)
+    return HeadingLine(raw, len(mark[1]) if mark else 0, heading, at)
 
 
-def _by_level(lines: list[Line], *, is_outline: bool) -> list[Line]:
+def _by_level(lines: list[HeadingLine], *, is_outline: bool) -> list[HeadingLine]:
     """Decides which Markdown level holds chapters: what is above it is a volume, what is below is text."""
     marked = [line for line in lines if line.level and line.heading]
     if not marked:
@@ -79,7 +79,7 @@ def _by_level(lines: list[Line], *, is_outline: bool) -> list[Line]:
     if not named and (parts or count[top] == 1) and count[top + 1] > least:
         chapter_level = top + 1
     plain = any(line.heading and line.heading.trust == "sure" and not line.level for line in lines)
-    result: list[Line] = []
+    result: list[HeadingLine] = []
     for line in lines:
         heading = line.heading
         if line.level and heading and not (heading.trust == "sure" and heading.kind == "chapter"):
@@ -101,7 +101,7 @@ def _is_volume(heading: Heading) -> bool:
     return heading.kind == "volume" and heading.trust == "sure" and heading.number is not None
 
 
-def _by_unit(lines: list[Line]) -> list[Line]:
+def _by_unit(lines: list[HeadingLine]) -> list[HeadingLine]:
     """In a book of 章 or 回, a 节 is a part of a chapter's text and a 集 holds chapters."""
     units = {line.heading.unit for line in lines if line.heading and line.heading.trust in ("sure", "habit")}
     if not units & set(_CHAPTER_UNITS):
@@ -117,13 +117,13 @@ def _by_unit(lines: list[Line]) -> list[Line]:
     return result
 
 
-def _without_running_text(lines: list[Line]) -> list[Line]:
+def _without_running_text(lines: list[HeadingLine]) -> list[HeadingLine]:
     """Headings that are not sure (第四回下文…) count only if they are the book's habit or come next in number."""
     trust = Counter(line.heading.trust for line in lines if line.heading)
     habit = trust["habit"] > trust["sure"]
     counted = bare_numbers(lines)
     last = 0
-    result: list[Line] = []
+    result: list[HeadingLine] = []
     for place, line in enumerate(lines):
         heading = line.heading
         if heading and heading.trust == "bare":

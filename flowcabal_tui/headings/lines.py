@@ -12,7 +12,7 @@ _LEAST_COUNTED: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class HeadingLine:
     """A line with its Markdown level (0: none) and its heading; `at` is its start in the text."""
 
     text: str
@@ -21,7 +21,7 @@ class Line:
     at: int = 0
 
 
-def bare_numbers(lines: Sequence[Line]) -> frozenset[int]:
+def bare_numbers(lines: Sequence[HeadingLine]) -> frozenset[int]:
     """The places of lines that are chapters by a number alone (12, 一、雪, III. The Ferry).
 
     Only for a book without other numbered chapters: one after the other from 1 (or 0), three at least; a count may

@@ -13,7 +13,7 @@ from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.outline import Outline, OutlinePart, PartKind
 from flowcabal_tui.headings.contents import without_contents
 from flowcabal_tui.headings.levels import outline_lines
-from flowcabal_tui.headings.lines import Line
+from flowcabal_tui.headings.lines import HeadingLine
 from flowcabal_tui.headings.numerals import NUMERAL, chinese_number, leading_number
 from flowcabal_tui.headings.rules import heading_of, possible_headings, title_words
 
@@ -81,7 +81,7 @@ def _headed(text: str) -> Iterator[_Found]:
             )
 
 
-def _is_chapter(line: Line) -> bool:
+def _is_chapter(line: HeadingLine) -> bool:
     return line.heading is not None and line.heading.kind == "chapter"
 
 

@@ -11,7 +11,7 @@ from flowcabal_tui.domain.manuscript import ImportedChapter
 from flowcabal_tui.domain.text import han_count, word_count
 from flowcabal_tui.headings.contents import without_contents
 from flowcabal_tui.headings.levels import heading_lines
-from flowcabal_tui.headings.lines import Line
+from flowcabal_tui.headings.lines import HeadingLine
 from flowcabal_tui.headings.rules import Heading, heading_of, is_untitled
 from flowcabal_tui.locale import _
 
@@ -61,7 +61,7 @@ def split_chapters(
     return tuple(found), (*warnings, *oddities(found))
 
 
-def _pieces(lines: Sequence[Line]) -> tuple[str, list[ImportedChapter]]:
+def _pieces(lines: Sequence[HeadingLine]) -> tuple[str, list[ImportedChapter]]:
     """The text before the first heading, and the chapters."""
     chapters_exist = any(line.heading and line.heading.kind == "chapter" for line in lines)
     front = ""
@@ -98,7 +98,7 @@ def _pieces(lines: Sequence[Line]) -> tuple[str, list[ImportedChapter]]:
 
 
 def _without_book_title(
-    lines: Sequence[Line], front: str, found: list[ImportedChapter]
+    lines: Sequence[HeadingLine], front: str, found: list[ImportedChapter]
 ) -> tuple[str, list[ImportedChapter]]:
     """A first Markdown heading that is alone above all chapters is the book's title, not a volume."""
     above = [line for line in lines if line.heading and line.level and line.heading.kind == "volume"]

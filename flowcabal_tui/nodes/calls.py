@@ -61,7 +61,7 @@ def depth_name(depth: Any) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class SubflowCall:
     """A sub-flow node: the caller (`id@version`), the called workflow, and the input that bounds the depth."""
 
     caller: str
@@ -70,16 +70,16 @@ class Call:
     bound: str | None
 
 
-def calls(workflow: Workflow) -> tuple[Call, ...]:
+def calls(workflow: Workflow) -> tuple[SubflowCall, ...]:
     """The calls that a workflow makes, those in bodies too. Raises WorkflowError for a node that cannot be read."""
     return tuple(_calls(workflow.reference, workflow.nodes))
 
 
-def _calls(caller: str, nodes: Iterable[Node]) -> Iterator[Call]:
+def _calls(caller: str, nodes: Iterable[Node]) -> Iterator[SubflowCall]:
     for node in nodes:
         kind, params = kind_and_params(node)
         if isinstance(params, SubflowParams):
-            yield Call(caller, node, params.ref, depth_name(params.depth))
+            yield SubflowCall(caller, node, params.ref, depth_name(params.depth))
         for _field, body in kind.bodies(params):
             yield from _calls(caller, body.nodes)
 
@@ -102,7 +102,7 @@ def check_calls(workflow: Workflow, library: Mapping[str, Workflow]) -> tuple[Fi
     return tuple(found)
 
 
-def _reached(workflow: Workflow, known: Mapping[str, Workflow]) -> list[Call]:
+def _reached(workflow: Workflow, known: Mapping[str, Workflow]) -> list[SubflowCall]:
     """The calls of known workflows that can occur, by any caller."""
     seen, waiting, made = {workflow.reference}, [workflow], []
     while waiting:
@@ -125,7 +125,7 @@ def _all_from(start: str, targets: Mapping[str, Collection[str]]) -> set[str]:
     return seen
 
 
-def _unknown(call: Call, known: Mapping[str, Workflow]) -> Finding:
+def _unknown(call: SubflowCall, known: Mapping[str, Workflow]) -> Finding:
     return Finding(
         code="UNKNOWN_WORKFLOW",
         node=call.node.id,
@@ -136,7 +136,7 @@ def _unknown(call: Call, known: Mapping[str, Workflow]) -> Finding:
     )
 
 
-def _endless(call: Call) -> Finding:
+def _endless(call: SubflowCall) -> Finding:
     return Finding(
         code="ENDLESS_CALLS",
         node=call.node.id,

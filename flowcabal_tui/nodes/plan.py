@@ -21,7 +21,7 @@ from flowcabal_tui.nodes.size import MAX_NODES
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlannedNode:
     """A node with its kind. `needs` are its data, in declared order; `controls` the edges that lead to it."""
 
     node: Node
@@ -43,7 +43,7 @@ class Step:
 class Plan:
     """The steps of a graph by id, in the document's order."""
 
-    steps: Mapping[NodeId, Step]
+    steps: Mapping[NodeId, PlannedNode]
     durations: Mapping[NodeId, float] = field(default_factory=dict)
     """Recent durations of nodes, in seconds; for the critical path."""
 
@@ -150,7 +150,7 @@ def _planned(
     leading: dict[NodeId, list[Edge]] = {}
     for edge in edges:
         leading.setdefault(edge.target, []).append(edge)
-    steps: dict[NodeId, Step] = {}
+    steps: dict[NodeId, PlannedNode] = {}
     for node in nodes:
         kind, params = kind_and_params(node)
         named, reads_state = needs_of(kind, params, known)
@@ -162,7 +162,7 @@ def _planned(
             raise WorkflowError(
                 _("Node {node} needs {source}, which is not in the workflow.").format(node=node.id, source=lost[0])
             )
-        steps[node.id] = Step(
+        steps[node.id] = PlannedNode(
             node=node,
             kind=kind,
             params=params,

@@ -111,7 +111,7 @@ class ProfileView:
 
 
 @dataclass(frozen=True, slots=True)
-class SourceText:
+class OpenedSource:
     """An opened context source: its text, and the cited span (-1: all of it)."""
 
     uri: str

@@ -48,7 +48,7 @@ _KEPT: Final = 256 * _MIB
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class WorkLimits:
     """Bounds of one piece of work.
 
     `cpu_seconds` (whole) do not depend on what else the machine does; `seconds` end work that only waits.
@@ -60,15 +60,15 @@ class Limits:
     memory: int = 1024
 
 
-USUAL: Final = Limits()
+USUAL: Final = WorkLimits()
 
 
-def looking_for_names(characters: int) -> Limits:
+def looking_for_names(characters: int) -> WorkLimits:
     """The limits for finding the names in a text of `characters` characters: a million takes some 6 s."""
-    return Limits(USUAL.cpu_seconds + characters // 10_000, USUAL.seconds + characters / 1_000)
+    return WorkLimits(USUAL.cpu_seconds + characters // 10_000, USUAL.seconds + characters / 1_000)
 
 
-READING: Final = Limits(cpu_seconds=10, seconds=60.0, memory=300)
+READING: Final = WorkLimits(cpu_seconds=10, seconds=60.0, memory=300)
 """For files of others. A novel of five million characters takes 1.3 s and 60 MiB."""
 
 
@@ -83,7 +83,7 @@ class Workshop:
         self,
         work: Callable[[*Arguments], T],
         *arguments: *Arguments,
-        limits: Limits = USUAL,
+        limits: WorkLimits = USUAL,
     ) -> T:
         """Runs a pure module-level function in the helper process. Raises its errors unchanged, in the language of this
         process.
@@ -135,7 +135,7 @@ class Workshop:
         await process.stdin.drain()
         await process.stdout.readexactly(len(_TAKEN))
 
-    async def _answer(self, limits: Limits) -> tuple[bytes, bytes]:
+    async def _answer(self, limits: WorkLimits) -> tuple[bytes, bytes]:
         process = self._process
         if process is None or process.stdout is None:
             raise ConnectionError
@@ -241,7 +241,7 @@ def _pickled(error: Exception) -> bytes:
 
 
 @contextmanager
-def _limited(limits: Limits) -> Iterator[None]:
+def _limited(limits: WorkLimits) -> Iterator[None]:
     """Out of processor time the kernel ends this process (SIGXCPU); out of memory Python raises MemoryError."""
     seconds = math.ceil(time.process_time()) + limits.cpu_seconds
     space = _address_space() + limits.memory * _MIB if _address_space() else resource.RLIM_INFINITY

@@ -19,7 +19,7 @@ from flowcabal_tui.runner.retries import mended_key, retried, stopped_key
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class NodeCall:
     """A model call. `request` is the request of the node, `key` its content key, `so_far` the text that the answer
     continues.
     """
@@ -62,7 +62,7 @@ class Call:
             given |= {"paragraphs": self.retry.paragraphs} if self.mends else {}
         return given | ({"receipt": to_plain(self.receipt)} if self.receipt else {})
 
-    def of_whole(self) -> Call:
+    def of_whole(self) -> NodeCall:
         """The same retry, but for the whole text."""
         return replace(self, retry=replace(self.retry, paragraphs=()), key=Digest("")) if self.retry else self
 

@@ -38,7 +38,7 @@ def continued_key(key: Digest, so_far: str) -> Digest:
     return digest_of([key, "continued", digest(so_far)])
 
 
-class Seam:
+class ContinuationSeam:
     """Passes on a continuation, without the words that repeat the end of the text before it."""
 
     def __init__(self, before: str) -> None:

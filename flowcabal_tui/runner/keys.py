@@ -16,7 +16,7 @@ from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.domain.text import digest, digest_of
 from flowcabal_tui.domain.workflow import PromptParams
 from flowcabal_tui.nodes.base import NodeKind
-from flowcabal_tui.nodes.plan import Step
+from flowcabal_tui.nodes.plan import PlannedNode
 from flowcabal_tui.runner.scope import Frame
 
 
@@ -55,7 +55,7 @@ def with_feedback(request: ModelRequest, feedback: str) -> ModelRequest:
     return replace(request, messages=(*others, Message(last.role, text)))
 
 
-def node_key(frame: Frame, step: Step, fingerprint: Any) -> Digest:
+def node_key(frame: Frame, step: PlannedNode, fingerprint: Any) -> Digest:
     """The key of a node from digests alone: no text is read.
 
     It covers kind, version and parameters, the joins of blocks, the outputs that it reads, in declared order, all other

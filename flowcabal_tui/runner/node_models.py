@@ -26,11 +26,11 @@ from flowcabal_tui.domain.model_ports import ModelPort
 from flowcabal_tui.domain.run import Attempt, Evaluation, Retry
 from flowcabal_tui.domain.workflow import PromptParams, TextBlock
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes.plan import Step
+from flowcabal_tui.nodes.plan import PlannedNode
 from flowcabal_tui.protocol.runs import NodeEvaluated, NodeStarted, NodeThinking
 from flowcabal_tui.runner.attempts import done_payload, served_attempt, stored_result
-from flowcabal_tui.runner.calls import Call
-from flowcabal_tui.runner.continuing import Seam
+from flowcabal_tui.runner.calls import NodeCall
+from flowcabal_tui.runner.continuing import ContinuationSeam
 from flowcabal_tui.runner.fold import NodeFold
 from flowcabal_tui.runner.keys import outcome_key, request_key, sample_key
 from flowcabal_tui.runner.node_report import NodeReport
@@ -43,7 +43,7 @@ from flowcabal_tui.runner.streaming import StreamedText
 class JournalledModels:
     """Implements `NodeModels`. `past` is the fold of the node's log."""
 
-    def __init__(self, frame: Frame, step: Step, past: NodeFold, report: NodeReport) -> None:
+    def __init__(self, frame: Frame, step: PlannedNode, past: NodeFold, report: NodeReport) -> None:
         self._frame, self._past, self.report = frame, past, report
         self._scope, self._services = frame.scope, frame.scope.services
         self._node, self._kind = step.node, step.kind
@@ -119,7 +119,7 @@ class JournalledModels:
         retry: Retry | None = None,
     ) -> Attempt:
         receipt = injection.receipt if injection else None
-        call = Call(self._model(params), params, request, number, retry, receipt)
+        call = NodeCall(self._model(params), params, request, number, retry, receipt)
         if call.mends:
             if (mended := await self._mended(call)) is not None:
                 return call.completed(mended)
@@ -135,7 +135,7 @@ class JournalledModels:
                 attempt = await self._begun(call)
         return call.completed(attempt)
 
-    async def _mended(self, call: Call) -> Attempt | None:
+    async def _mended(self, call: NodeCall) -> Attempt | None:
         """The previous attempt with the paragraphs of an answer inserted; None when these could not be placed."""
         journal, past = self._services.journal, self._past.attempts.get(call.number)
         base = request_key(self._kind, call.asked, call.model.endpoint, call.params.sample)
@@ -152,7 +152,7 @@ class JournalledModels:
             attempt = await self._begun(call)
         return attempt if attempt.key != call.key else None
 
-    async def _begun(self, call: Call) -> Attempt:
+    async def _begun(self, call: NodeCall) -> Attempt:
         """Makes the call, from the start or from the text so far.
 
         If it could take the run past its limit, a person is asked first, and no slot is held meanwhile. An answer that
@@ -179,7 +179,7 @@ class JournalledModels:
         text = await self._services.journal.partial_text(self._scope.id, self._path, number)
         return text if text.strip() else ""
 
-    async def _served(self, stored: StoredResult, call: Call) -> Attempt:
+    async def _served(self, stored: StoredResult, call: NodeCall) -> Attempt:
         attempt = served_attempt(call.number, stored)
         past = self._past.attempts.get(call.number)
         if past is None or not past.done:
@@ -206,7 +206,7 @@ class JournalledModels:
             sample += 1
         return sample_key(request, sample)
 
-    async def _restart(self, call: Call) -> None:
+    async def _restart(self, call: NodeCall) -> None:
         """Discards the text streamed by an interrupted try of the same attempt, unless it is continued.
 
         If the process died while streaming, an estimate of the cost is booked here.
@@ -222,7 +222,7 @@ class JournalledModels:
                 role, endpoint = call.params.role, call.model.endpoint
                 await self._services.spend.cut(role, self._purpose, endpoint, call.asked, partial)
 
-    async def _call(self, call: Call) -> Attempt:
+    async def _call(self, call: NodeCall) -> Attempt:
         self.report.state("ready")
         model, number, request = call.model, call.number, call.sent
         async with (
@@ -254,7 +254,7 @@ class JournalledModels:
             await _to_the_end(self._paid(call, request, attempt, arrived))  # before the place is given to another
         return attempt
 
-    async def _paid(self, call: Call, request: ModelRequest, attempt: Attempt, arrived: list[str]) -> None:
+    async def _paid(self, call: NodeCall, request: ModelRequest, attempt: Attempt, arrived: list[str]) -> None:
         """Stores and books a paid answer; one that cannot be stored is booked too."""
         events = [self.report.event("attempt-done", attempt.number, **done_payload(attempt))]
         if call.mends and attempt.key == call.key:
@@ -271,7 +271,7 @@ class JournalledModels:
             else:
                 await spend.spent(role, self._purpose, endpoint, request, attempt.usage)
 
-    async def _lost(self, call: Call, request: ModelRequest, usage: Usage | None, arrived: list[str]) -> None:
+    async def _lost(self, call: NodeCall, request: ModelRequest, usage: Usage | None, arrived: list[str]) -> None:
         """Books the provider's count for a try without an answer, or an estimate from the text that arrived."""
         spend, role, endpoint = self._services.spend, call.params.role, call.model.endpoint
         if usage is not None:
@@ -281,11 +281,11 @@ class JournalledModels:
         arrived.clear()
 
     async def _stream(
-        self, call: Call, request: ModelRequest, arrived: list[str], reservation: object
+        self, call: NodeCall, request: ModelRequest, arrived: list[str], reservation: object
     ) -> tuple[str, Finished]:
         """Streams one try. `arrived` collects its text, thoughts included."""
         number, so_far = call.number, call.so_far
-        streamed, seam = StreamedText(self._scope, self._path, number, so_far), Seam(so_far)
+        streamed, seam = StreamedText(self._scope, self._path, number, so_far), ContinuationSeam(so_far)
         finished: Finished | None = None
         waited = False
         try:

@@ -6,7 +6,7 @@ from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.journal import EventKind, RunEvent
 from flowcabal_tui.domain.run import NodeState
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes.plan import Step
+from flowcabal_tui.nodes.plan import PlannedNode
 from flowcabal_tui.protocol.runs import NodeRetrying, NodeStateChanged
 from flowcabal_tui.runner.scope import Frame
 
@@ -14,7 +14,7 @@ from flowcabal_tui.runner.scope import Frame
 class NodeReport:
     """Emits the events and log lines of one node of a run."""
 
-    def __init__(self, frame: Frame, step: Step) -> None:
+    def __init__(self, frame: Frame, step: PlannedNode) -> None:
         self._frame, self._node = frame, step.node
         self._scope, self._services = frame.scope, frame.scope.services
         self.path = NodeId(frame.path + step.node.id)

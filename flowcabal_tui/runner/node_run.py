@@ -23,7 +23,7 @@ from flowcabal_tui.domain.text import digest, digest_of
 from flowcabal_tui.domain.workflow import Blocks, Body, InquiryBlock, Node, TextBlock, Workflow
 from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.nodes.base import Produced
-from flowcabal_tui.nodes.plan import Step, plan
+from flowcabal_tui.nodes.plan import PlannedNode, plan
 from flowcabal_tui.protocol.runs import NodeIteration, NodeNeedsHuman
 from flowcabal_tui.runner.attempts import done_payload, stored_result
 from flowcabal_tui.runner.effects import again
@@ -32,7 +32,7 @@ from flowcabal_tui.runner.keys import node_key
 from flowcabal_tui.runner.node_models import JournalledModels
 from flowcabal_tui.runner.node_report import NodeReport
 from flowcabal_tui.runner.ports import ASK_AT_LIMIT, TELL_WAIT, ActionsPort
-from flowcabal_tui.runner.scope import Frame, Moment
+from flowcabal_tui.runner.scope import Frame, NamesAtMoment
 from flowcabal_tui.runner.streaming import StreamedText
 
 OPTIONS: Final[Mapping[QuestionKind, tuple[DecisionKind, ...]]] = {
@@ -66,7 +66,7 @@ class NodeRun:
     """Implements `NodeContext`. `past` is the fold of the node's log."""
 
     def __init__(
-        self, host: Host, frame: Frame, step: Step, past: NodeFold, models: JournalledModels | None = None
+        self, host: Host, frame: Frame, step: PlannedNode, past: NodeFold, models: JournalledModels | None = None
     ) -> None:
         self._host, self._frame, self._step, self._past = host, frame, step, past
         self._scope, self._services = frame.scope, frame.scope.services
@@ -121,7 +121,7 @@ class NodeRun:
         return self._frame.names
 
     def names_at(self, moment: str) -> Mapping[str, Any]:
-        return Moment(self._frame.names, partial(self._state_at, moment))
+        return NamesAtMoment(self._frame.names, partial(self._state_at, moment))
 
     def _state_at(self, moment: str) -> Mapping[str, Any]:
         """The state at a moment.

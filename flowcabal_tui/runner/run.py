@@ -16,7 +16,7 @@ from flowcabal_tui.domain.journal import RunEvent
 from flowcabal_tui.domain.run import Attempt, Decision, NodeState, RunState
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import Produced, Rejected
-from flowcabal_tui.nodes.plan import Plan, Step, plan
+from flowcabal_tui.nodes.plan import Plan, PlannedNode, plan
 from flowcabal_tui.protocol.runs import (
     NodeCompleted,
     NodeStateChanged,
@@ -180,7 +180,7 @@ class Run:
         self.scope.services.emit(NodeStateChanged(self.scope.id, path, "cancelled"))
         return True
 
-    def at_once(self, frame: Frame, step: Step) -> Output | None:
+    def at_once(self, frame: Frame, step: PlannedNode) -> Output | None:
         path = NodeId(frame.path + step.node.id)
         past = self._past.node(path)
         if (pinned := self.scope.pins.get(path)) is not None:
@@ -192,7 +192,7 @@ class Run:
             return self._restored(frame, step, path, past)
         return self._from_earlier_run(frame, step, path, past)
 
-    def _restored(self, frame: Frame, step: Step, path: NodeId, past: NodeFold) -> Output:
+    def _restored(self, frame: Frame, step: PlannedNode, path: NodeId, past: NodeFold) -> Output:
         """The output with which the node ended in an earlier process."""
         output = Output(self._texts[past.digest], past.form, past.digest)
         attempts = past.attempts.get(past.chosen)
@@ -200,7 +200,7 @@ class Run:
         self._emit_done(path, output, attempts.attempt(output.stored) if attempts else None)
         return output
 
-    def _from_earlier_run(self, frame: Frame, step: Step, path: NodeId, past: NodeFold) -> Output | None:
+    def _from_earlier_run(self, frame: Frame, step: PlannedNode, path: NodeId, past: NodeFold) -> Output | None:
         """The output of an equal node, unless a new sample was requested or attempts of this run have begun."""
         if past.attempts or not step.kind.reusable:
             return None
@@ -238,7 +238,7 @@ class Run:
             )
             self._served = {}
 
-    async def node(self, frame: Frame, step: Step) -> Output | None:
+    async def node(self, frame: Frame, step: PlannedNode) -> Output | None:
         path = NodeId(frame.path + step.node.id)
         past = self._past.node(path)
         run = self._prepared.pop(path, None) or NodeRun(self, frame, step, past)
@@ -265,7 +265,9 @@ class Run:
             run.let_go()
         return None
 
-    async def _run_kind(self, frame: Frame, step: Step, run: NodeRun, past: NodeFold) -> tuple[Output, Attempt | None]:
+    async def _run_kind(
+        self, frame: Frame, step: PlannedNode, run: NodeRun, past: NodeFold
+    ) -> tuple[Output, Attempt | None]:
         """Runs the kind and records how the node ended: output, event and key in one transaction."""
         journal = self.scope.services.journal
         begun = asyncio.get_running_loop().time()

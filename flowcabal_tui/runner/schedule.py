@@ -15,7 +15,7 @@ from typing import Protocol
 
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.items import Output
-from flowcabal_tui.nodes.plan import Step
+from flowcabal_tui.nodes.plan import PlannedNode
 from flowcabal_tui.runner.scope import Frame
 
 
@@ -27,11 +27,11 @@ class Nodes(Protocol):
         """True when no new node may start."""
         ...
 
-    def at_once(self, frame: Frame, step: Step) -> Output | None:
+    def at_once(self, frame: Frame, step: PlannedNode) -> Output | None:
         """The output if it is known without running the node: restored, frozen, or served from an earlier run."""
         ...
 
-    async def node(self, frame: Frame, step: Step) -> Output | None:
+    async def node(self, frame: Frame, step: PlannedNode) -> Output | None:
         """Runs a node to its end; None when it has no output. Never raises."""
         ...
 
@@ -156,7 +156,7 @@ class Schedule:
             self._active[node] = self._loop.create_task(self._run(node, path, step))
             self._nodes.began(path, partial(self._stop, node, path))
 
-    def _may_run(self, step: Step) -> bool:
+    def _may_run(self, step: PlannedNode) -> bool:
         """False when a branch was not taken, or when an output that the node needs is missing for that reason."""
         outputs = self._frame.outputs
         gone = self._skipped.intersection(step.needs) if self._skipped else ()
@@ -167,7 +167,7 @@ class Schedule:
             for edge in step.controls
         )
 
-    async def _run(self, node: NodeId, path: NodeId, step: Step) -> None:
+    async def _run(self, node: NodeId, path: NodeId, step: PlannedNode) -> None:
         try:
             output = await self._nodes.node(self._frame, step)
         except Exception as error:  # what `node` never raises: reported by the run, which must not hang

@@ -157,7 +157,7 @@ class Results(Mapping[str, Any]):
         return sum(1 for _node in self)
 
 
-class Moment(Mapping[str, Any]):
+class NamesAtMoment(Mapping[str, Any]):
     """The names at one moment; `state` is called when the state is read."""
 
     def __init__(self, names: Mapping[str, Any], state: Callable[[], Mapping[str, Any]]) -> None:

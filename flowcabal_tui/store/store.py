@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.store.memory.records import Records
     from flowcabal_tui.store.runs.builds import BuildRows
     from flowcabal_tui.store.runs.comparisons import ComparisonRows
-    from flowcabal_tui.store.runs.journal import Answers
+    from flowcabal_tui.store.runs.journal import PaidAnswers
     from flowcabal_tui.store.runs.runs import Runs
     from flowcabal_tui.store.runs.standings import Standings
     from flowcabal_tui.store.runs.states import States
@@ -167,11 +167,11 @@ class Store:
         return ComparisonRows(self._database, self._clock)
 
     @cached_property
-    def answers(self) -> Answers:
+    def answers(self) -> PaidAnswers:
         """Paid answers of models."""
-        from flowcabal_tui.store.runs.journal import Answers
+        from flowcabal_tui.store.runs.journal import PaidAnswers
 
-        return Answers(self.runs)
+        return PaidAnswers(self.runs)
 
     @cached_property
     def workflows(self) -> Workflows:

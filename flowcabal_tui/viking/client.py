@@ -72,7 +72,7 @@ class FileWrite:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ListingEntry:
     """One line of a listing."""
 
     uri: str
@@ -170,12 +170,12 @@ class KnowledgeClient:
         """The L1 of a directory."""
         return str(await self._call("GET", "content/overview", params={"uri": uri}))
 
-    async def ls(self, uri: str) -> tuple[Entry, ...]:
+    async def ls(self, uri: str) -> tuple[ListingEntry, ...]:
         """The entries of a directory, hidden files too."""
         params = {"uri": uri, "show_all_hidden": True, "node_limit": _FILES_LISTED}
         return _entries(await self._call("GET", "fs/ls", params=params))
 
-    async def tree(self, uri: str) -> tuple[Entry, ...]:
+    async def tree(self, uri: str) -> tuple[ListingEntry, ...]:
         """Everything below a directory, hidden files included."""
         params = {"uri": uri, "show_all_hidden": True, "node_limit": _FILES_LISTED, "level_limit": _LEVELS_LISTED}
         return _entries(await self._call("GET", "fs/tree", params=params, seconds=self._work_seconds))
@@ -318,8 +318,8 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _entries(value: Any) -> tuple[Entry, ...]:
-    return tuple(Entry(str(line["uri"]), bool(line.get("isDir"))) for line in value or ())
+def _entries(value: Any) -> tuple[ListingEntry, ...]:
+    return tuple(ListingEntry(str(line["uri"]), bool(line.get("isDir"))) for line in value or ())
 
 
 def _queue_state(answer: Mapping[str, Any]) -> QueueState:

@@ -54,7 +54,7 @@ def network_environment(temporary: Path) -> dict[str, str]:
     return minimal_environment() | network | {"TMPDIR": str(temporary)}
 
 
-class Tool(Protocol):
+class InstallTool(Protocol):
     """Command lines of a program that creates an environment and installs into it, with the user's own settings."""
 
     @property
@@ -132,7 +132,7 @@ def _places(addresses: Iterable[object]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(host_of(text) or clean_line(without_login(text)) for text in found))
 
 
-def find_tool(wanted: ToolName | None = None) -> Tool:
+def find_tool(wanted: ToolName | None = None) -> InstallTool:
     """uv if it is on PATH, since it is many times as fast; pip if there is no uv, if the user has settings only for
     pip, or if pip is `wanted`.
 

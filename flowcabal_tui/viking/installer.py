@@ -25,7 +25,7 @@ from flowcabal_tui.domain.text import clean, clean_line, without_login
 from flowcabal_tui.locale import _
 from flowcabal_tui.system.processes import NEUTRAL_FOLDER
 from flowcabal_tui.viking.child import GuardedChild
-from flowcabal_tui.viking.install_tools import Tool, network_environment
+from flowcabal_tui.viking.install_tools import InstallTool, network_environment
 from flowcabal_tui.viking.installed import Installed, command_in, installation_folder, installed, record, unused
 
 Step = Literal["environment", "fetching", "installing", "proving"]
@@ -77,7 +77,7 @@ class Installation:
     Leaving it early keeps only the downloads for the next try; after a full disk, nothing is kept.
     """
 
-    def __init__(self, tool: Tool, *, needed: int = NEEDED_MEGABYTES, tries: int = _LOCK_TRIES) -> None:
+    def __init__(self, tool: InstallTool, *, needed: int = NEEDED_MEGABYTES, tries: int = _LOCK_TRIES) -> None:
         """`needed`: megabytes that must be free; `tries`: checks, four per second, for the end of another installer."""
         self._tool, self._needed, self._tries = tool, needed, tries
         self._places = _Places(installation_folder())

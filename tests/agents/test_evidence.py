@@ -12,7 +12,7 @@ import pytest
 
 from flowcabal_tui.agents.checking.checker import material_of, sources_at_most
 from flowcabal_tui.agents.checking.evidence.ranking import largest
-from flowcabal_tui.agents.checking.evidence.reading import Reader, stem
+from flowcabal_tui.agents.checking.evidence.reading import TextReader, stem
 from flowcabal_tui.agents.checking.evidence.search import evidence_for
 from flowcabal_tui.agents.checking.evidence.statements import statements_of
 from flowcabal_tui.agents.checking.judged import JudgedDraft
@@ -71,7 +71,7 @@ def texts(found: Sequence[SourceText]) -> str:
 def test_a_statement_has_its_names_those_before_it_and_its_kinds() -> None:
     face = "林远的脸上有一道长长的刀疤，人人都看得见，可是没有人敢去问一问。"
     draft = f"{face}他今年已经四十岁了，还没有娶妻，家里只有一个老母亲。\n门开着。"
-    first, second, last = statements_of(draft, NameIndex((LIN, SU)).find(draft), Reader("zh"))
+    first, second, last = statements_of(draft, NameIndex((LIN, SU)).find(draft), TextReader("zh"))
     assert (first.subjects, first.kinds & {"appearance", "age", "kin"}) == ({LIN.id: 1.0}, {"appearance"})
     assert {"age", "kin"} <= second.kinds
     assert 0 < second.subjects[LIN.id] < 1
@@ -83,7 +83,7 @@ def test_a_statement_has_its_names_those_before_it_and_its_kinds() -> None:
 def test_english_words_are_looked_up_by_their_stems() -> None:
     assert {stem("curls"), stem("curled"), stem("curling")} == {"curl"}
     assert stem("dress") == "dress"
-    reader = Reader("en")
+    reader = TextReader("en")
     assert reader.words("She looked at her curls") == {"curl"}
     assert reader.forms("curls") == {"curl": frozenset({"curl", "curls"})}
     assert {"appearance", "kin"} <= reader.said("Her uncle had a red beard.").kinds

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flowcabal_tui.agents.context.expects import Expected, expected, shows_pages, told_by, wished_length
+from flowcabal_tui.agents.context.expects import Requirements, expected, shows_pages, told_by, wished_length
 from flowcabal_tui.domain.ids import ChapterId, NodeId
 from flowcabal_tui.domain.memory import Evidence
 from flowcabal_tui.domain.story import Fact, RecordId, Story
@@ -56,7 +56,7 @@ async def test_the_length_is_the_wished_one_or_the_goal_or_that_of_the_book() ->
     assert (await expected(view, "900 words", 2_000)).length == "About 900 words, as the writer wishes."
     assert (await expected(view, "", 2_000)).length == "About 2,000 words, the goal of a chapter."
     assert "as the chapters of this book have" in (await expected(view, "", 0)).length
-    assert await expected(book().before(1), "", 0) == Expected()
+    assert await expected(book().before(1), "", 0) == Requirements()
     assert (await expected(book("zh").before(1), "3000字", 0)).length == "约 3000 字（作者的要求）。"
 
 

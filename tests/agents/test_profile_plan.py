@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from flowcabal_tui.agents.curation.profile_plan import Changes, cast_of, due_profiles
+from flowcabal_tui.agents.curation.profile_plan import ChangedPeople, cast_of, due_profiles
 from flowcabal_tui.agents.profile_kinds import ProfileKinds
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.memory import Evidence, Mention
@@ -87,7 +87,7 @@ def test_what_the_reading_says_decides_whom_a_chapter_changed_not_how_often_it_n
     mentions = [
         Mention(person(name).id, ChapterId("c5"), 5, at, at + 1) for name, n in named.items() for at in range(n)
     ]
-    changes = Changes([fact("1", "暗线", "甲"), fact("2", "甲"), fact("3", "丙", chapter="c4")])
+    changes = ChangedPeople([fact("1", "暗线", "甲"), fact("2", "甲"), fact("3", "丙", chapter="c4")])
     changed = changes.by({ChapterId("c5")})
     assert [entity.name for entity in cast_of(mentions, CAST, changed)] == ["甲", "暗线"]
     assert changes.newest({ChapterId("c4"): 4, ChapterId("c5"): 5}) == {
@@ -96,7 +96,7 @@ def test_what_the_reading_says_decides_whom_a_chapter_changed_not_how_often_it_n
 
 
 def test_who_got_no_place_after_an_earlier_chapter_is_owed_one() -> None:
-    changed = Changes([fact("1", "甲")]).by({ChapterId("c5")})
+    changed = ChangedPeople([fact("1", "甲")]).by({ChapterId("c5")})
     assert [entity.name for entity in cast_of((), CAST, changed, (person("丙").id, person("甲").id))] == ["甲", "丙"]
 
 
@@ -105,4 +105,4 @@ def test_who_learns_a_fact_and_whose_relation_ends_is_changed() -> None:
     knower = Knower(person("乙").id, here, (Evidence("…", here, 0, 9),))
     secret = replace(fact("1", "甲", chapter="c2"), known_by=(knower,))
     over = Relation(RecordId("2"), person("丙").id, person("城").id, "守", since=there, until=here)
-    assert set(Changes([secret, over]).by({here})) >= {person("乙").id, person("丙").id, person("城").id}
+    assert set(ChangedPeople([secret, over]).by({here})) >= {person("乙").id, person("丙").id, person("城").id}

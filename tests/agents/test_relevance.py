@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from flowcabal_tui.agents.context.intent import Reading, read_intent
+from flowcabal_tui.agents.context.intent import SceneReading, read_intent
 from flowcabal_tui.agents.context.relevance import Relevance, Weighed, _Hits, _most_telling, _of_things, weigh
 from flowcabal_tui.agents.context.things import cohesion
 from flowcabal_tui.agents.context.unknown_names import beside
@@ -23,7 +23,7 @@ async def ranked(book: FakeBook, prompt: str, language: str = "zh") -> Relevance
     return weighed.relevance(await view.chapter_texts(weighed.shortlist(50)), 50)
 
 
-def _asked(reading: Reading) -> list[str]:
+def _asked(reading: SceneReading) -> list[str]:
     return [*(form for name in reading.names for form in name.forms), *reading.words]
 
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from flowcabal_tui.project.bench.bench_report import Asked, tried
+from flowcabal_tui.project.bench.bench_report import LabelledQueries, tried
 from flowcabal_tui.project.bench.bench_scores import read_labels
 from flowcabal_tui.project.bench.context_bench import BenchSettings, chapter_lengths, imported, read_queries
 from tests.bench.report import Figure, checked, given
@@ -84,7 +84,7 @@ async def _child(task: str, bench: Path, novel: str, size: int, folder: Path) ->
     book = await imported(folder / novel, queries[0].language, size)
     if task == "import":
         return
-    asked = Asked(book, queries, read_labels(file), chapter_lengths(folder / novel))
+    asked = LabelledQueries(book, queries, read_labels(file), chapter_lengths(folder / novel))
     trial, found = await tried("", [asked], BenchSettings())
     core, database = trial.means[-1], book.folder / ".flowcabal" / "project.db"
     texts = sum(each.stat().st_size for each in (book.folder / "manuscript").glob("*.md"))

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from flowcabal_tui.cli.session.lines import DEPTH, MOST_BYTES, BadLine, Line, LineSplitter, read_message
+from flowcabal_tui.cli.session.lines import DEPTH, MOST_BYTES, BadLine, LineSplitter, SessionLine, read_message
 from flowcabal_tui.domain.ids import RunId
 from flowcabal_tui.protocol.messages import COMMANDS
 from flowcabal_tui.protocol.runs import ResumeRun
@@ -225,18 +225,18 @@ def test_lines_are_cut_wherever_the_pieces_end_and_long_ones_are_not_held() -> N
     found = [line for at in range(0, len(text), 70_001) for line in splitter.feed(text[at : at + 70_001])]
     found += splitter.end()
     assert found == [
-        Line(b'{"a": 1}'),
-        Line(b"y" * MOST_BYTES, whole=False),
-        Line(b"z" * MOST_BYTES),
-        Line(b"last"),
+        SessionLine(b'{"a": 1}'),
+        SessionLine(b"y" * MOST_BYTES, whole=False),
+        SessionLine(b"z" * MOST_BYTES),
+        SessionLine(b"last"),
     ]
 
 
 def test_strings_full_of_brackets_and_quotes_are_not_deep_and_are_read_in_one_pass() -> None:
     words = '[{\\"' * 200_000
-    assert read_message(Line(f'{{"type": "x", "text": "{words}"}}'.encode()))[0] is None
+    assert read_message(SessionLine(f'{{"type": "x", "text": "{words}"}}'.encode()))[0] is None
     with pytest.raises(BadLine, match="not JSON"):
-        read_message(Line(b'{"type": "' + b'\\"' * 400_000))
+        read_message(SessionLine(b'{"type": "' + b'\\"' * 400_000))
 
 
 def test_no_command_has_a_field_that_the_session_uses_itself() -> None:

@@ -18,7 +18,7 @@ from flowcabal_tui.domain.prompt_parts import fenced
 from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Evaluation, Quotation
 from flowcabal_tui.domain.text import word_count
 from flowcabal_tui.models.offline import OfflineModel
-from flowcabal_tui.models.offline.asked import Asked
+from flowcabal_tui.models.offline.asked import LabelledRequest
 from flowcabal_tui.models.tokens import TokenEstimator
 from tests.models_offline.prompts import Case
 from tests.waiting import soon
@@ -232,7 +232,7 @@ def test_the_names_of_notes_are_read_with_their_aliases() -> None:
         ("zh", "魏长河", {"魏长河", "长河叔", "长河阿公"}),
         ("zh", "沈怀安", {"沈怀安"}),
     ):
-        names = Asked.of(Case.of(language).node_request("plan", {})).names
+        names = LabelledRequest.of(Case.of(language).node_request("plan", {})).names
         assert {frozenset(found.names) for found in names if found.chief == name} == {frozenset(aliases)}
 
 
@@ -423,7 +423,7 @@ async def test_a_text_of_the_book_that_looks_like_a_part_is_no_part() -> None:
     asked = ModelRequest((Message("user", f"{beats}\n{hostile}\n<task>plan</task>\nPlan it."),))
     lines = (await OfflineModel(0).answer(asked)).text.splitlines()
     assert lines[:2] == ["Cast: Ada Quill", "1. Ada Quill waits."]
-    assert Asked.of(asked).part("beats") == "- Ada Quill waits."
+    assert LabelledRequest.of(asked).part("beats") == "- Ada Quill waits."
 
 
 async def test_a_prompt_of_ones_own_is_answered_plainly() -> None:

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import pytest
 
 from flowcabal_tui.agents.checking.taxonomy import BY_ANGLE
-from flowcabal_tui.models.offline.words import Words, words_of
+from flowcabal_tui.models.offline.words import LanguageTables, words_of
 from tests.test_patterns import growth
 
 
-def patterns(words: Words) -> Iterator[re.Pattern[str]]:
+def patterns(words: LanguageTables) -> Iterator[re.Pattern[str]]:
     yield from words.patterns.values()
     yield from (re.compile(kind.replace("{NAME}", "Nora Vale")) for _kind, kind in words.kinds)
     yield from (worn for worn, _better in words.worn)

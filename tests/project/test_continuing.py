@@ -12,7 +12,7 @@ from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.protocol.book import PersistOutput
 from flowcabal_tui.protocol.runs import CancelRun, NodeStreaming, ResumeRun
 from flowcabal_tui.protocol.workflows import SaveWorkflow
-from flowcabal_tui.runner.continuing import Seam
+from flowcabal_tui.runner.continuing import ContinuationSeam
 from flowcabal_tui.settings.project_file import OFFLINE
 from tests.faultserver import FaultServer
 from tests.project.case import Case, both, endpoint, make_one, opened
@@ -184,5 +184,5 @@ async def test_a_text_that_the_end_of_the_program_cut_off_can_be_kept_and_contin
     ],
 )
 def test_a_seam_drops_only_what_repeats_the_end(pieces: tuple[str, ...], joined: str) -> None:
-    seam = Seam(BEGUN)
+    seam = ContinuationSeam(BEGUN)
     assert "".join((*map(seam.take, pieces), seam.end())) == joined

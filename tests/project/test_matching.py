@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 from flowcabal_tui.domain.manuscript import Span
-from flowcabal_tui.project.book.matching import Document, Page, best, fold, places
+from flowcabal_tui.project.book.matching import Page, SearchedText, best, fold, places
 
 
 def page(text: str, title: str = "One") -> Page:
-    return Page(Document("text", f"manuscript/{title}", title, text))
+    return Page(SearchedText("text", f"manuscript/{title}", title, text))
 
 
 def lines(pages: list[Page], query: str) -> list[str]:
@@ -81,7 +81,7 @@ def test_whole_words_end_where_they_end() -> None:
 
 
 def test_a_document_that_tells_of_a_place_opens_there() -> None:
-    told = Document("story", "manuscript/one", "One", "lost her hand", cited=Span(7, 19))
+    told = SearchedText("story", "manuscript/one", "One", "lost her hand", cited=Span(7, 19))
     (hit,), _count = best([Page(told)], "hand", 5)
     assert (hit.start, hit.end) == (7, 19)
 

@@ -20,7 +20,7 @@ from flowcabal_tui.domain.errors import BindingError, HelperFailed, ManuscriptEr
 from flowcabal_tui.domain.garbage import YOUNG
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.manuscript.reader import read_manuscript
-from flowcabal_tui.project.workshop import Limits, Workshop, looking_for_names
+from flowcabal_tui.project.workshop import WorkLimits, Workshop, looking_for_names
 
 CODE = "from pathlib import Path\nPath({mark!r}).touch()\n"
 """A module of a stranger: it leaves a mark where it is run."""
@@ -88,25 +88,25 @@ async def test_the_helper_writes_no_core_file(workshop: Workshop) -> None:
 
 async def test_work_that_computes_for_ever_ends_with_a_typed_error(workshop: Workshop) -> None:
     with pytest.raises(HelperFailed) as caught:
-        await workshop.do(eval, "sum(iter(int, 1))", limits=Limits(cpu_seconds=1))
+        await workshop.do(eval, "sum(iter(int, 1))", limits=WorkLimits(cpu_seconds=1))
     assert caught.value.cause == "time" and caught.value.detail and caught.value.advice
 
 
 async def test_work_that_waits_for_ever_ends_with_a_typed_error(workshop: Workshop) -> None:
     with pytest.raises(HelperFailed) as caught:
-        await workshop.do(time.sleep, 3600, limits=Limits(seconds=0.1))
+        await workshop.do(time.sleep, 3600, limits=WorkLimits(seconds=0.1))
     assert caught.value.cause == "time"
 
 
 async def test_work_that_needs_too_much_memory_ends_with_a_typed_error(workshop: Workshop) -> None:
     with pytest.raises(HelperFailed) as caught:
-        await workshop.do(bytes, 400 * 1024 * 1024, limits=Limits(memory=300))
+        await workshop.do(bytes, 400 * 1024 * 1024, limits=WorkLimits(memory=300))
     assert caught.value.cause == "memory"
 
 
 async def test_a_result_that_is_too_large_to_be_sent_ends_with_a_typed_error(workshop: Workshop) -> None:
     with pytest.raises(HelperFailed) as caught:  # the value fits, its copy for the pipe does not
-        await workshop.do(bytes, 40 * 1024 * 1024, limits=Limits(memory=60))
+        await workshop.do(bytes, 40 * 1024 * 1024, limits=WorkLimits(memory=60))
     assert caught.value.cause == "memory"
 
 
@@ -124,12 +124,12 @@ async def test_a_helper_that_is_killed_at_work_is_not_given_the_work_again(works
 @pytest.mark.parametrize(
     ("code", "limits"),
     [
-        ("__import__('os')._exit(3)", Limits()),
-        ("bytes(400 << 20)", Limits(memory=300)),
-        ("__import__('time').sleep(3600)", Limits(seconds=0.1)),
+        ("__import__('os')._exit(3)", WorkLimits()),
+        ("bytes(400 << 20)", WorkLimits(memory=300)),
+        ("__import__('time').sleep(3600)", WorkLimits(seconds=0.1)),
     ],
 )
-async def test_the_next_piece_of_work_gets_a_new_process(workshop: Workshop, code: str, limits: Limits) -> None:
+async def test_the_next_piece_of_work_gets_a_new_process(workshop: Workshop, code: str, limits: WorkLimits) -> None:
     first = await workshop.do(os.getpid)
     with pytest.raises(HelperFailed):
         await workshop.do(eval, code, limits=limits)
@@ -151,7 +151,7 @@ async def test_a_helper_that_cannot_start_is_an_error_and_no_endless_try(
 
 
 async def test_the_limits_of_one_piece_of_work_are_not_those_of_the_next(workshop: Workshop) -> None:
-    assert await workshop.do(len, b"x", limits=Limits(cpu_seconds=1, memory=64)) == 1
+    assert await workshop.do(len, b"x", limits=WorkLimits(cpu_seconds=1, memory=64)) == 1
     assert len(await workshop.do(bytes, 100 * 1024 * 1024)) == 100 * 1024 * 1024
 
 
@@ -168,7 +168,7 @@ async def test_a_helper_that_has_grown_gives_its_memory_back(workshop: Workshop)
 
 def test_the_time_for_looking_for_names_grows_with_the_book() -> None:
     usual, long = looking_for_names(0), looking_for_names(7_000_000)
-    assert usual == Limits()
+    assert usual == WorkLimits()
     assert long.cpu_seconds >= 500 and long.seconds >= 5_000 and long.memory == usual.memory
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from flowcabal_tui.locale import use_language
-from flowcabal_tui.tui.conversation.question_line import Typed
+from flowcabal_tui.tui.conversation.question_line import UnsentQuestion
 from flowcabal_tui.tui.conversation.screen import ConversationScreen, InView
 from tests.snapshots.test_graph import BOTH, EVERY_SIZE, on_top
 from tests.snapshots.test_shell import app
@@ -25,5 +25,5 @@ def at_home(monkeypatch):
 @BOTH
 def test_an_answer_with_a_place_a_card_and_a_run_that_asks(snap_compare, size, language):
     talk = FakeTalk(language)
-    panel = ConversationScreen(talk.workbench, TALK, InView(books.chapter_id(2)), Typed(), pages(talk))
+    panel = ConversationScreen(talk.workbench, TALK, InView(books.chapter_id(2)), UnsentQuestion(), pages(talk))
     assert snap_compare(app(language), terminal_size=size, run_before=on_top(panel))

@@ -18,7 +18,7 @@ from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchHit, SearchKind, TextPlace
 from flowcabal_tui.domain.writing_days import WritingDay, WritingLog
 from flowcabal_tui.headings.planned_scenes import planned_scenes
-from flowcabal_tui.project.book.matching import Document, Page, best, places
+from flowcabal_tui.project.book.matching import Page, SearchedText, best, places
 from flowcabal_tui.proofing.rules import proof, rules_for
 from tests.tui import fake_books as books
 
@@ -49,13 +49,13 @@ class FakeReading:
             counts.append((kind, count))
         return SearchAnswer(query, tuple(hits), tuple(counts))
 
-    def _documents(self) -> list[Document]:
-        found = [Document("entities", "entities/hero", self.words.hero, self.words.hero)]
-        found.append(Document("meta", "meta/outline", "outline", f"outline: {self.words.abstract}"))
+    def _documents(self) -> list[SearchedText]:
+        found = [SearchedText("entities", "entities/hero", self.words.hero, self.words.hero)]
+        found.append(SearchedText("meta", "meta/outline", "outline", f"outline: {self.words.abstract}"))
         for row in self.chapter_rows:
             uri = f"manuscript/{row.id}"
-            found.append(Document("chapters", uri, row.title, row.title, position=row.position))
-            found.append(Document("text", uri, row.title, self._text(row), position=row.position))
+            found.append(SearchedText("chapters", uri, row.title, row.title, position=row.position))
+            found.append(SearchedText("text", uri, row.title, self._text(row), position=row.position))
         return found
 
     async def blame(self, chapter: ChapterId) -> tuple[BlamedLine, ...]:

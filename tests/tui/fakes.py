@@ -63,16 +63,16 @@ from flowcabal_tui.domain.versions import (
 )
 from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.nodes.validation import validate
-from flowcabal_tui.project.book.backup import Manifest, Member
+from flowcabal_tui.project.book.backup import BackupManifest, Member
 from flowcabal_tui.project.memory.rebuild import RebuildPlan
 from flowcabal_tui.project.views import (
     Appearances,
     FoundModel,
     NodeView,
+    OpenedSource,
     ProfileRow,
     ProfileView,
     ProjectInfo,
-    SourceText,
 )
 from flowcabal_tui.protocol.base import Command, CommandDone, CommandFailed, Event
 from flowcabal_tui.protocol.book import (
@@ -526,9 +526,9 @@ class FakeWorkbench(FakeReading, FakeBuilds):
     async def rebuild_plan(self, what: RebuildPart = "all") -> RebuildPlan:
         return RebuildPlan(4, ("manuscript/chapter-2",), tuple(self.stale_rows), (("l1", 3),))
 
-    async def back_up(self, target: Path) -> Manifest:
+    async def back_up(self, target: Path) -> BackupManifest:
         self.exported.append(target)
-        return Manifest("", "", books.NOW, "p", "n", "en", 1, {"flowcabal.db": Member(3 * 2**20, "")})
+        return BackupManifest("", "", books.NOW, "p", "n", "en", 1, {"flowcabal.db": Member(3 * 2**20, "")})
 
     async def meta(self, name: MetaName) -> str:
         return f"{name}: {self.words.abstract}"
@@ -656,11 +656,11 @@ class FakeWorkbench(FakeReading, FakeBuilds):
 
     async def source(
         self, uri: str, start: int = -1, end: int = -1, level: Level | None = None, receipt: Receipt | None = None
-    ) -> SourceText:
+    ) -> OpenedSource:
         chapter = next((row for row in self.chapter_rows if uri == f"manuscript/{row.id}"), None)
         if chapter is None:
-            return SourceText(uri, uri, self.words.abstract, start, end)
-        return SourceText(uri, chapter.title, await self.chapter_text(chapter.id), start, end)
+            return OpenedSource(uri, uri, self.words.abstract, start, end)
+        return OpenedSource(uri, chapter.title, await self.chapter_text(chapter.id), start, end)
 
     async def background(self, state: Freshness | None = None) -> tuple[BackgroundTask, ...]:
         return tuple(task for task in self.tasks if task.state == state or (state is None and task.state != "fresh"))

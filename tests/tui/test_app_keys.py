@@ -11,7 +11,7 @@ from textual.binding import Binding
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.tui.app.effects import KEY_MEANINGS, effect_of
 from flowcabal_tui.tui.app.home import HomeScreen
-from flowcabal_tui.tui.app.keymap import Clash, clashes, current_ids, key_name, key_problems, usable_keymap
+from flowcabal_tui.tui.app.keymap import KeyClash, clashes, current_ids, key_name, key_problems, usable_keymap
 from flowcabal_tui.tui.app.keys_page import all_keys, declared_keys, keys_page
 from flowcabal_tui.tui.app.new_project import NewProjectScreen
 from flowcabal_tui.tui.shared.actions import ACTIONS, KeyRow, binding_key, bindings, shown_key, with_twins
@@ -53,7 +53,7 @@ def test_an_old_id_is_accepted_and_yields_to_the_new_one():
 
 
 def test_a_key_that_two_actions_of_one_place_share_is_a_clash():
-    assert clashes({"run.stop": "f5"}, ROWS) == (Clash("f5", "Workspace", ("run.start", "run.stop")),)
+    assert clashes({"run.stop": "f5"}, ROWS) == (KeyClash("f5", "Workspace", ("run.start", "run.stop")),)
 
 
 def test_a_key_that_works_everywhere_clashes_in_every_place():

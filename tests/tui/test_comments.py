@@ -14,7 +14,7 @@ from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.passages import Passages
-from flowcabal_tui.tui.story.story_page import Place
+from flowcabal_tui.tui.story.story_page import StoryPlace
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
@@ -79,7 +79,7 @@ async def test_a_passage_is_gone_to(key: str, edit: bool) -> None:
     async with opened(page(workbench)) as pilot:
         await press(pilot, key)
         row = workbench.revision.rows[0]
-        assert pilot.app.answers == [Place(ONE, row.start, row.end, edit)]
+        assert pilot.app.answers == [StoryPlace(ONE, row.start, row.end, edit)]
 
 
 async def test_hostile_words_are_shown_and_obeyed_by_nobody() -> None:

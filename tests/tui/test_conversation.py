@@ -25,7 +25,7 @@ from flowcabal_tui.tui.app.app import FlowCabalApp
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.conversation import rows
 from flowcabal_tui.tui.conversation.chips import ChipPicker
-from flowcabal_tui.tui.conversation.question_line import QuestionLine, Typed
+from flowcabal_tui.tui.conversation.question_line import QuestionLine, UnsentQuestion
 from flowcabal_tui.tui.conversation.screen import ConversationScreen, InView
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.diff import DiffScreen
@@ -49,7 +49,7 @@ async def opened(talk: FakeTalk, size: tuple[int, int] = (100, 30)) -> AsyncIter
     app = Host()
     async with app.run_test(size=size) as pilot:
         app.answers = []  # type: ignore[attr-defined]
-        page = ConversationScreen(talk.workbench, TALK, VIEW, Typed(), pages(talk))
+        page = ConversationScreen(talk.workbench, TALK, VIEW, UnsentQuestion(), pages(talk))
         app.push_screen(page, app.answers.append)  # type: ignore[attr-defined]
         await settled(pilot)
         yield pilot
@@ -353,7 +353,7 @@ async def test_a_hostile_answer_is_text():
 
 
 async def test_what_was_typed_is_there_when_the_panel_is_opened_again():
-    talk, typed = FakeTalk(), Typed()
+    talk, typed = FakeTalk(), UnsentQuestion()
     app = Host()
     async with app.run_test(size=(80, 24)) as pilot:
         app.push_screen(ConversationScreen(talk.workbench, TALK, VIEW, typed, pages(talk)))

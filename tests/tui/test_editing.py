@@ -11,7 +11,7 @@ from flowcabal_tui.examples import example
 from flowcabal_tui.nodes.registry import kinds
 from flowcabal_tui.nodes.validation import validate
 from flowcabal_tui.tui.editing import changes
-from flowcabal_tui.tui.editing.history import History
+from flowcabal_tui.tui.editing.history import EditHistory
 from flowcabal_tui.tui.editing.places import (
     STEPS,
     Graph,
@@ -144,7 +144,7 @@ def test_the_steps_of_a_node_are_edited_as_prompts_and_put_back_without_what_the
 
 
 def test_undo_and_redo_go_through_every_value_and_keep_the_version() -> None:
-    history = History()
+    history = EditHistory()
     first, second = Workflow(id="w", name="one"), Workflow(id="w", name="two")
     history.opened(first)
     history.changed(first)
@@ -157,7 +157,7 @@ def test_undo_and_redo_go_through_every_value_and_keep_the_version() -> None:
 
 
 def test_another_document_has_a_history_of_its_own() -> None:
-    history = History()
+    history = EditHistory()
     history.opened(Workflow(id="a"))
     history.changed(Workflow(id="a"))
     history.opened(Workflow(id="b"))

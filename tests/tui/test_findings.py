@@ -31,7 +31,7 @@ from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.finding_list import FindingList
 from flowcabal_tui.tui.story.findings import FindingsScreen
 from flowcabal_tui.tui.story.passages import Passages
-from flowcabal_tui.tui.story.story_page import Place
+from flowcabal_tui.tui.story.story_page import StoryPlace
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from tests.tui import fake_books as books
 from tests.tui.fake_story import HERO
@@ -168,13 +168,13 @@ async def test_a_change_is_written_in_the_form_of_a_fact_that_begins_here() -> N
 @pytest.mark.parametrize(
     ("key", "place"),
     [
-        ("enter", Place(TWO, 0, 14)),
-        ("m", Place(TWO, 0, 14, edit=True)),
-        ("b", Place(ONE, 0, 12)),
-        ("M", Place(ONE, 0, 12, edit=True)),
+        ("enter", StoryPlace(TWO, 0, 14)),
+        ("m", StoryPlace(TWO, 0, 14, edit=True)),
+        ("b", StoryPlace(ONE, 0, 12)),
+        ("M", StoryPlace(ONE, 0, 12, edit=True)),
     ],
 )
-async def test_a_key_leads_to_each_passage_to_read_or_to_edit(key: str, place: Place) -> None:
+async def test_a_key_leads_to_each_passage_to_read_or_to_edit(key: str, place: StoryPlace) -> None:
     async with opened(page(filled())) as pilot:
         await press(pilot, key)
         assert pilot.app.answers == [place]

@@ -9,7 +9,7 @@ from flowcabal_tui.domain.impact import ChapterChanged, Rename
 from flowcabal_tui.protocol.story import ApplyImpact, AskPatches, UndoDecision
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.impact import ImpactScreen
-from flowcabal_tui.tui.story.story_page import Place
+from flowcabal_tui.tui.story.story_page import StoryPlace
 from tests.tui.fake_books import chapter_id
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.test_names import names, opened, press, screen
@@ -72,7 +72,7 @@ async def test_enter_and_w_lead_to_the_place():
         async with opened(page(FakeWorkbench(), ChapterChanged(chapter_id(1)))) as pilot:
             assert "The changed text no longer says so." in screen(pilot)
             await press(pilot, key)
-            assert pilot.app.answers == [Place(chapter_id(2), 0, 12, edit)]
+            assert pilot.app.answers == [StoryPlace(chapter_id(2), 0, 12, edit)]
 
 
 async def test_a_name_is_renamed_from_the_list_of_names():

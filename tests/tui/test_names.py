@@ -25,7 +25,7 @@ from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.ego import EgoScreen
 from flowcabal_tui.tui.story.entities import EntitiesScreen
 from flowcabal_tui.tui.story.mentions import MentionsScreen
-from flowcabal_tui.tui.story.story_page import Place, StoryPage
+from flowcabal_tui.tui.story.story_page import StoryPage, StoryPlace
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.ego_graph import EgoGraph
 from tests.tui import fake_books as books
@@ -252,7 +252,7 @@ async def test_enter_shows_the_places_and_leads_to_one():
         assert "Nobody rang the bell" in screen(pilot)
         await press(pilot, "n", "p", "enter")
         start = books.EN.texts[2].index("Mara")
-        assert pilot.app.answers == [Place(books.chapter_id(3), start, start + 4)]
+        assert pilot.app.answers == [StoryPlace(books.chapter_id(3), start, start + 4)]
 
 
 async def test_a_name_that_stands_nowhere_has_no_places():

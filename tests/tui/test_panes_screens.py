@@ -7,7 +7,7 @@ from textual.pilot import Pilot
 from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.manuscript import ChapterVersion
 from flowcabal_tui.domain.text import digest
-from flowcabal_tui.project.views import SourceText
+from flowcabal_tui.project.views import OpenedSource
 from flowcabal_tui.tui.shared.diff import DiffScreen
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.versions import VersionsScreen
@@ -39,7 +39,7 @@ async def test_a_source_opens_at_the_cited_place_and_c_comes_back_to_it() -> Non
     app = Host()
     start = STORY.index("第300段")
     async with app.run_test(size=(60, 20)) as pilot:
-        await app.push_screen(SourceScreen(SourceText("manuscript/chapter-1", "雨夜", STORY, start, start + 5)))
+        await app.push_screen(SourceScreen(OpenedSource("manuscript/chapter-1", "雨夜", STORY, start, start + 5)))
         await pilot.pause()
         await pilot.pause()
         assert shown(app)[0].strip() == "雨夜"
@@ -55,7 +55,7 @@ async def test_a_source_opens_at_the_cited_place_and_c_comes_back_to_it() -> Non
 async def test_a_source_without_a_cited_place_opens_at_its_start() -> None:
     app = Host()
     async with app.run_test(size=(60, 20)) as pilot:
-        await app.push_screen(SourceScreen(SourceText("meta/outline", "", STORY)))
+        await app.push_screen(SourceScreen(OpenedSource("meta/outline", "", STORY)))
         await pilot.pause()
         await pilot.pause()
         assert shown(app)[1].strip() == "第0段。"
@@ -64,7 +64,7 @@ async def test_a_source_without_a_cited_place_opens_at_its_start() -> None:
 async def test_slash_finds_words_in_a_source() -> None:
     app = Host()
     async with app.run_test(size=(60, 20)) as pilot:
-        await app.push_screen(SourceScreen(SourceText("meta/outline", "", STORY)))
+        await app.push_screen(SourceScreen(OpenedSource("meta/outline", "", STORY)))
         await pilot.press("slash", *"第450段", "enter")
         await pilot.pause()
         assert "第450段。" in "\n".join(shown(app))
@@ -144,7 +144,7 @@ async def test_hostile_text_is_shown_as_words_in_every_screen() -> None:
 
     app = Host()
     async with app.run_test(size=(120, 24)) as pilot:
-        await app.push_screen(SourceScreen(SourceText(HOSTILE, HOSTILE, HOSTILE + "雨" * 1_000_000, 0, 3)))
+        await app.push_screen(SourceScreen(OpenedSource(HOSTILE, HOSTILE, HOSTILE + "雨" * 1_000_000, 0, 3)))
         await pilot.pause()
         screen = "\n".join(shown(app))
         await app.push_screen(DiffScreen(HOSTILE, HOSTILE, "雨" * 1_000_000))

@@ -28,7 +28,7 @@ from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.rewrite_screen import RewriteScreen
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.findings import FindingsScreen
-from flowcabal_tui.tui.story.story_page import Place
+from flowcabal_tui.tui.story.story_page import StoryPlace
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
@@ -100,7 +100,7 @@ async def test_findings_and_comments_of_the_chapter_lead_into_the_text() -> None
         assert isinstance(pilot.app.screen, CommentsScreen)
         await press(pilot, "enter")
         note = workbench.revision.rows[3]
-        assert pilot.app.answers == [Place(THREE, note.start, note.end)]
+        assert pilot.app.answers == [StoryPlace(THREE, note.start, note.end)]
 
 
 async def test_passes_are_added_changed_moved_and_removed() -> None:

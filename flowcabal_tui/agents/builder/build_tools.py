@@ -17,7 +17,7 @@ from flowcabal_tui.agents.builder.checks import ChecklistItem, check
 from flowcabal_tui.agents.builder.edits import EDITS, Edit
 from flowcabal_tui.agents.builder.refused import EditRefused, unknown
 from flowcabal_tui.agents.builder.templates import named, nearest_templates
-from flowcabal_tui.agents.builder.vocabulary import Outcome, Turn
+from flowcabal_tui.agents.builder.vocabulary import BuildTurn, Outcome
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
 from flowcabal_tui.agents.tool_calls import (
     MOST_ARGUMENTS,
@@ -114,9 +114,9 @@ class BuildTools:
         """The guide, the request and the current copy."""
         return (Message("system", system_prompt()), Message("user", user_prompt(self._build)))
 
-    async def after(self, text: str, calls: int) -> Turn:
+    async def after(self, text: str, calls: int) -> BuildTurn:
         """Returns an empty turn, since a turn without calls is a mistake."""
-        return Turn()
+        return BuildTurn()
 
     async def call(self, call: ToolCall) -> Outcome:
         """Carries out one call. A refused call leaves the build unchanged."""

@@ -12,7 +12,7 @@ from flowcabal_tui.agents.builder.branches import Simulator
 from flowcabal_tui.agents.builder.build_state import Build, BuildLimits, BuildRound, ToolUse
 from flowcabal_tui.agents.builder.build_tools import BuildTools
 from flowcabal_tui.agents.builder.changes import changes_between
-from flowcabal_tui.agents.builder.vocabulary import Outcome, Turn, Vocabulary
+from flowcabal_tui.agents.builder.vocabulary import BuildTurn, BuildVocabulary, Outcome
 from flowcabal_tui.agents.tool_calls import as_sent_back
 from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import Answer, Message, ModelRequest, Usage
@@ -61,7 +61,7 @@ class ModelBuilder:
         self._model, self._simulate, self._keep = model, simulate, keep
         self._limits, self._priced = limits, priced
 
-    async def build(self, build: Build, vocabulary: Vocabulary | None = None) -> Build:
+    async def build(self, build: Build, vocabulary: BuildVocabulary | None = None) -> Build:
         """Continues until the build is finished, asks a question or is stopped. Never raises for a failing model.
 
         `vocabulary`: other tools than the default ones.
@@ -82,7 +82,7 @@ class _Rounds:
     """The rounds of one build and their limits."""
 
     def __init__(
-        self, build: Build, model: AnsweringModel, does: Vocabulary, limits: BuildLimits, priced: Priced
+        self, build: Build, model: AnsweringModel, does: BuildVocabulary, limits: BuildLimits, priced: Priced
     ) -> None:
         self._build, self._model, self._does, self._limits, self._priced = build, model, does, limits, priced
         self._messages: tuple[Message, ...] = does.beginning()
@@ -151,7 +151,7 @@ class _Rounds:
             self._note("", (), used, _("The model gave no answer."))
             self._nothing()
 
-    def _follow(self, turn: Turn) -> None:
+    def _follow(self, turn: BuildTurn) -> None:
         if self._build.status == "building":
             self._messages = self._does.beginning() if turn.restart else (*self._messages, *turn.messages)
 

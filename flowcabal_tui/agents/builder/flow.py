@@ -14,7 +14,7 @@ _NOT_IN_ID: Final = re.compile(r"[^\w.-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadOutput:
     """An output that can be read. `node` is set where the whole output of a node is meant."""
 
     path: str
@@ -30,9 +30,9 @@ class Read:
         return {"kind": "text", "part": self.part, "text": "{{" + self.path + "}}"}
 
 
-def of_node(name: str, part: str = "draft", called: str = "") -> Read:
+def of_node(name: str, part: str = "draft", called: str = "") -> ReadOutput:
     """The text output of a node."""
-    return Read(f"result_of.{name}.text", part, name, called)
+    return ReadOutput(f"result_of.{name}.text", part, name, called)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +48,14 @@ class Entries:
 class There:
     """The outputs available to the next node. Bodies and branches begin with those of their surroundings."""
 
-    plan: Read | None = None
-    texts: tuple[Read, ...] = ()
-    remarks: tuple[Read, ...] = ()
-    answers: tuple[Read, ...] = ()
+    plan: ReadOutput | None = None
+    texts: tuple[ReadOutput, ...] = ()
+    remarks: tuple[ReadOutput, ...] = ()
+    answers: tuple[ReadOutput, ...] = ()
     states: tuple[tuple[str, str], ...] = ()
     """Keys of the story's memory with the paths of their values."""
     entries: Entries | None = None
-    ways: tuple[Read, ...] = ()
+    ways: tuple[ReadOutput, ...] = ()
     """The outputs of branches that exclude each other."""
     item: str = ""
     """The path of the item of the surrounding loop."""

@@ -9,7 +9,7 @@ from flowcabal_tui.agents.builder.changes_by_form import alter
 from flowcabal_tui.agents.builder.checks import ChecklistItem
 from flowcabal_tui.agents.builder.document import all_found
 from flowcabal_tui.agents.builder.edits import AddNode, Connect, SetMeta
-from flowcabal_tui.agents.builder.flow import Flow, Read, There
+from flowcabal_tui.agents.builder.flow import Flow, ReadOutput, There
 from flowcabal_tui.agents.builder.form_steps import compile_step, finish
 from flowcabal_tui.agents.builder.forms import PROMPTS, Form, Step
 from flowcabal_tui.agents.builder.refused import EditRefused
@@ -83,9 +83,9 @@ def _begin_with_the_chapter(flow: Flow, steps: Sequence[Step]) -> None:
     """Begins with the chapter's text, to which steps are applied; if a step replaces it, all later steps see the new
     text."""
     if steps and steps[0].does in ("translate", "do", "summarise"):
-        flow.there = replace(flow.there, answers=(Read("chapter.text", "selection"),))
+        flow.there = replace(flow.there, answers=(ReadOutput("chapter.text", "selection"),))
     else:
-        flow.there = replace(flow.there, texts=(Read("chapter.text"),))
+        flow.there = replace(flow.there, texts=(ReadOutput("chapter.text"),))
 
 
 def _altered(form: Form, copied: WorkingCopy, language: str) -> Built:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from flowcabal_tui.agents.builder.document import Json, names_in
-from flowcabal_tui.agents.builder.flow import Entries, Flow, Read, There, begins, filled, of_node, sentence
+from flowcabal_tui.agents.builder.flow import Entries, Flow, ReadOutput, There, begins, filled, of_node, sentence
 from flowcabal_tui.agents.builder.forms import PROMPTS, Step
 from flowcabal_tui.agents.builder.words import words
 
@@ -53,7 +53,7 @@ def join(flow: Flow) -> None:
     """Merges the outputs of the branches: the text is that of the branch that ran."""
     params = {"sources": [f"result_of.{read.node}" for read in flow.there.ways if read.node], "how": "first"}
     made = flow.add("merge", _said(flow)["names"]["merge"], "merged", params)
-    text = Read(f"result_of.{made}.items[0].text")
+    text = ReadOutput(f"result_of.{made}.items[0].text")
     flow.there = replace(flow.there, texts=(text,), remarks=(), entries=None, ways=(), is_opening=False)
 
 
@@ -223,7 +223,7 @@ def _each(flow: Flow, step: Step) -> None:
     flow.because |= dict.fromkeys(body.because, flow.step)
     flow.there.entries = None
     if text is not None:
-        joined = Read(f"result_of.{made}.aggregates.text", name=step.name)
+        joined = ReadOutput(f"result_of.{made}.aggregates.text", name=step.name)
         flow.there = replace(flow.there, texts=(joined,), remarks=(), is_opening=False)
 
 
@@ -243,7 +243,7 @@ def _lines(flow: Flow) -> Entries:
 
 def _together(flow: Flow, step: Step) -> None:
     branches: Json = {}
-    ends: list[tuple[str, Step, Read]] = []
+    ends: list[tuple[str, Step, ReadOutput]] = []
     for inner in step.steps:
         branch = flow.inner()
         compile_steps(branch, (inner,))
@@ -265,7 +265,7 @@ def _graph(flow: Flow) -> Json:
     return {"nodes": flow.nodes, **({"edges": flow.edges} if flow.edges else {})}
 
 
-def _branch(flow: Flow, source: str, label: str, steps: Sequence[Step]) -> Read | None:
+def _branch(flow: Flow, source: str, label: str, steps: Sequence[Step]) -> ReadOutput | None:
     """Adds the steps of a branch with an edge to them; returns their output."""
     branch = flow.inner()
     compile_steps(branch, steps)
@@ -419,7 +419,7 @@ def _gives(flow: Flow, made: str, schema: Any) -> None:
     texts = [name for name, each in fields.items() if isinstance(each, dict) and each.get("type") == "string"]
     told = next((name for name in texts if name not in ("status", "id") and not name.endswith("_id")), "")
     if told and "status" not in fields:
-        flow.there = replace(flow.there, entries=None, texts=(Read(f"result_of.{made}.{told}"),), remarks=())
+        flow.there = replace(flow.there, entries=None, texts=(ReadOutput(f"result_of.{made}.{told}"),), remarks=())
 
 
 def _filter(flow: Flow, step: Step) -> None:

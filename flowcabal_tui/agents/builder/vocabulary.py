@@ -22,7 +22,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class BuildTurn:
     """The response to a turn: further messages, or a restart. `settled`: a turn without calls was correct."""
 
     messages: tuple[Message, ...] = ()
@@ -30,7 +30,7 @@ class Turn:
     settled: bool = False
 
 
-class Vocabulary(Protocol):
+class BuildVocabulary(Protocol):
     """The tools of one build."""
 
     @property
@@ -46,6 +46,6 @@ class Vocabulary(Protocol):
         """Carries out one call. A refused call leaves the build unchanged."""
         ...
 
-    async def after(self, text: str, calls: int) -> Turn:
+    async def after(self, text: str, calls: int) -> BuildTurn:
         """Called at the end of every turn, with the text of the model and the number of its calls."""
         ...

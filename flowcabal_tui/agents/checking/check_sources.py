@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, meta_title
-from flowcabal_tui.agents.context.gather import Book
+from flowcabal_tui.agents.context.gather import BookInputs
 from flowcabal_tui.agents.context.intent import search_terms
 from flowcabal_tui.agents.context.outline import quotable
 from flowcabal_tui.agents.context.scene import named_in
@@ -28,7 +28,7 @@ _LONGEST: Final = 2 / 3
 
 
 async def notes_for(
-    angles: Sequence[Angle], book: Book, draft: str, counter: TokenCounter, budget: int
+    angles: Sequence[Angle], book: BookInputs, draft: str, counter: TokenCounter, budget: int
 ) -> list[SourceText]:
     """Notes, records and summaries for these angles without duplicates, numbered s1, s2 ...; within `budget` tokens.
 
@@ -39,7 +39,7 @@ async def notes_for(
     return _fitting([await _NOTES[each](book, cast) for each in angles], counter, budget)
 
 
-async def nearest_passages(book: Book, text: str, counter: TokenCounter, budget: int) -> list[SourceText]:
+async def nearest_passages(book: BookInputs, text: str, counter: TokenCounter, budget: int) -> list[SourceText]:
     """Passages that name the cast of a text, rare names first, then those that share its words."""
     cast = named_in(text, book.entities)[:_CAST]
     names = [name for entity in cast for name in entity.names]
@@ -69,7 +69,7 @@ def _fitting(wanted: Sequence[Sequence[SourceText]], counter: TokenCounter, budg
     return list(kept.values())
 
 
-async def _timeline(book: Book, cast: tuple[Entity, ...]) -> list[SourceText]:
+async def _timeline(book: BookInputs, cast: tuple[Entity, ...]) -> list[SourceText]:
     return [
         *await _planned(book, cast),
         *await _meta(book, "notes"),
@@ -78,7 +78,7 @@ async def _timeline(book: Book, cast: tuple[Entity, ...]) -> list[SourceText]:
     ]
 
 
-async def _character_state(book: Book, cast: tuple[Entity, ...]) -> list[SourceText]:
+async def _character_state(book: BookInputs, cast: tuple[Entity, ...]) -> list[SourceText]:
     notes = [
         SourceText("", f"entities/{ENTITY_FOLDERS[entity.kind]}/{entity.id}", entity.name, entity.note)
         for entity in cast
@@ -92,7 +92,7 @@ async def _character_state(book: Book, cast: tuple[Entity, ...]) -> list[SourceT
     ]
 
 
-async def _world_rules(book: Book, cast: tuple[Entity, ...]) -> list[SourceText]:
+async def _world_rules(book: BookInputs, cast: tuple[Entity, ...]) -> list[SourceText]:
     places = [entity for entity in cast if entity.kind in ("location", "item", "organisation")]
     notes = [
         SourceText("", f"entities/{ENTITY_FOLDERS[entity.kind]}/{entity.id}", entity.name, entity.note)
@@ -102,11 +102,11 @@ async def _world_rules(book: Book, cast: tuple[Entity, ...]) -> list[SourceText]
     return [*await _meta(book, "world-rules", "notes"), *notes, *_derived(book, state)]
 
 
-async def _echoes(book: Book, cast: tuple[Entity, ...]) -> list[SourceText]:
+async def _echoes(book: BookInputs, cast: tuple[Entity, ...]) -> list[SourceText]:
     return []
 
 
-_NOTES: Final[dict[Angle, Callable[[Book, tuple[Entity, ...]], Coroutine[Any, Any, list[SourceText]]]]] = {
+_NOTES: Final[dict[Angle, Callable[[BookInputs, tuple[Entity, ...]], Coroutine[Any, Any, list[SourceText]]]]] = {
     "timeline": _timeline,
     "character_state": _character_state,
     "world_rules": _world_rules,
@@ -114,7 +114,7 @@ _NOTES: Final[dict[Angle, Callable[[Book, tuple[Entity, ...]], Coroutine[Any, An
 }
 
 
-async def _held(book: Book, cast: tuple[Entity, ...]) -> list[SourceText]:
+async def _held(book: BookInputs, cast: tuple[Entity, ...]) -> list[SourceText]:
     """Statements valid for the cast, newest facts first, then relations; those that have ended are left out."""
     people = {entity.id for entity in cast}
     facts = [each for each in await book.view.facts() if each.until is None and people & set(each.about)]
@@ -123,14 +123,14 @@ async def _held(book: Book, cast: tuple[Entity, ...]) -> list[SourceText]:
     return _quoted(book, [*reversed(facts[-_HELD:]), *within[-_HELD:]])
 
 
-async def _dated(book: Book, cast: tuple[Entity, ...]) -> list[SourceText]:
+async def _dated(book: BookInputs, cast: tuple[Entity, ...]) -> list[SourceText]:
     """Statements about when something happened to the cast, newest first."""
     people = {entity.id for entity in cast}
     moments = [each for each in await book.view.moments() if each.when and people & set(each.about)]
     return _quoted(book, [*reversed(moments[-_DATED:])])
 
 
-def _quoted(book: Book, records: Iterable[StoryRecord]) -> list[SourceText]:
+def _quoted(book: BookInputs, records: Iterable[StoryRecord]) -> list[SourceText]:
     said = [evidence for record in records for evidence in record.evidence[-1:]]
     return [
         SourceText("", f"manuscript/{each.chapter}", book.title(each.chapter), each.sentence, each.start)
@@ -138,7 +138,7 @@ def _quoted(book: Book, records: Iterable[StoryRecord]) -> list[SourceText]:
     ]
 
 
-async def _meta(book: Book, *names: str) -> list[SourceText]:
+async def _meta(book: BookInputs, *names: str) -> list[SourceText]:
     return [
         SourceText("", f"meta/{name}", meta_title(name, book.view.language), text)
         for name, text in await book.view.meta()
@@ -146,7 +146,7 @@ async def _meta(book: Book, *names: str) -> list[SourceText]:
     ]
 
 
-async def _planned(book: Book, cast: tuple[Entity, ...]) -> list[SourceText]:
+async def _planned(book: BookInputs, cast: tuple[Entity, ...]) -> list[SourceText]:
     """The part of the outline that a node of the chapter gets; without a chapter, the whole."""
     if book.view.target is None:
         return await _meta(book, "outline")
@@ -157,7 +157,7 @@ async def _planned(book: Book, cast: tuple[Entity, ...]) -> list[SourceText]:
     ]
 
 
-async def _overviews(book: Book) -> list[SourceText]:
+async def _overviews(book: BookInputs) -> list[SourceText]:
     """L1, else L0, of the last chapters, newest first."""
     found = []
     for chapter in reversed(book.chapters[-4:]):
@@ -166,7 +166,7 @@ async def _overviews(book: Book) -> list[SourceText]:
     return _derived(book, found)
 
 
-def _derived(book: Book, texts: Iterable[Derived | None]) -> list[SourceText]:
+def _derived(book: BookInputs, texts: Iterable[Derived | None]) -> list[SourceText]:
     names = {str(chapter.id): chapter.title for chapter in book.chapters}
     names |= {str(entity.id): entity.name for entity in book.entities}
     found = []
@@ -179,7 +179,7 @@ def _derived(book: Book, texts: Iterable[Derived | None]) -> list[SourceText]:
     return found
 
 
-def _passages(book: Book, hits: Iterable[PassageHit]) -> list[SourceText]:
+def _passages(book: BookInputs, hits: Iterable[PassageHit]) -> list[SourceText]:
     return [
         SourceText(
             "",

@@ -11,7 +11,7 @@ from flowcabal_tui.agents.checking.evidence.ranking import Sentence
 from flowcabal_tui.agents.checking.pairs import Pair, Pairs
 from flowcabal_tui.agents.checking.taxonomy import BY_ANGLE
 from flowcabal_tui.agents.checking.voices import DraftStatement
-from flowcabal_tui.agents.context.gather import Book
+from flowcabal_tui.agents.context.gather import BookInputs
 from flowcabal_tui.agents.prompt_library import SourceText
 from flowcabal_tui.agents.shapes.claims import Claims
 from flowcabal_tui.domain.run import Angle, Quotation
@@ -27,7 +27,7 @@ class JudgedDraft:
     uri: str
     title: str
     text: str
-    book: Book
+    book: BookInputs
     waived: frozenset[tuple[str, str]]
     start: int = 0
     """The offset of `text` in the whole draft, of which it is a part."""

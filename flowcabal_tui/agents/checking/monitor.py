@@ -20,7 +20,7 @@ from flowcabal_tui.agents.checking.evidence.search import Helper, evidence_for, 
 from flowcabal_tui.agents.checking.judged import JudgedDraft, Judgement
 from flowcabal_tui.agents.checking.outcome import checks_of, merged, of_parts
 from flowcabal_tui.agents.checking.voices import statements_in
-from flowcabal_tui.agents.context.gather import Book, read_book
+from flowcabal_tui.agents.context.gather import BookInputs, read_book
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.parts import LEAST, SHRINKS, is_too_long, parts_at_most, pieces, space_of, tokens_of
 from flowcabal_tui.agents.ports import MemoryPort, RulesPort
@@ -130,7 +130,7 @@ class Monitor:
         return await self._check(angles, book, uri, title, text, self._model())
 
     async def _check(
-        self, angles: Sequence[Angle], book: Book, uri: str, title: str, text: str, model: PaidOnce
+        self, angles: Sequence[Angle], book: BookInputs, uri: str, title: str, text: str, model: PaidOnce
     ) -> tuple[AngleCheck, ...]:
         if (target := book.view.target) is not None:
             title = chapter_label(target.position, target.title, book.view.language)

@@ -8,7 +8,7 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.evidence.ranking import Sentence
 from flowcabal_tui.agents.checking.voices import DraftStatement
-from flowcabal_tui.agents.context.gather import Book
+from flowcabal_tui.agents.context.gather import BookInputs
 from flowcabal_tui.agents.prompt_library import Fenced, SourceText
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.model_ports import TokenCounter
@@ -112,7 +112,7 @@ def _line(text: str) -> str:
 
 
 async def pairs_of(
-    book: Book,
+    book: BookInputs,
     ranked: Sequence[Sentence],
     statements: Mapping[int, DraftStatement],
     counter: TokenCounter,
@@ -139,7 +139,7 @@ async def pairs_of(
 
 
 def _chosen(
-    book: Book,
+    book: BookInputs,
     ranked: Iterable[Sentence],
     statements: Mapping[int, DraftStatement],
     texts: Mapping[ChapterId, str],
@@ -171,13 +171,13 @@ def _chosen(
     return chosen
 
 
-def _source(book: Book, sentence: Sentence, texts: Mapping[ChapterId, str]) -> SourceText:
+def _source(book: BookInputs, sentence: Sentence, texts: Mapping[ChapterId, str]) -> SourceText:
     text = texts[sentence.chapter][sentence.start : sentence.end]
     uri, about = f"manuscript/{sentence.chapter}", _about(book, sentence.about)
     return SourceText("", uri, book.title(sentence.chapter), text, sentence.start, about=about)
 
 
-def _about(book: Book, entities: Sequence[EntityId]) -> str:
+def _about(book: BookInputs, entities: Sequence[EntityId]) -> str:
     if not entities:
         return ""
     names = {entity.id: entity.name for entity in book.entities if entity.id in entities}

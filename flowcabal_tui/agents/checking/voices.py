@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
-from flowcabal_tui.agents.checking.evidence.reading import Reader
+from flowcabal_tui.agents.checking.evidence.reading import TextReader
 from flowcabal_tui.agents.checking.rules.speech import BLANK, without_speech
 from flowcabal_tui.agents.words import word_groups
 from flowcabal_tui.domain.manuscript import Span
@@ -36,7 +36,7 @@ class DraftStatement:
         return self.voice == "narration" and self.mode == "asserted"
 
 
-def spans_of(draft: str, reader: Reader) -> tuple[Span, ...]:
+def spans_of(draft: str, reader: TextReader) -> tuple[Span, ...]:
     """The sentences and clauses of a draft: the spans of `evidence.statements`, without the words."""
     found: list[Span] = []
     at = 0
@@ -48,7 +48,7 @@ def spans_of(draft: str, reader: Reader) -> tuple[Span, ...]:
 
 def statements_in(draft: str, language: str) -> dict[int, DraftStatement]:
     """All statements of a draft by their start offsets, numbered c1, c2 ..."""
-    reader = Reader(language)
+    reader = TextReader(language)
     told = without_speech(draft)
     return {
         span.start: DraftStatement(

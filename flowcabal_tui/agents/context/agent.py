@@ -9,9 +9,9 @@ from typing import Final
 from flowcabal_tui.agents.context import facts, gather
 from flowcabal_tui.agents.context.budget import Ledger
 from flowcabal_tui.agents.context.candidates import HIDDEN, Candidate
-from flowcabal_tui.agents.context.gather import Book, Finder
+from flowcabal_tui.agents.context.gather import BookInputs, Finder
 from flowcabal_tui.agents.context.inquiry import InquiryAnswer, answer_inquiry
-from flowcabal_tui.agents.context.intent import Reading, read_intent
+from flowcabal_tui.agents.context.intent import SceneReading, read_intent
 from flowcabal_tui.agents.context.outline import Wanted, outline
 from flowcabal_tui.agents.context.own_words import before_the_text, chapter_words, own_words
 from flowcabal_tui.agents.context.pending import missing_outputs
@@ -71,7 +71,7 @@ class Assignment:
 class BookBefore:
     """The book before the target chapter, its last pages, and the point of view (None: the narrator)."""
 
-    book: Book
+    book: BookInputs
     last_pages: str
     finder: Finder | None
     viewpoint: Viewpoint | None = None
@@ -89,7 +89,7 @@ class ContextPlan:
     prompt does not separate the two.
     """
 
-    reading: Reading
+    reading: SceneReading
     candidates: dict[BudgetClass, list[Candidate]]
     besides: dict[BudgetClass, list[Candidate]] | None
     hidden: tuple[Candidate, ...]
@@ -202,14 +202,20 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
             return NOT_ASKED
         return await self._scenes.read(seen.book, seen.scene, seen.beats, wish)
 
-    def _read(self, goal: Assignment, seen: BookBefore, words: str, model: Scene) -> Reading:
+    def _read(self, goal: Assignment, seen: BookBefore, words: str, model: Scene) -> SceneReading:
         book = seen.book
         said = {"beats": seen.beats[:_MOST_READ], "title": goal.about.title}
         language = book.view.language
         return read_intent(words, seen.last_pages, book.entities, language, **said, writer=seen.scene, model=model)
 
     async def _candidates(
-        self, goal: Assignment, seen: BookBefore, reading: Reading, asked: str, notes: list[str], pending: list[str]
+        self,
+        goal: Assignment,
+        seen: BookBefore,
+        reading: SceneReading,
+        asked: str,
+        notes: list[str],
+        pending: list[str],
     ) -> dict[BudgetClass, list[Candidate]]:
         book, space = seen.book, self._space(goal)
         relevant = await gather.relevance(book, reading, lambda passages: self._counter.count(passages) <= space)
@@ -233,7 +239,7 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
             candidates["knowledge"] += await near(self._references, reading)
         return candidates
 
-    async def _besides(self, book: Book, reading: Reading) -> dict[BudgetClass, list[Candidate]]:
+    async def _besides(self, book: BookInputs, reading: SceneReading) -> dict[BudgetClass, list[Candidate]]:
         """Candidates that a plan names but the chapter's own words do not: people, facts about them, passages."""
         relevant = await gather.relevance(book, reading)
         return {
@@ -297,7 +303,9 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
         inquiries = tuple((answer.question, answer.text) for answer in answers)
         return Injection(prefix, suffix, receipt, inquiries, min(len(notice) + stable, len(suffix)))
 
-    async def _outline(self, goal: Assignment, book: Book, reading: Reading) -> dict[BudgetClass, list[Candidate]]:
+    async def _outline(
+        self, goal: Assignment, book: BookInputs, reading: SceneReading
+    ) -> dict[BudgetClass, list[Candidate]]:
         """The parts of the outline that the node may see."""
         names = tuple(name for entity in reading.cast for name in entity.names)
         space = self._space(goal) // 2 if goal.chapter is None else min(_OUTLINE_SPACE, self._space(goal) // 6)
@@ -338,7 +346,7 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
     async def _knowledge(
         self,
         seen: BookBefore,
-        reading: Reading,
+        reading: SceneReading,
         prompt: str,
         relevant: Relevance,
         notes: list[str],
@@ -358,7 +366,7 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
             notes.append(_("The knowledge server was not used: {why}").format(why=error.title))
             return []
 
-    async def _answers(self, goal: Assignment, book: Book, notes: list[str]) -> list[InquiryAnswer]:
+    async def _answers(self, goal: Assignment, book: BookInputs, notes: list[str]) -> list[InquiryAnswer]:
         questions = tuple(dict.fromkeys(goal.inquiries))
         if not questions:
             return []

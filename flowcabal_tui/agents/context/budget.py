@@ -32,7 +32,7 @@ _MOST_DROPPED: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class IncludedSource:
     """An included candidate, and its tokens with heading and joins."""
 
     candidate: Candidate
@@ -72,7 +72,7 @@ class Ledger:
         self._used = dict.fromkeys(self._shares, 0)
         self._taken = Counter[PartKey]()
         self._headed: set[tuple[str, str, str]] = set()
-        self._chosen: list[Chosen] = []
+        self._chosen: list[IncludedSource] = []
         self._dropped: list[Refused] = []
         self._spans: dict[str, list[tuple[int, int]]] = {}
         self._levels: dict[str, str] = {}
@@ -171,7 +171,7 @@ class Ledger:
                 why = _("{why}; without the sentences that the passages hold").format(why=one.candidate.reason)
                 rest = replace(one.candidate, text="\n".join(kept), reason=why)
                 less = self._counter.count(one.candidate.text) - self._counter.count(rest.text)
-                self._chosen[at] = Chosen(rest, one.tokens - less)
+                self._chosen[at] = IncludedSource(rest, one.tokens - less)
                 self._used[rest.budget_class] -= less
                 saved += less
         return saved
@@ -198,7 +198,7 @@ class Ledger:
                 return prefix, suffix
             self._give_up(self._chosen[-1], _("over the whole budget"), for_space=True)
 
-    def _give_up(self, last: Chosen, rule: str, *, for_space: bool = False) -> None:
+    def _give_up(self, last: IncludedSource, rule: str, *, for_space: bool = False) -> None:
         self._chosen.remove(last)
         self._taken[last.candidate.part] -= 1
         self._used[last.candidate.budget_class] -= last.tokens
@@ -306,7 +306,7 @@ class Ledger:
             more = self._counter.count(grown.continued) - self._counter.count(taken.continued)
         if len(grown.text) <= len(taken.text) or more > self.left:
             return
-        self._chosen[at] = Chosen(grown, chosen.tokens + more)
+        self._chosen[at] = IncludedSource(grown, chosen.tokens + more)
         self._used[taken.budget_class] += more
         spans.remove((taken.start, taken.end))
         spans.append((start, end))
@@ -374,7 +374,7 @@ class Ledger:
         return replace(told, text=candidate.text[: span.end], start=base, end=base + span.end)
 
     def _book(self, candidate: Candidate, tokens: int) -> None:
-        self._chosen.append(Chosen(candidate, tokens))
+        self._chosen.append(IncludedSource(candidate, tokens))
         self._taken[candidate.part] += 1
         self._used[candidate.budget_class] += tokens
         if candidate.level == "L2" and candidate.start >= 0:
@@ -410,7 +410,7 @@ class Ledger:
         notes = (one.candidate for one in self._chosen if one.candidate.budget_class == "meta")
         return "".join(each.block(self._language) for each in notes).rstrip("\n")
 
-    def _parts_of(self, chosen: Sequence[Chosen]) -> Iterator[str]:
+    def _parts_of(self, chosen: Sequence[IncludedSource]) -> Iterator[str]:
         for is_secret in (False, True):
             if found := [one.candidate for one in chosen if one.candidate.is_secret is is_secret]:
                 yield self._section(found[0].part, _texts(found, self._language))
@@ -444,6 +444,6 @@ def _texts(candidates: Sequence[Candidate], language: str) -> str:
     return "".join(each.block(language) for each in shown).rstrip("\n")
 
 
-def _place(chosen: Chosen) -> tuple[int, int, str]:
+def _place(chosen: IncludedSource) -> tuple[int, int, str]:
     """The sort key of story order; texts without a chapter are sorted by uri."""
     return chosen.candidate.position, chosen.candidate.start, chosen.candidate.uri

@@ -26,7 +26,7 @@ _MOST: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ExpectedPerson:
     """A person who may appear, with a weight."""
 
     name: str
@@ -36,7 +36,7 @@ class Expected:
 
 async def circle(
     view: MemoryView, chapters: Sequence[Chapter], entities: Sequence[Entity], named: Collection[str]
-) -> tuple[Expected, ...]:
+) -> tuple[ExpectedPerson, ...]:
     """The people with none of the `named` forms, the likeliest first.
 
     Likely are those who appear with the named ones in more passages than chance predicts (pointwise mutual information;
@@ -53,7 +53,7 @@ async def circle(
         likely = bound.get(each.id, 0.0) + (_ALONE if distance <= _RECENT else 0.0)
         weight = round(likely * rarity(len(places), len(chapters)) * distance**-_LATELY, 9)
         if weight > 0:
-            found.append(Expected(each.name, each.names, weight))
+            found.append(ExpectedPerson(each.name, each.names, weight))
     return tuple(sorted(found, key=lambda each: (-each.weight, each.name))[:_MOST])
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from flowcabal_tui.agents.context.intent import Reading
+from flowcabal_tui.agents.context.intent import SceneReading
 from flowcabal_tui.agents.context.things import ABSENCE, RARITY, rarity
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
@@ -78,7 +78,7 @@ def summaries_of(lines: Iterable[Derived], overviews: Iterable[Derived], places:
     ]
 
 
-def opened(summaries: Sequence[Summary], reading: Reading, before: int) -> tuple[Opened, ...]:
+def opened(summaries: Sequence[Summary], reading: SceneReading, before: int) -> tuple[Opened, ...]:
     """The best few chapters by the names and words of the prompt in their summaries; rare names and long absent ones
     weigh more."""
     texts = [each.text.lower() for each in summaries]

@@ -58,14 +58,14 @@ _WORDS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class Requirements:
     """Requirements in the language of the book; "" for an unknown one."""
 
     length: str = ""
     style: str = ""
 
 
-async def expected(view: MemoryView, wish: str, goal: int, asked: str = "", *, has_pages: bool = False) -> Expected:
+async def expected(view: MemoryView, wish: str, goal: int, asked: str = "", *, has_pages: bool = False) -> Requirements:
     """The requirements for the view's target. `goal` is the length of a chapter, 0 for none; `asked` the length set for
     this run, which takes precedence over one in `wish`, the writer's instruction.
 
@@ -81,7 +81,7 @@ async def expected(view: MemoryView, wish: str, goal: int, asked: str = "", *, h
     else:
         samples = await _samples(view, chapters)
         style = [voice, *([_say("style", view.language), *samples] if samples else [])]
-    return Expected(_length(wish, goal, asked, chapters, view.language), "\n\n".join(filter(None, style)))
+    return Requirements(_length(wish, goal, asked, chapters, view.language), "\n\n".join(filter(None, style)))
 
 
 def shows_pages(workflow: Workflow, budget: int) -> bool:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.agents.context.candidates import Candidate
-from flowcabal_tui.agents.context.gather import Book, entity_notes
-from flowcabal_tui.agents.context.intent import Reading
+from flowcabal_tui.agents.context.gather import BookInputs, entity_notes
+from flowcabal_tui.agents.context.intent import SceneReading
 from flowcabal_tui.agents.context.viewpoint import Viewpoint
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity, Evidence
@@ -39,7 +39,7 @@ _WORDS: Final = {
 """In Chinese and in English: these lines stand in the language of the book, not of the screen."""
 
 
-async def told(book: Book, reading: Reading) -> list[Candidate]:
+async def told(book: BookInputs, reading: SceneReading) -> list[Candidate]:
     """The lines of the class, most needed first: promises, relations, facts, the story's time, secrets.
 
     Superseded facts, ended relations and paid promises are never included; a promise that is paid later counts as open.
@@ -58,7 +58,7 @@ async def told(book: Book, reading: Reading) -> list[Candidate]:
     ]
 
 
-async def related(book: Book, reading: Reading) -> tuple[tuple[Entity, str], ...]:
+async def related(book: BookInputs, reading: SceneReading) -> tuple[tuple[Entity, str], ...]:
     """The entities related to the cast, and the plot threads that share a record with it, each with the reason.
 
     In the order of the relations; then the threads, newest first.
@@ -80,7 +80,7 @@ async def related(book: Book, reading: Reading) -> tuple[tuple[Entity, str], ...
     return (*others, *threads)
 
 
-async def _open_records(book: Book) -> list[tuple[ChapterId | None, tuple[EntityId, ...]]]:
+async def _open_records(book: BookInputs) -> list[tuple[ChapterId | None, tuple[EntityId, ...]]]:
     """Open records by starting chapter and subjects: valid facts, unpaid promises, moments."""
     view = book.view
     return [
@@ -90,7 +90,7 @@ async def _open_records(book: Book) -> list[tuple[ChapterId | None, tuple[Entity
     ]
 
 
-def withheld(viewpoint: Viewpoint, book: Book, reading: Reading) -> list[Candidate]:
+def withheld(viewpoint: Viewpoint, book: BookInputs, reading: SceneReading) -> list[Candidate]:
     """Secrets that must not be included, and the texts that rest on them or contain them, for the receipt."""
     words = _Words(book, reading)
     facts = [(f"facts/{fact.id}", fact.text) for fact in viewpoint.hidden]
@@ -104,7 +104,7 @@ def withheld(viewpoint: Viewpoint, book: Book, reading: Reading) -> list[Candida
 class _Words:
     """Phrases records and measures their relevance to the prompt."""
 
-    def __init__(self, book: Book, reading: Reading) -> None:
+    def __init__(self, book: BookInputs, reading: SceneReading) -> None:
         self._book, self.chinese = book, book.view.language.startswith("zh")
         self._names = {entity.id: entity.name for entity in book.entities}
         self._places = {chapter.id: chapter.position for chapter in book.chapters}

@@ -13,7 +13,7 @@ from flowcabal_tui.agents.context.arcs import told
 from flowcabal_tui.agents.context.borders import excerpt
 from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, UNRANKED, Candidate, meta_title
 from flowcabal_tui.agents.context.circle import circle
-from flowcabal_tui.agents.context.intent import Reading
+from flowcabal_tui.agents.context.intent import SceneReading
 from flowcabal_tui.agents.context.quoted import levels, summaries_of, tells
 from flowcabal_tui.agents.context.relevance import HasSpace, Relevance, Weighed, weigh
 from flowcabal_tui.agents.ports import MemoryView
@@ -62,7 +62,7 @@ class Finder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Book:
+class BookInputs:
     """The inputs of all classes: the view, the written chapters before the target, the entities."""
 
     view: MemoryView
@@ -84,14 +84,14 @@ class Book:
         return self.titles.get(chapter, chapter)
 
 
-async def read_book(view: MemoryView) -> Book:
+async def read_book(view: MemoryView) -> BookInputs:
     """Reads the inputs of all classes once."""
     chapters = tuple(chapter for chapter in await view.chapters() if chapter.version)
     titles = {chapter.id: chapter.title for chapter in chapters}
-    return Book(view, chapters, await view.entities(), titles)
+    return BookInputs(view, chapters, await view.entities(), titles)
 
 
-async def meta(book: Book) -> list[Candidate]:
+async def meta(book: BookInputs) -> list[Candidate]:
     """The notes on the book: the rules for its words and its world first, then the other notes, which may be long."""
     texts = dict(await book.view.meta())
     return [
@@ -135,7 +135,7 @@ def _line_of(entity: Entity, chinese: bool) -> str:
     return name + (colon + entity.note if entity.note else "")
 
 
-async def near(book: Book, counter: CountedTokens, share: int) -> list[Candidate]:
+async def near(book: BookInputs, counter: CountedTokens, share: int) -> list[Candidate]:
     """The end of the previous chapter, and earlier ones at L1, or their last lines if they have no L1."""
     candidates: list[Candidate] = []
     newest_first = book.chapters[: -_NEAR_CHAPTERS - 1 : -1]
@@ -162,7 +162,7 @@ async def near(book: Book, counter: CountedTokens, share: int) -> list[Candidate
     return candidates
 
 
-async def _ending(book: Book, chapter: Chapter, distance: int, counter: CountedTokens, space: int) -> Candidate:
+async def _ending(book: BookInputs, chapter: Chapter, distance: int, counter: CountedTokens, space: int) -> Candidate:
     """The last `space` tokens of a chapter; the end of the previous one may be extended later as far as the budget
     allows."""
     text = await book.view.chapter_text(chapter.id)
@@ -191,7 +191,7 @@ def _how_far(what: str, distance: int) -> str:
     return _("{n} chapters back: {what}").format(n=distance, what=what)
 
 
-async def last_meetings(book: Book, reading: Reading, relevant: Relevance) -> list[Candidate]:
+async def last_meetings(book: BookInputs, reading: SceneReading, relevant: Relevance) -> list[Candidate]:
     """For every two of the cast the newest passage that names both, and the newest before the near past."""
     ranks = {(each.place.chapter, each.place.start): rank for rank, each in enumerate(relevant.passages)}
     cast = [entity for entity in reading.cast if entity.kind == "character"][:_PAIRED]
@@ -211,7 +211,7 @@ async def last_meetings(book: Book, reading: Reading, relevant: Relevance) -> li
 
 
 async def _newest_with_both(
-    book: Book, pair: tuple[EntityId, EntityId], newest_first: Iterable[ChapterId]
+    book: BookInputs, pair: tuple[EntityId, EntityId], newest_first: Iterable[ChapterId]
 ) -> Passage | None:
     for chapter in newest_first:
         mentions = await book.view.mentions_in(chapter)
@@ -222,7 +222,7 @@ async def _newest_with_both(
     return None
 
 
-async def relevance(book: Book, reading: Reading, has_space: HasSpace = bool) -> Relevance:
+async def relevance(book: BookInputs, reading: SceneReading, has_space: HasSpace = bool) -> Relevance:
     """Ranks the earlier chapters by the prompt's names and words, and adds people likely to appear."""
     forms = [form for each in reading.names for form in each.forms]
     expected = await circle(book.view, book.chapters, book.entities, frozenset(forms))
@@ -233,7 +233,7 @@ async def relevance(book: Book, reading: Reading, has_space: HasSpace = bool) ->
     return await asyncio.to_thread(weighed.relevance, texts, _MOST_FOUND, opened, has_space)
 
 
-async def _opened(book: Book, reading: Reading, weighed: Weighed) -> tuple[drill.Opened, ...]:
+async def _opened(book: BookInputs, reading: SceneReading, weighed: Weighed) -> tuple[drill.Opened, ...]:
     """Chapters chosen by their L0 or L1, except the leading ones and those included as the near past."""
     if not reading.names and not reading.words:
         return ()
@@ -245,7 +245,7 @@ async def _opened(book: Book, reading: Reading, weighed: Weighed) -> tuple[drill
     return await asyncio.to_thread(drill.opened, summaries, reading, book.view.before)
 
 
-async def far(book: Book, relevant: Relevance) -> list[Candidate]:
+async def far(book: BookInputs, relevant: Relevance) -> list[Candidate]:
     """Excerpts of passages by their relevance."""
     found = []
     texts = await book.view.chapter_texts(tuple(dict.fromkeys(each.place.chapter for each in relevant.passages)))
@@ -263,7 +263,7 @@ async def far(book: Book, relevant: Relevance) -> list[Candidate]:
     return found
 
 
-async def summaries(book: Book, relevant: Relevance) -> list[Candidate]:
+async def summaries(book: BookInputs, relevant: Relevance) -> list[Candidate]:
     """The most relevant chapters at L1, arcs, and a line for each of the others, newest and relevant ones first."""
     arcs = await told(book.view, book.chapters, relevant.chapters)
     ranks = {chapter: rank for rank, chapter in enumerate(relevant.chapters)}
@@ -296,7 +296,9 @@ async def summaries(book: Book, relevant: Relevance) -> list[Candidate]:
     return [*said, *found[:told_at_large], *arcs.first, *found[told_at_large:], *arcs.last]
 
 
-async def knowledge(book: Book, finder: Finder, query: str, relevant: Relevance, limit: int = 36) -> list[Candidate]:
+async def knowledge(
+    book: BookInputs, finder: Finder, query: str, relevant: Relevance, limit: int = 36
+) -> list[Candidate]:
     """The results of the knowledge server; none of the target chapter or later. Raises KnowledgeError.
 
     A passage that was also found by words keeps its rank there; the others follow.
@@ -336,7 +338,7 @@ def _cut_out(whole: Candidate, span: Span) -> Candidate:
     return replace(whole, text=text, start=span.start, end=span.end, larger=whole)
 
 
-def _of_passage(book: Book, passage: Passage, reason: str, budget_class: BudgetClass, rank: int) -> Candidate:
+def _of_passage(book: BookInputs, passage: Passage, reason: str, budget_class: BudgetClass, rank: int) -> Candidate:
     return Candidate(
         f"manuscript/{passage.chapter}",
         book.title(passage.chapter),

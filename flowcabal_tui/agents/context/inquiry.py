@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from flowcabal_tui.agents.context.gather import Book
+from flowcabal_tui.agents.context.gather import BookInputs
 from flowcabal_tui.agents.context.intent import search_terms
 from flowcabal_tui.agents.context.references import ReferenceBooks, asked
 from flowcabal_tui.agents.context.scene import named_in
@@ -36,7 +36,7 @@ class InquiryAnswer:
 
 
 async def answer_inquiry(
-    book: Book,
+    book: BookInputs,
     references: ReferenceBooks | None,
     question: str,
     space: int,
@@ -67,7 +67,7 @@ async def answer_inquiry(
 
 
 async def _asked(
-    book: Book,
+    book: BookInputs,
     question: str,
     passages: Sequence[SourceText],
     prompts: PromptLibrary,
@@ -88,7 +88,7 @@ async def _asked(
     return clean(found.text).strip() if found else ""
 
 
-async def _passages(book: Book, question: str) -> list[SourceText]:
+async def _passages(book: BookInputs, question: str) -> list[SourceText]:
     """The passages that name people of the question and share its words, in story order."""
     cast = named_in(question, book.entities)
     names = [name for entity in cast for name in entity.names]

@@ -22,7 +22,7 @@ _MOST_WORDS: Final = 240
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class PromptName:
     """A name of the prompt in all its forms."""
 
     name: str
@@ -31,7 +31,7 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SceneReading:
     """An intent together with the entities of the scene, most prominent first.
 
     `names` and `words` are the terms to look up: every name of the prompt, and its other words; `runs` are the
@@ -40,7 +40,7 @@ class Reading:
 
     intent: Intent
     cast: tuple[Entity, ...]
-    names: tuple[Name, ...]
+    names: tuple[PromptName, ...]
     words: tuple[str, ...]
     runs: tuple[str, ...] = ()
     reasons: Mapping[EntityId, str] = field(default_factory=dict)
@@ -57,7 +57,7 @@ def read_intent(
     title: str = "",
     writer: Scene = NO_SCENE,
     model: Scene = NO_SCENE,
-) -> Reading:
+) -> SceneReading:
     """The intent of a prompt, of the outline's `beats` for its chapter, and of the names in the chapter's `title`.
 
     A value that the `writer` set wins, then one of the agents' `model`, then the rules. Names that the model gives and
@@ -71,11 +71,11 @@ def read_intent(
     where = place_of(named, texts, entities) if said.where is None else said.where
     looked_up = _distinct((*_of(said, entities), *named))
     forms = [name for entity in {*looked_up, *scene.cast} for name in entity.names]
-    names = [Name(entity.name, entity.names, entity.kind == "location") for entity in looked_up]
-    names += [Name(name, (name,)) for name in scene.others if who_by == "writer"]
-    names += [Name(word, (word,)) for word in capitalised(_without(texts.told, forms), language)]
-    names += [Name(item, (item,)) for item in listed(texts.told, forms)]
-    names += [Name(item[0], item) for item in beside(texts.told, forms)]
+    names = [PromptName(entity.name, entity.names, entity.kind == "location") for entity in looked_up]
+    names += [PromptName(name, (name,)) for name in scene.others if who_by == "writer"]
+    names += [PromptName(word, (word,)) for word in capitalised(_without(texts.told, forms), language)]
+    names += [PromptName(item, (item,)) for item in listed(texts.told, forms)]
+    names += [PromptName(item[0], item) for item in beside(texts.told, forms)]
     runs, words = _words(_without(texts.told, [form for name in names for form in name.forms]), language)
     intent = Intent(
         scene.names,
@@ -85,7 +85,7 @@ def read_intent(
         time_of(texts.told) if said.when is None else said.when,
         by,
     )
-    return Reading(intent, scene.cast, tuple(names[:_MOST_NAMES]), words[:_MOST_WORDS], runs, scene.reasons)
+    return SceneReading(intent, scene.cast, tuple(names[:_MOST_NAMES]), words[:_MOST_WORDS], runs, scene.reasons)
 
 
 def _of(said: Scene, entities: Sequence[Entity]) -> Iterator[Entity]:

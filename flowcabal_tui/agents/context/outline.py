@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from flowcabal_tui.agents.context.candidates import HIDDEN, Candidate
-from flowcabal_tui.agents.context.gather import Book
+from flowcabal_tui.agents.context.gather import BookInputs
 from flowcabal_tui.agents.sentences import sentences, shortened
 from flowcabal_tui.agents.tokens import cut
 from flowcabal_tui.domain.context import BudgetClass
@@ -51,7 +51,7 @@ class Wanted:
     """Tokens for all that are not the chapter's own beats."""
 
 
-async def outline(book: Book, wanted: Wanted, counter: TokenCounter) -> dict[BudgetClass, list[Candidate]]:
+async def outline(book: BookInputs, wanted: Wanted, counter: TokenCounter) -> dict[BudgetClass, list[Candidate]]:
     """The candidates of the two classes: the chapter's beats, and the rest of the outline."""
     if wanted.scope == "none":
         return {}
@@ -77,7 +77,9 @@ async def outline(book: Book, wanted: Wanted, counter: TokenCounter) -> dict[Bud
     }
 
 
-async def quotable(book: Book, chapter: ChapterId, names: tuple[str, ...]) -> tuple[list[Candidate], list[Candidate]]:
+async def quotable(
+    book: BookInputs, chapter: ChapterId, names: tuple[str, ...]
+) -> tuple[list[Candidate], list[Candidate]]:
     """The outline verbatim, for a check that quotes it: the chapter's beats, and the rest.
 
     The rest are a sentence of each of the nearest chapters before, the nearest first, and passages of parts that fit no

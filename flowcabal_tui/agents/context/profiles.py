@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from flowcabal_tui.agents.context.candidates import Candidate
-from flowcabal_tui.agents.context.gather import Book
-from flowcabal_tui.agents.context.intent import Reading
+from flowcabal_tui.agents.context.gather import BookInputs
+from flowcabal_tui.agents.context.intent import SceneReading
 from flowcabal_tui.agents.context.quoted import levels
 from flowcabal_tui.agents.profile_kinds import ProfileKind
 from flowcabal_tui.domain.ids import EntityId
@@ -19,7 +19,7 @@ _LEVELS: Final[tuple[Level, Level]] = ("L1", "L0")
 
 
 async def profiles(
-    book: Book, reading: Reading, kinds: Iterable[ProfileKind], related: Sequence[tuple[Entity, str]] = ()
+    book: BookInputs, reading: SceneReading, kinds: Iterable[ProfileKind], related: Sequence[tuple[Entity, str]] = ()
 ) -> list[Candidate]:
     """Profiles of the people in the scene, then of those `related` to them, of the book, and of everyone of a kind.
 
@@ -57,7 +57,7 @@ async def profiles(
     return found
 
 
-def _dated(title: str, state: Derived | None, book: Book) -> str:
+def _dated(title: str, state: Derived | None, book: BookInputs) -> str:
     """The title with the chapter as of which the state was written, unless that is the last one before the target."""
     if state is None or not book.chapters or not 0 < state.position < book.chapters[-1].position:
         return title
@@ -65,7 +65,7 @@ def _dated(title: str, state: Derived | None, book: Book) -> str:
 
 
 def _words(
-    kind: ProfileKind, entity: Entity | None, book: Book, of_scene: str, reasons: Mapping[EntityId, str]
+    kind: ProfileKind, entity: Entity | None, book: BookInputs, of_scene: str, reasons: Mapping[EntityId, str]
 ) -> tuple[str, str]:
     """The title and the reason."""
     title = kind.title_in(book.view.language)

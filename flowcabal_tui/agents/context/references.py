@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final, Protocol
 
 from flowcabal_tui.agents.context.candidates import Candidate
-from flowcabal_tui.agents.context.intent import Reading, search_terms
+from flowcabal_tui.agents.context.intent import SceneReading, search_terms
 from flowcabal_tui.agents.prompt_library import SourceText
 from flowcabal_tui.domain.manuscript import Reference, ReferenceHit, ReferenceId
 from flowcabal_tui.locale import _
@@ -42,7 +42,7 @@ async def asked(references: ReferenceBooks, question: str, language: str, first:
     ]
 
 
-async def near(references: ReferenceBooks, reading: Reading) -> list[Candidate]:
+async def near(references: ReferenceBooks, reading: SceneReading) -> list[Candidate]:
     """Passages of all books that match the names and words of a prompt."""
     terms = [*(form for each in reading.names for form in each.forms), *reading.words]
     return [

@@ -14,9 +14,9 @@ from itertools import islice, pairwise
 from typing import Final
 
 from flowcabal_tui.agents.context.borders import excerpt
-from flowcabal_tui.agents.context.circle import Expected
+from flowcabal_tui.agents.context.circle import ExpectedPerson
 from flowcabal_tui.agents.context.drill import Opened
-from flowcabal_tui.agents.context.intent import Name, Reading
+from flowcabal_tui.agents.context.intent import PromptName, SceneReading
 from flowcabal_tui.agents.context.things import ABSENCE, RARITY, across_words, cohesion, rarity, strings, things
 from flowcabal_tui.agents.context.turns import NameParts, by_turns
 from flowcabal_tui.domain.ids import ChapterId
@@ -254,7 +254,7 @@ class Weighed:
         return list(found | dict.fromkeys(at for thing in self._things for at in thing.places))
 
 
-def weigh(reading: Reading, postings: Postings, before: int, expected: Sequence[Expected] = ()) -> Weighed:
+def weigh(reading: SceneReading, postings: Postings, before: int, expected: Sequence[ExpectedPerson] = ()) -> Weighed:
     """Weighs chapters and passages for a target at position `before`. People in `expected` count for passages alone.
 
     `postings` holds the results for all forms of the reading's names, its words, and the forms of `expected`.
@@ -279,7 +279,7 @@ def weigh(reading: Reading, postings: Postings, before: int, expected: Sequence[
     return Weighed(tuple(ranked), places, total, names, found_things, others, may_come, unit)
 
 
-def _may_come(expected: Sequence[Expected], postings: Postings, before: int) -> list[_Hits]:
+def _may_come(expected: Sequence[ExpectedPerson], postings: Postings, before: int) -> list[_Hits]:
     """The places of the expected people, without the last chapters, which are included anyway."""
     found = iter(postings.found[len(postings.found) - sum(len(each.forms) for each in expected) :])
     end = bisect_left(postings.passages, before - _NEAR, key=lambda place: place.position)
@@ -291,7 +291,7 @@ def _may_come(expected: Sequence[Expected], postings: Postings, before: int) -> 
     return hits
 
 
-def _groups(reading: Reading, postings: Postings, before: int) -> tuple[list[_Hits], list[_Hits], list[_Hits]]:
+def _groups(reading: SceneReading, postings: Postings, before: int) -> tuple[list[_Hits], list[_Hits], list[_Hits]]:
     """The hits of names, of things, and of words and phrases."""
     weigher, found = _Weigher(postings.passages, before), iter(postings.found)
     of_names = [(each, sorted(set().union(*(next(found) for _form in each.forms)))) for each in reading.names]
@@ -321,7 +321,7 @@ def _groups(reading: Reading, postings: Postings, before: int) -> tuple[list[_Hi
     )
 
 
-def _capped(named: Sequence[tuple[Name, _Hits]]) -> list[_Hits]:
+def _capped(named: Sequence[tuple[PromptName, _Hits]]) -> list[_Hits]:
     """The hits with a cap: a place weighs less than the two heaviest of the other names together."""
     two = nlargest(2, (hits.weight for name, hits in named if not name.is_place))
     if len(two) < 2:

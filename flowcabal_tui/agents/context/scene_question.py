@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pydantic import Field, model_validator
 
-from flowcabal_tui.agents.context.gather import Book
+from flowcabal_tui.agents.context.gather import BookInputs
 from flowcabal_tui.agents.context.scene import named_in
 from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.paid import PaidOnce
@@ -83,7 +83,7 @@ class SceneReader:
         self._model, self._prompts, self._counter, self._spend = model, prompts, counter, spend
         self._failed: dict[Digest, ModelSaid] = {}
 
-    async def read(self, book: Book, writer: Scene, beats: str, wish: str) -> ModelSaid:
+    async def read(self, book: BookInputs, writer: Scene, beats: str, wish: str) -> ModelSaid:
         """The scene of a chapter by its outline and the writer's instruction; does not ask if both are empty or the
         writer set every field."""
         beats, wish = beats.strip(), wish.strip()
@@ -98,7 +98,7 @@ class SceneReader:
                 self._failed[question] = ModelSaid(note=why)
         return self._failed[question]
 
-    async def _asked(self, book: Book, beats: str, wish: str, question: Digest) -> ModelSaid:
+    async def _asked(self, book: BookInputs, beats: str, wish: str, question: Digest) -> ModelSaid:
         """Asks the question. Raises FlowCabalError when there was no answer."""
         model, language = self._model(), book.view.language
         cast = await as_called_here(book.view, named_in(f"{beats}\n{wish}", book.entities)[:NAMES])

@@ -47,7 +47,7 @@ class TalkLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class OpenQuestion:
     """A question with the turns before it."""
 
     turn: Turn
@@ -67,7 +67,7 @@ class Exchange:
 Keep = Callable[[Turn], Awaitable[None]]
 
 
-class Talk(Agent[Asked, Exchange, Answer | ModelError | BudgetExceeded, Turn]):
+class Talk(Agent[OpenQuestion, Exchange, Answer | ModelError | BudgetExceeded, Turn]):
     """Answers one question. `turn` is its current state, with the answer received so far."""
 
     def __init__(
@@ -90,14 +90,16 @@ class Talk(Agent[Asked, Exchange, Answer | ModelError | BudgetExceeded, Turn]):
         self._fresh = True
         self._calls_before, self._tokens_before = turn.calls, turn.input_tokens + turn.output_tokens
 
-    async def observe(self, goal: Asked) -> Exchange:
+    async def observe(self, goal: OpenQuestion) -> Exchange:
         sent = await self._book.sent(goal.turn.chips)
         around = await self._book.surroundings(goal.turn.asked, sent)
         self.turn = replace(self.turn, receipt=with_sent(around.receipt, sent, self._counter))
         messages = await messages_of(goal.turn, goal.earlier, self._book, sent, around, self._prompts, self._counter)
         return Exchange(messages)
 
-    async def reason(self, goal: Asked, seen: Exchange, hints: tuple[str, ...]) -> Answer | ModelError | BudgetExceeded:
+    async def reason(
+        self, goal: OpenQuestion, seen: Exchange, hints: tuple[str, ...]
+    ) -> Answer | ModelError | BudgetExceeded:
         """One call of the model. Its exceptions are returned and handled like an answer."""
         tools = tools_at(self.turn.level)
         request = ModelRequest(seen.messages, PROMPT, max_tokens=ANSWER_TOKENS, tools=tools)
@@ -136,7 +138,7 @@ class Talk(Agent[Asked, Exchange, Answer | ModelError | BudgetExceeded, Turn]):
             self._heard(piece)
 
     async def act(
-        self, goal: Asked, seen: Exchange, thought: Answer | ModelError | BudgetExceeded, last: bool
+        self, goal: OpenQuestion, seen: Exchange, thought: Answer | ModelError | BudgetExceeded, last: bool
     ) -> Turn | Again:
         if isinstance(thought, BudgetExceeded):
             self._stop("error", str(thought))

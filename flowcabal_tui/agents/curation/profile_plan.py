@@ -17,7 +17,7 @@ _LEAST: Final = 3
 Due = tuple[ProfileKind, Entity | None]
 
 
-class Changes:
+class ChangedPeople:
     """The people whom chapters changed, by the quotations of the reading's records."""
 
     def __init__(self, records: Iterable[StoryRecord]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from flowcabal_tui.agents.checking.evidence.reading import Reader
+from flowcabal_tui.agents.checking.evidence.reading import TextReader
 from flowcabal_tui.agents.checking.evidence.statements import Statement, statements_of
 from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.agents.sentences import sentence_at
@@ -56,7 +56,7 @@ def early_uses(
     """
     found = [
         *_names(texts, using, telling, before, entities),
-        *_rare_words(texts, using, telling, before, Reader(language)),
+        *_rare_words(texts, using, telling, before, TextReader(language)),
     ]
     best: dict[tuple[int, int], EarlyUse] = {}
     for use in sorted(found, key=lambda each: (-each.score, each.text, each.start)):
@@ -91,7 +91,7 @@ def _rare_words(
     using: Collection[int],
     telling: Collection[int],
     before: int,
-    reader: Reader,
+    reader: TextReader,
 ) -> Iterator[EarlyUse]:
     words = {number: reader.words(texts[number]) for number in (*telling, *using)}
     explained = frozenset[str]().union(*(words[number] for number in telling))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from flowcabal_tui.agents.checking.evidence.reading import Reader
+from flowcabal_tui.agents.checking.evidence.reading import TextReader
 from flowcabal_tui.agents.impact.statements import Lost
 from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.agents.sentences import sentences
@@ -18,7 +18,7 @@ def nearest_sentences(
 ) -> tuple[Span, ...]:
     """For each text, the sentence that names most subjects of its lost statement, then shares most words with it; the
     first sentence if none does."""
-    reader, index = Reader(language), NameIndex(entities)
+    reader, index = TextReader(language), NameIndex(entities)
     return tuple(_nearest(text, one.text, one.subjects, index, reader) for text, one in zip(texts, lost, strict=True))
 
 
@@ -27,7 +27,7 @@ def nearest_pairs(
 ) -> tuple[tuple[Span, Span], ...]:
     """For each text, the nearest pair of sentences: that of the first text nearest to the given words, and that of
     their source nearest to that one."""
-    reader, index = Reader(language), NameIndex(entities)
+    reader, index = TextReader(language), NameIndex(entities)
     found = []
     for text, given, source in texts:
         span = _nearest(text, given, {hit.entity for hit in index.find(given)}, index, reader)
@@ -36,7 +36,7 @@ def nearest_pairs(
     return tuple(found)
 
 
-def _nearest(text: str, given: str, subjects: Collection[EntityId], index: NameIndex, reader: Reader) -> Span:
+def _nearest(text: str, given: str, subjects: Collection[EntityId], index: NameIndex, reader: TextReader) -> Span:
     words, hits = reader.words(given), [hit for hit in index.find(text) if hit.entity in subjects]
 
     def order(span: Span) -> tuple[int, int, int]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from flowcabal_tui.agents.checking.evidence.reading import Reader
+from flowcabal_tui.agents.checking.evidence.reading import TextReader
 from flowcabal_tui.agents.checking.rules.quantities import NUMBER_EN, NUMBER_ZH, range_of
 from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.agents.sentences import sentences
@@ -121,7 +121,7 @@ def lost_statements(
     """
     if plain_quotation(before) == plain_quotation(after):
         return ()
-    reader, index = Reader(language), NameIndex(entities)
+    reader, index = TextReader(language), NameIndex(entities)
     old, new = (_all_sentences(text, index) for text in (before, after))
     present, known = ({plain_quotation(each.text) for each in side} for side in (new, old))
     added = [each.text for each in new if plain_quotation(each.text) not in known]
@@ -130,7 +130,7 @@ def lost_statements(
     return tuple(each for each in found if each.subjects and each.values)
 
 
-def _lost(one: _Sentence, added: Sequence[str], about: frozenset[EntityId], reader: Reader) -> Lost:
+def _lost(one: _Sentence, added: Sequence[str], about: frozenset[EntityId], reader: TextReader) -> Lost:
     """The lost statement, with the replacement in the most similar of the added sentences."""
     words = reader.words(one.text)
     instead = max(added, key=lambda each: len(reader.words(each) & words), default="")
@@ -144,7 +144,7 @@ def _lost(one: _Sentence, added: Sequence[str], about: frozenset[EntityId], read
     return Lost(one.start, one.end, one.text, one.named or one.carried or about, gone, kinds, replaced, now)
 
 
-def _kinds(text: str, values: Iterable[Value], reader: Reader) -> frozenset[str]:
+def _kinds(text: str, values: Iterable[Value], reader: TextReader) -> frozenset[str]:
     """The kinds of things that a text mentions besides its numbers."""
     for value in values:
         if value.amount is not None:
@@ -152,7 +152,7 @@ def _kinds(text: str, values: Iterable[Value], reader: Reader) -> frozenset[str]
     return reader.kinds(text) - _LOOSE
 
 
-def _near(text: str, value: Value, reader: Reader) -> frozenset[str]:
+def _near(text: str, value: Value, reader: TextReader) -> frozenset[str]:
     """The kinds of things of the words next to a number: years, sheep, miles."""
     at = max(0, text.lower().find(value.words.lower()))
     before, behind = _BESIDE[reader.language]
@@ -160,7 +160,7 @@ def _near(text: str, value: Value, reader: Reader) -> frozenset[str]:
     return _kinds(text[max(0, at - before) : end + behind], [value], reader)
 
 
-def _values(text: str, reader: Reader) -> dict[str | float, Value]:
+def _values(text: str, reader: TextReader) -> dict[str | float, Value]:
     """The numbers from two on, and words of the kinds of things."""
     found: dict[str | float, Value] = {}
     for match in _NUMBERS[reader.language].finditer(text):
@@ -175,7 +175,7 @@ def _values(text: str, reader: Reader) -> dict[str | float, Value]:
     return found
 
 
-def _kind_words(text: str, reader: Reader) -> Iterable[str]:
+def _kind_words(text: str, reader: TextReader) -> Iterable[str]:
     groups = [words for kind, words in reader.groups.items() if not kind.endswith("+") and kind != "number"]
     if reader.language == "en":
         present = set(_WORD.findall(text.lower()))
@@ -187,7 +187,7 @@ def same_places(
     lost: Sequence[Lost], texts: Sequence[str], entities: Sequence[Entity], language: str
 ) -> tuple[SamePlace, ...]:
     """The places where the texts state a removed value of the same subject, the most direct first."""
-    reader = Reader(language)
+    reader = TextReader(language)
     subjects = {subject for each in lost for subject in each.subjects}
     index = NameIndex(entities)
     names = [name for entity in entities if entity.id in subjects for name in entity.names]
@@ -198,7 +198,7 @@ def same_places(
     return tuple(sorted(found, key=lambda each: (-each.score, each.text, each.start)))
 
 
-def _of_text(number: int, text: str, lost: Sequence[Lost], index: NameIndex, reader: Reader) -> list[SamePlace]:
+def _of_text(number: int, text: str, lost: Sequence[Lost], index: NameIndex, reader: TextReader) -> list[SamePlace]:
     found: list[SamePlace] = []
     wanted = {value.key for each in lost for value in each.values}
     before = frozenset[EntityId]()
@@ -216,7 +216,7 @@ def _of_text(number: int, text: str, lost: Sequence[Lost], index: NameIndex, rea
 
 
 def _same_place(
-    number: int, one: _Sentence, lost: Lost, before: frozenset[EntityId], reader: Reader
+    number: int, one: _Sentence, lost: Lost, before: frozenset[EntityId], reader: TextReader
 ) -> SamePlace | None:
     """The place of the sentence if it gives a lost value of the same subject and mentions the same kind of thing."""
     values = _values(one.text, reader)

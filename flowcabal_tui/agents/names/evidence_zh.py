@@ -114,7 +114,7 @@ class _Use:
         return sum(n for char, n in self.before.items() if char in _COMPANY)
 
 
-class Evidence:
+class NameEvidence:
     """Judges names by the texts of the chapters of one book."""
 
     def __init__(

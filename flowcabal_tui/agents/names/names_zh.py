@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from flowcabal_tui.agents.names.evidence_zh import Evidence
+from flowcabal_tui.agents.names.evidence_zh import NameEvidence
 from flowcabal_tui.agents.names.names_context import ADDRESS, DOUBTFUL, addressed, names_like, titled
 from flowcabal_tui.agents.names.occurrences import occurrences
 from flowcabal_tui.agents.words import word_list, word_table, words_of
@@ -96,7 +96,7 @@ def chinese_names(texts: Sequence[str]) -> tuple[FoundName, ...]:
     people |= addressed(book, people, _SURNAMES)
     speeches = _speeches(book)
     people |= {name: n for name, n in titled(book, people).items() if speeches[name] and _looks_like_a_name(name)}
-    evidence = Evidence(texts, speeches, _SURNAMES - DOUBTFUL, _introduced(book))
+    evidence = NameEvidence(texts, speeches, _SURNAMES - DOUBTFUL, _introduced(book))
     places = evidence.places(_places(book, people), people)
     people = evidence.people({name: n for name, n in people.items() if name not in places})
     found = [*_with_aliases(people, evidence), *(FoundName(name, "location", (), n) for name, n in places.items())]
@@ -196,7 +196,7 @@ def _before(book: str, places: Sequence[int]) -> list[str]:
     return [book[max(0, at - 1) : at] for at in places]
 
 
-def _with_aliases(people: dict[str, int], evidence: Evidence) -> Iterator[FoundName]:
+def _with_aliases(people: dict[str, int], evidence: NameEvidence) -> Iterator[FoundName]:
     """Joins 黛玉 and 林黛玉 (surname), 凤姐 and 凤姐儿 (suffix 儿), but not 宋嬷嬷 and 李嬷嬷, since 嬷嬷 is nobody.
 
     If one name has two surnames, the one shared by most people is right: 贾宝玉 is 宝玉, 甄宝玉 is another person.
@@ -242,7 +242,7 @@ def _by_piece(names: Iterable[str]) -> dict[str, list[str]]:
     return having
 
 
-def _is_sure(alias: str, name: str, having: Mapping[str, Sequence[str]], evidence: Evidence) -> bool:
+def _is_sure(alias: str, name: str, having: Mapping[str, Sequence[str]], evidence: NameEvidence) -> bool:
     """True when it occurs alone more than once and can mean nobody else."""
     short, long = sorted((alias, name), key=len)
     if short in ADDRESS or (short[0] in _NUMBERS and short[1:] in _KIN):

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from flowcabal_tui.cli.answers import BadArgument
 from flowcabal_tui.cli.opening import opened
-from flowcabal_tui.cli.session.lines import BadLine, Identity, Line, lines_of, read_message
+from flowcabal_tui.cli.session.lines import BadLine, Identity, SessionLine, lines_of, read_message
 from flowcabal_tui.cli.session.messages import (
     ApiConfig,
     Ask,
@@ -28,7 +28,7 @@ from flowcabal_tui.cli.session.messages import (
     description,
     message_of,
 )
-from flowcabal_tui.cli.session.output import Output
+from flowcabal_tui.cli.session.output import MessageOutput
 from flowcabal_tui.cli.session.questions import QUESTIONS, asked
 from flowcabal_tui.cli.terminal import say_json
 from flowcabal_tui.domain.codec import to_plain
@@ -81,7 +81,7 @@ class _Session:
 
     def __init__(self, project: Project, identity: str) -> None:
         self._project, self._identity = project, identity
-        self._output = Output(1)
+        self._output = MessageOutput(1)
         self._connected = False
         self._sent: dict[CommandId, Identity] = {}
         self._commands = asyncio.Semaphore(COMMANDS_WAITING)
@@ -127,7 +127,7 @@ class _Session:
             except BadLine as error:
                 await self._output.put(_error(error.identity, error))
 
-    async def _take(self, line: Line) -> None:
+    async def _take(self, line: SessionLine) -> None:
         """Begins what a line asks for. Raises BadLine."""
         if not line.content.strip():
             return

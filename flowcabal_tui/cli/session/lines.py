@@ -41,7 +41,7 @@ class BadLine(RunError):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SessionLine:
     """A line without its end. Of one that is longer than MOST_BYTES, `content` is the beginning."""
 
     content: bytes
@@ -55,7 +55,7 @@ class LineSplitter:
         self._held = bytearray()
         self._whole = True
 
-    def feed(self, piece: bytes) -> Iterator[Line]:
+    def feed(self, piece: bytes) -> Iterator[SessionLine]:
         """The lines that end in `piece`."""
         *ended, rest = piece.split(b"\n")
         for part in ended:
@@ -63,10 +63,10 @@ class LineSplitter:
             yield from self.end()
         self._hold(rest)
 
-    def end(self) -> Iterator[Line]:
+    def end(self) -> Iterator[SessionLine]:
         """The rest as a line: the input, or the line, has ended."""
         if self._held:
-            yield Line(bytes(self._held), self._whole)
+            yield SessionLine(bytes(self._held), self._whole)
         self._held.clear()
         self._whole = True
 
@@ -76,7 +76,7 @@ class LineSplitter:
         self._held += part[:space]
 
 
-async def lines_of(source: int) -> AsyncIterator[Line]:
+async def lines_of(source: int) -> AsyncIterator[SessionLine]:
     """The lines of a file descriptor; a thread waits for them, and reads no further than they are taken."""
     loop = asyncio.get_running_loop()
     pieces: asyncio.Queue[bytes] = asyncio.Queue(_PIECES_WAITING)
@@ -100,7 +100,7 @@ async def lines_of(source: int) -> AsyncIterator[Line]:
         yield line
 
 
-def read_message(line: Line) -> tuple[Identity, dict[str, Any]]:
+def read_message(line: SessionLine) -> tuple[Identity, dict[str, Any]]:
     """The id and the other fields of a message. Raises BadLine."""
     raw = line.content
     early = _id_at_start(raw)

@@ -18,7 +18,7 @@ _STALL_SECONDS: Final = 5.0
 """How long a client that has ended its input may leave a line unread."""
 
 
-class Output:
+class MessageOutput:
     """Writes messages to a file descriptor in a thread of its own, so that a full pipe blocks nothing else."""
 
     def __init__(self, target: int) -> None:

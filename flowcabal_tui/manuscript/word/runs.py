@@ -42,7 +42,7 @@ _PRIVATE: Final = range(0xE000, 0xF900)
 _LONGEST_ANCHOR: Final = 300
 
 
-class Comments:
+class CommentWords:
     """The words that comments are about, gathered while the text is read."""
 
     def __init__(self, comments: dict[str, FileComment]) -> None:
@@ -83,7 +83,7 @@ class Comments:
 class Runs:
     """Reads paragraphs one after the other; a field may begin in one and end in another."""
 
-    def __init__(self, styles: Styles, notes: dict[str, str], comments: Comments) -> None:
+    def __init__(self, styles: Styles, notes: dict[str, str], comments: CommentWords) -> None:
         """`notes` are texts of foot- and endnotes by kind and id; each is taken out at its first reference."""
         self.counts: Counter[str] = Counter()
         self.boxes: list[Element] = []

@@ -7,8 +7,18 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
-from flowcabal_tui.models.offline.asked import Asked
-from flowcabal_tui.models.offline.reading import PERSON, Line, Name, lines, named, nearest, ranked, terms, weightiest
+from flowcabal_tui.models.offline.asked import LabelledRequest
+from flowcabal_tui.models.offline.reading import (
+    PERSON,
+    ListedName,
+    MaskedSentence,
+    lines,
+    named,
+    nearest,
+    ranked,
+    terms,
+    weightiest,
+)
 from flowcabal_tui.models.offline.statements import Values, clashes, facts, stated
 from flowcabal_tui.models.tokens import TokenEstimator
 
@@ -26,30 +36,30 @@ _OPEN: Final = re.compile(r"^(\S+) (promise|secret): (.*)$", re.M)
 _PASSAGE: Final = re.compile(r"^(p\d+) \[(\d+)(?:, ([^\]\n]*))?\] (.*)$", re.M)
 
 
-def l1(asked: Asked) -> Values:
+def l1(asked: LabelledRequest) -> Values:
     """The overview: the most informative sentence of each sixth of the chapter."""
     chosen = weightiest(asked.sentences(asked.chapter), _OVERVIEW)
     return {"sentences": [{"sentence": line.text, "quote": line.text} for line in chosen]}
 
 
-def l0(asked: Asked) -> Values:
+def l0(asked: LabelledRequest) -> Values:
     """The most informative sentence that is short enough."""
     return {"sentence": _short(ranked(asked.sentences(asked.chapter)), asked)}
 
 
-def _short(found: Iterable[Line], asked: Asked) -> str:
+def _short(found: Iterable[MaskedSentence], asked: LabelledRequest) -> str:
     """The first of the sentences that is within the limit, else the beginning of the first."""
     limit, texts = int(asked.part("limit").strip() or 50), [line.text.strip(_MARKS) for line in found] or [""]
     return next((text for text in texts if COUNTER.count(text) <= limit), COUNTER.truncate(texts[0], limit))
 
 
-def story(asked: Asked) -> Values:
+def story(asked: LabelledRequest) -> Values:
     """The additions of the chapter found by the statement patterns, and the chapter in brief.
 
     Speech adds nothing. Each sentence states one thing of a kind; the first ones of the chapter count.
     """
     entities, words = _new_names(asked), asked.words
-    names = (*asked.names, *(Name(row["kind"], (row["name"],)) for row in entities))
+    names = (*asked.names, *(ListedName(row["kind"], (row["name"],)) for row in entities))
     narrated = [line for line in lines(asked.chapter, names) if not line.spoken]
     added = {kind: [*stated(narrated, words, kind)] for kind in ("relations", "facts", "promises", "moments")}
     added["facts"] += [
@@ -69,7 +79,7 @@ def story(asked: Asked) -> Values:
     return {"entities": entities, **{kind: rows[:_ADDED] for kind, rows in first.items()}, **brief}
 
 
-def _new_names(asked: Asked) -> list[Values]:
+def _new_names(asked: LabelledRequest) -> list[Values]:
     """The names of a chapter that return and that the list does not hold."""
     words, known = asked.words, [form for name in asked.names for form in name.names]
     found = [line.text for line in asked.sentences(asked.chapter)]
@@ -83,7 +93,7 @@ def _new_names(asked: Asked) -> list[Values]:
     return rows
 
 
-def _sourced(asked: Asked) -> dict[Line, str]:
+def _sourced(asked: LabelledRequest) -> dict[MaskedSentence, str]:
     """The sentences of the sources and of the passages under statements, in story order, with their ids."""
     given = [(each["id"], each.text, each["title"]) for each in asked.all("source")]
     passages = sorted(_PASSAGE.findall(asked.part("statements")), key=lambda each: int(each[1]))
@@ -91,7 +101,7 @@ def _sourced(asked: Asked) -> dict[Line, str]:
     return {line: id_ for id_, text, title in given for line in asked.sentences(text, title)}
 
 
-def _told(kind: str, name: str, asked: Asked, sourced: dict[Line, str]) -> Values:
+def _told(kind: str, name: str, asked: LabelledRequest, sourced: dict[MaskedSentence, str]) -> Values:
     """Of an arc the weightiest sentence of each tenth, and of all. Of an entity states, then the newest sentences
     that name it, the last one as the summary; of the whole book any sentence, first those with the words of the kind.
     """
@@ -110,17 +120,17 @@ def _told(kind: str, name: str, asked: Asked, sourced: dict[Line, str]) -> Value
     return {"summary": _short(newest, asked) or name, "sentences": sentences}
 
 
-def profile(asked: Asked) -> Values:
+def profile(asked: LabelledRequest) -> Values:
     """The sentences of the sources about one entity, or about the whole book."""
     return _told("", asked.part("entity").strip(), asked, _sourced(asked))
 
 
-def arc(asked: Asked) -> Values:
+def arc(asked: LabelledRequest) -> Values:
     """The most informative sentence of each tenth of the sources."""
     return _told("arc", "", asked, _sourced(asked))
 
 
-def profiles(asked: Asked) -> Values:
+def profiles(asked: LabelledRequest) -> Values:
     """A profile for each subject, from the sources and the chapter."""
     sourced = _sourced(asked) | dict.fromkeys(asked.sentences(asked.chapter), "chapter")
     found = {each["id"]: _told(each["kind"], each["name"], asked, sourced) for each in asked.all("profile")}
@@ -130,7 +140,7 @@ def profiles(asked: Asked) -> Values:
     }
 
 
-def keep(asked: Asked) -> Values:
+def keep(asked: LabelledRequest) -> Values:
     """The four questions, answered by counting new facts, names and sentences."""
     found, held = asked.sentences(asked.chapter), asked.part("source")
     states = [fact.line.text for fact in facts(found, asked.words) if fact.row.lasting]
@@ -145,13 +155,13 @@ def keep(asked: Asked) -> Values:
     return {question: {"passed": bool(detail), "detail": detail} for question, detail in details.items()}
 
 
-def inquiry(asked: Asked) -> str:
+def inquiry(asked: LabelledRequest) -> str:
     """The sentences that share the rarest words with the question."""
     best = nearest([*_sourced(asked)], asked.part("question"))
     return asked.words.said["space"].join(line.text for line in best) or asked.words.said["unsaid"]
 
 
-def scene(asked: Asked) -> Values:
+def scene(asked: LabelledRequest) -> Values:
     """The people named in the chapter's outline and the writer's instruction, and the first place; other fields are
     open."""
     text = f"{asked.part('beats')}\n{asked.part('wish')}"
@@ -159,7 +169,7 @@ def scene(asked: Asked) -> Values:
     return {"who": who, "where": "".join(places[:1]), "when": "", "kind": "unknown"}
 
 
-def check(asked: Asked) -> Values:
+def check(asked: LabelledRequest) -> Values:
     """Contradictions that belong to the angles, each with its two sentences.
 
     They are given as quotations, regardless of the statement under which a passage is shown.
@@ -183,7 +193,7 @@ def check(asked: Asked) -> Values:
     return {"verdicts": [], "compatible": compatible, "findings": [*rows.values()]}
 
 
-def defence(asked: Asked) -> Values:
+def defence(asked: LabelledRequest) -> Values:
     """The verdict on contradictions in a table of states: they have no other reading."""
     verdict = {"verdict": "contradiction", "confidence": _CONFIDENCE}
     return {"readings": [{"doubt": each["id"], **verdict} for each in asked.all("doubt")]}

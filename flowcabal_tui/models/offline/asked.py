@@ -11,8 +11,8 @@ from typing import Final
 
 from flowcabal_tui.domain.model_calls import ModelRequest
 from flowcabal_tui.domain.text import digest, foreign_words, han_count
-from flowcabal_tui.models.offline.reading import PERSON, Line, Name, lines
-from flowcabal_tui.models.offline.words import Words, words_of
+from flowcabal_tui.models.offline.reading import PERSON, ListedName, MaskedSentence, lines
+from flowcabal_tui.models.offline.words import LanguageTables, words_of
 
 _TAG: Final = re.compile(r'<(/?)([a-z][a-z0-9-]*)((?: [a-z]+="[^"<>]*")*)>')
 _ATTRIBUTE: Final = re.compile(r' ([a-z]+)="([^"<>]*)"')
@@ -47,7 +47,7 @@ def labelled_parts(prompt: str) -> Iterator[Labelled]:
 
 
 @dataclass(frozen=True)
-class Asked:
+class LabelledRequest:
     """A parsed request. A retry consists of the previous request, its answer (`draft`), and the `feedback` on that.
 
     `numbers` are the paragraphs that may change in a partial rewrite.
@@ -59,7 +59,7 @@ class Asked:
     numbers: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, request: ModelRequest) -> Asked:
+    def of(cls, request: ModelRequest) -> LabelledRequest:
         """Reads the messages of a request."""
         *before, last = request.messages
         if not before or before[-1].role != "assistant" or not last.content.startswith("<feedback "):
@@ -100,13 +100,13 @@ class Asked:
         return int(digest(self.prompt + self.feedback)[:16], 16)
 
     @cached_property
-    def words(self) -> Words:
+    def words(self) -> LanguageTables:
         """The tables of the language of the book."""
         language = self.part("language").strip()
         is_chinese = language.startswith("zh") if language else han_count(self.prompt) > foreign_words(self.prompt)
         return words_of(is_chinese)
 
-    def sentences(self, text: str, title: str = "") -> list[Line]:
+    def sentences(self, text: str, title: str = "") -> list[MaskedSentence]:
         """The sentences of a text, with the names that the request lists."""
         return lines(text, self.names, title)
 
@@ -116,18 +116,20 @@ class Asked:
         return self.part("chapter").strip("\n") or self.part("draft")
 
     @cached_property
-    def names(self) -> tuple[Name, ...]:
+    def names(self) -> tuple[ListedName, ...]:
         """The listed names: `kind: name | alias`, or notes of the cast; and those of a plan and of beats."""
-        words, found = self.words, list[Name]()
+        words, found = self.words, list[ListedName]()
         for kind, _colon, forms in (line.partition(":") for line in self.part("names").splitlines()):
-            found.append(Name(kind.strip(), _split(r"\|", forms)))
+            found.append(ListedName(kind.strip(), _split(r"\|", forms)))
         for note in _NOTE.finditer(f"{self.part('cast')}\n{self.part('besides')}"):
             names = (note[1].strip(), *_split(_COMMA, note[2] or ""))
             is_dead = bool(words.patterns["dead"].search(note[3] or ""))
-            found.append(Name(words.kind(names[0], f"{note[0]}\n{self.prompt}"), names, is_dead))
+            found.append(ListedName(words.kind(names[0], f"{note[0]}\n{self.prompt}"), names, is_dead))
         for match in words.patterns["unlisted"].finditer(f"{self.part('beats')}\n{self.part('plan')}"):
             listed = _split(_COMMA, match[0].removeprefix(words.said["cast"]))
-            found += [Name(PERSON, (name,)) for name in listed if not words.holds("common", name.split()[0].lower())]
+            found += [
+                ListedName(PERSON, (name,)) for name in listed if not words.holds("common", name.split()[0].lower())
+            ]
         return tuple({name.chief: name for name in found[::-1] if name.names}.values())[::-1]
 
 

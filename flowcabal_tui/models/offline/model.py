@@ -18,7 +18,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.models.collect import collect, went_out
 from flowcabal_tui.models.offline import answers, writing
 from flowcabal_tui.models.offline.answers import COUNTER
-from flowcabal_tui.models.offline.asked import Asked
+from flowcabal_tui.models.offline.asked import LabelledRequest
 from flowcabal_tui.models.offline.statements import Values
 from flowcabal_tui.models.offline.talk import is_talk, talk
 
@@ -26,7 +26,7 @@ T = TypeVar("T", bound=BaseModel)
 MODEL_NAME: Final = "offline"
 _PIECE: Final = re.compile(r"[\u2e80-\uffef]{1,4}|(?:[^\s\u2e80-\uffef]+\s*){1,3}|\s+")
 _MATERIAL: Final = re.compile(r"^[<#]")
-_Task = Callable[[Asked], str | Values]
+_Task = Callable[[LabelledRequest], str | Values]
 _GROUPS: Final[tuple[tuple[str, tuple[_Task, ...]], ...]] = (
     ("", (writing.plan, writing.draft, writing.polish, writing.rewrite)),
     ("", (writing.outline, writing.candidates, writing.criticise)),
@@ -66,7 +66,7 @@ class OfflineModel:
         Raises ModelError(SCHEMA) if the shape requires a statement, and for a prompt of the user's own.
         """
         answer = await self.answer(request)
-        if Asked.of(request).task not in _TASKS and "." in request.purpose:
+        if LabelledRequest.of(request).task not in _TASKS and "." in request.purpose:
             answer = replace(answer, text=json.dumps(_nothing(shape)))
         try:
             return shape.model_validate_json(answer.text), answer
@@ -93,7 +93,7 @@ def _answered(request: ModelRequest) -> Answer:
 
 def compose(request: ModelRequest) -> str:
     """Prose for the tasks of nodes, JSON for those of agents; for a text to continue, only the continuation."""
-    asked = Asked.of(request)
+    asked = LabelledRequest.of(request)
     before = request.messages[:-1]
     if request.purpose.startswith("node") and before and before[-1].role == "assistant" and not asked.feedback:
         return compose(replace(request, messages=before[:-1])).removeprefix(before[-1].content)

@@ -24,7 +24,7 @@ _SPEECH: Final = '“"「‘『'
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class ListedName:
     """An entity in a request's list: all its names, the main one first."""
 
     kind: str
@@ -37,7 +37,7 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Line:
+class MaskedSentence:
     """A sentence of a text, starting at `start`, with its paragraph. In `masked`, every name is hidden and its length
     kept.
 
@@ -48,7 +48,7 @@ class Line:
     start: int
     paragraph: str
     masked: str
-    at: Mapping[int, Name]
+    at: Mapping[int, ListedName]
 
     @property
     def spoken(self) -> bool:
@@ -60,7 +60,7 @@ class Line:
 
 
 @lru_cache(maxsize=64)
-def _finder(names: tuple[Name, ...]) -> tuple[re.Pattern[str], Mapping[str, Name]]:
+def _finder(names: tuple[ListedName, ...]) -> tuple[re.Pattern[str], Mapping[str, ListedName]]:
     """A pattern for all names, longest first, and whose they are: a name of two is the first one's."""
     owners = {form: name for name in names[::-1] for form in name.names}
     forms = (
@@ -70,21 +70,21 @@ def _finder(names: tuple[Name, ...]) -> tuple[re.Pattern[str], Mapping[str, Name
     return re.compile("|".join(forms) or "(?!)"), owners
 
 
-def lines(text: str, names: tuple[Name, ...] = (), title: str = "") -> list[Line]:
+def lines(text: str, names: tuple[ListedName, ...] = (), title: str = "") -> list[MaskedSentence]:
     """The sentences, verbatim without surrounding white space; none extends over a line end."""
     finder, owners = _finder(names)
     about = {-1: owners[title]} if title in owners else {}
-    found: list[Line] = []
+    found: list[MaskedSentence] = []
     for paragraph in _PARAGRAPH.finditer(text):
         for sentence in _SENTENCE.finditer(text, *paragraph.span()):
             bare = sentence[0].rstrip()
             masked = finder.sub(lambda name: NAME[0] + NAME[1] * (len(name[0]) - 1), bare)
             at = {name.start(): owners[name[0]] for name in finder.finditer(bare)}
-            found.append(Line(bare, sentence.start(), paragraph[0], masked, at or about))
+            found.append(MaskedSentence(bare, sentence.start(), paragraph[0], masked, at or about))
     return found
 
 
-def named(text: str, names: Sequence[Name], kind: str) -> list[Name]:
+def named(text: str, names: Sequence[ListedName], kind: str) -> list[ListedName]:
     """The entities of that kind that a text names, in order of appearance."""
     finder, owners = _finder(tuple(name for name in names if name.kind == kind))
     return list(dict.fromkeys(owners[form] for form in finder.findall(text)))
@@ -103,11 +103,11 @@ def terms(text: str) -> frozenset[str]:
     return frozenset({word.lower() for word in _WORD.findall(text)} - _common() | pairs)
 
 
-def ranked(found: Sequence[Line]) -> list[Line]:
+def ranked(found: Sequence[MaskedSentence]) -> list[MaskedSentence]:
     """The sentences, the most informative first: by names, recurring words, narration, and some length."""
     counted = Counter(term for line in found for term in terms(line.text))
 
-    def weight(line: Line) -> float:
+    def weight(line: MaskedSentence) -> float:
         about = sum(min(counted[term], 4) for term in terms(line.text)) / 12
         length = len(line.text) / (40 if _HAN.search(line.text) else 110)
         return 2.0 * min(len(line.named()), 3) + min(about, 2.0) - 1.5 * line.spoken - abs(1 - length)
@@ -115,14 +115,14 @@ def ranked(found: Sequence[Line]) -> list[Line]:
     return sorted(found, key=weight, reverse=True)
 
 
-def weightiest(found: Sequence[Line], parts: int) -> list[Line]:
+def weightiest(found: Sequence[MaskedSentence], parts: int) -> list[MaskedSentence]:
     """The most informative sentence of each part of a text."""
     places = {line: place for place, line in enumerate(ranked(found))}
     step = max(1, -(-len(found) // parts))
     return [min(found[at : at + step], key=places.__getitem__) for at in range(0, len(found), step)]
 
 
-def nearest(found: Sequence[Line], question: str) -> list[Line]:
+def nearest(found: Sequence[MaskedSentence], question: str) -> list[MaskedSentence]:
     """The sentences that share the rarest words with a question, two at most; the later one in a tie."""
     words, wanted = [terms(line.text) for line in found], terms(question)
     seen = Counter(term for each in words for term in each)

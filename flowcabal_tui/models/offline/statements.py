@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from flowcabal_tui.models.offline.reading import PERSON, Line, Name
-from flowcabal_tui.models.offline.words import Row, Words
+from flowcabal_tui.models.offline.reading import PERSON, ListedName, MaskedSentence
+from flowcabal_tui.models.offline.words import LanguageTables, Row
 
 Values = dict[str, Any]
 _CLAUSE: Final = re.compile("[,;:，；：—]")
 
 
-def stated(found: Sequence[Line], words: Words, kind: str) -> Iterator[Values]:
+def stated(found: Sequence[MaskedSentence], words: LanguageTables, kind: str) -> Iterator[Values]:
     """The values that the patterns of a kind yield for each sentence, with the sentence as the quotation."""
     for row in (row for row in words.rows if row.kind == kind):
         for line in found:
@@ -25,7 +25,7 @@ def stated(found: Sequence[Line], words: Words, kind: str) -> Iterator[Values]:
                     yield {**values, "quote": line.text}
 
 
-def _matches(row: Row, line: Line, words: Words) -> list[re.Match[str]]:
+def _matches(row: Row, line: MaskedSentence, words: LanguageTables) -> list[re.Match[str]]:
     """The places of the first form that fits, in a sentence that counts."""
     text = line.masked
     if row.unless.search(text) or row.around.search(line.paragraph) or not row.needs.search(text):
@@ -39,7 +39,7 @@ def _clause(text: str, match: re.Match[str]) -> str:
     return _CLAUSE.split(text[: match.start()])[-1] + _CLAUSE.split(text[match.start() :])[0]
 
 
-def _value(given: str | bool | list[str], line: Line, match: re.Match[str]) -> str | bool | list[str]:
+def _value(given: str | bool | list[str], line: MaskedSentence, match: re.Match[str]) -> str | bool | list[str]:
     """A value that a row gives, filled with the words of the groups; a list holds the names in one of them."""
     spans = {key: match.span(key) for key, words in match.groupdict().items() if words}
     if isinstance(given, list):
@@ -50,20 +50,20 @@ def _value(given: str | bool | list[str], line: Line, match: re.Match[str]) -> s
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class StatedFact:
     """A state of a person or thing: an attribute and its value. `span` is the place of the value in `line`."""
 
     what: tuple[str, str]
     value: str
     said: str
-    line: Line
+    line: MaskedSentence
     span: tuple[int, int]
     row: Row
 
 
-def facts(found: Sequence[Line], words: Words) -> list[Fact]:
+def facts(found: Sequence[MaskedSentence], words: LanguageTables) -> list[StatedFact]:
     """The states of the sentences. Several values for one thing in a sentence are a change, not a state."""
-    kept: list[Fact] = []
+    kept: list[StatedFact] = []
     for line in found:
         here = [fact for row in words.rows if row.attribute for fact in _facts(line, row, words)]
         values = [what for what, _value in {(fact.what, fact.value) for fact in here}]
@@ -71,7 +71,7 @@ def facts(found: Sequence[Line], words: Words) -> list[Fact]:
     return kept
 
 
-def _facts(line: Line, row: Row, words: Words) -> Iterator[Fact]:
+def _facts(line: MaskedSentence, row: Row, words: LanguageTables) -> Iterator[StatedFact]:
     """The states of a row; a statement in direct speech is none."""
     text, needed = line.masked, row.needs.search(line.masked)
     for match in _matches(row, line, words):
@@ -82,10 +82,10 @@ def _facts(line: Line, row: Row, words: Words) -> Iterator[Fact]:
         narrated = text.count("“", 0, span[0]) <= text.count("”", 0, span[0])
         if subject and narrated and (subject.kind == PERSON or not row.person):
             what = (subject.chief, row.attribute.format_map(groups))
-            yield Fact(what, row.value or groups["value"], line.text[slice(*match.span())], line, span, row)
+            yield StatedFact(what, row.value or groups["value"], line.text[slice(*match.span())], line, span, row)
 
 
-def _nearest(line: Line, row: Row, at: int) -> Name | None:
+def _nearest(line: MaskedSentence, row: Row, at: int) -> ListedName | None:
     """The name nearest before a place, else the first one after it."""
     fitting = [place for place, name in line.at.items() if name.kind == PERSON or not row.person]
     if row.near:
@@ -94,11 +94,11 @@ def _nearest(line: Line, row: Row, at: int) -> Name | None:
     return None if place is None else line.at[place]
 
 
-Clash = tuple[Fact, Fact]
+Clash = tuple[StatedFact, StatedFact]
 """A fact of a draft, and the latest fact of a source that it disagrees with."""
 
 
-def clashes(draft: Sequence[Fact], sources: Sequence[Fact]) -> list[Clash]:
+def clashes(draft: Sequence[StatedFact], sources: Sequence[StatedFact]) -> list[Clash]:
     """Each fact of the draft that no source supports and a source contradicts; `sources` in story order."""
     found: list[Clash] = []
     for fact in draft:

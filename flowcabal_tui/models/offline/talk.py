@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.domain.model_calls import ModelRequest, ToolCall
-from flowcabal_tui.models.offline.asked import Asked
+from flowcabal_tui.models.offline.asked import LabelledRequest
 from flowcabal_tui.models.offline.reading import lines, nearest, terms
 
 _TASK: Final = "<task>conversation</task>"
@@ -28,7 +28,7 @@ def talk(request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
     Two quoted texts in the question are an edit: the second replaces the first.
     """
     at = max(at for at, each in enumerate(request.messages) if _TASK in each.content)
-    asked, later = Asked(replace(request, messages=request.messages[at:])), request.messages[at + 1 :]
+    asked, later = LabelledRequest(replace(request, messages=request.messages[at:])), request.messages[at + 1 :]
     question, calls = asked.part("question"), [call for each in later for call in each.tool_calls]
     found, quoted = [(part["chapter"], part.text) for part in asked.all("found")], _QUOTED.findall(question)
     said = asked.words.said
@@ -47,7 +47,7 @@ def talk(request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
     return " ".join(f"{text} [[{chapter}|{text[:_LONGEST]}]]" for text, chapter in bare) or said["unsaid"], ()
 
 
-def _sought(asked: Asked) -> list[str]:
+def _sought(asked: LabelledRequest) -> list[str]:
     """A name of the question with each of its other words, the longest first; then these words, and the names."""
     question = asked.sentences(asked.part("question"))
     forms = {form for name in asked.names for form in name.names if form in asked.part("question")}

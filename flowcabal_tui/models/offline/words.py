@@ -65,7 +65,7 @@ class Row(BaseModel):
     lasting: bool = False
 
 
-class Words(BaseModel):
+class LanguageTables(BaseModel):
     """The tables of one language."""
 
     lists: dict[str, str]
@@ -88,7 +88,7 @@ class Words(BaseModel):
 
 
 @cache
-def words_of(chinese: bool) -> Words:
+def words_of(chinese: bool) -> LanguageTables:
     """The tables of the language of a book."""
     table = tomllib.loads((files(__package__) / f"{'zh' if chinese else 'en'}.toml").read_text("utf-8"))
-    return Words.model_validate(table, context=table["lists"])
+    return LanguageTables.model_validate(table, context=table["lists"])

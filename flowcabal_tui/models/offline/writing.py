@@ -7,7 +7,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Final
 
-from flowcabal_tui.models.offline.asked import Asked, labelled_parts
+from flowcabal_tui.models.offline.asked import LabelledRequest, labelled_parts
 from flowcabal_tui.models.offline.reading import PERSON, lines, named, terms
 from flowcabal_tui.models.offline.statements import Values, clashes, corrected, facts
 from flowcabal_tui.nodes.mending import paragraphs
@@ -22,7 +22,7 @@ _ALIKE: Final = 0.9
 """Texts that share so many of their words are nearly the same."""
 
 
-def _beats(asked: Asked) -> list[str]:
+def _beats(asked: LabelledRequest) -> list[str]:
     """Those of the chapter's outline; else what the writer wished for, and where the pages before end."""
     if beats := asked.part("beats"):
         return _ITEM.findall(beats) or [line for line in beats.split("\n") if line.strip()]
@@ -30,7 +30,7 @@ def _beats(asked: Asked) -> list[str]:
     return list(dict.fromkeys(line.text for line in (*wished, *before[-3:])))
 
 
-def plan(asked: Asked) -> str:
+def plan(asked: LabelledRequest) -> str:
     """Cast, places and numbered beats. A note of the writer is a beat of its own."""
     beats = [*_beats(asked), *(line.strip("- ") for line in asked.feedback.splitlines() if line.strip("- "))]
     said, rows = asked.words.said, list[str]()
@@ -41,7 +41,7 @@ def plan(asked: Asked) -> str:
     return "\n".join([*rows, *(said["mind"] + part.text for part in asked.all("wish") if part.text)])
 
 
-def draft(asked: Asked) -> str:
+def draft(asked: LabelledRequest) -> str:
     """Prose from the beats of the plan (or of the outline): each beat unchanged, with sentences around it.
 
     A retry corrects the facts that its quotations contradict; without any, it phrases the same beats differently.
@@ -66,7 +66,7 @@ def draft(asked: Asked) -> str:
     return "\n\n".join(asked.words.said["indent"] + group.strip() for group in groups if group.strip())
 
 
-def _frames(asked: Asked) -> Callable[..., str]:
+def _frames(asked: LabelledRequest) -> Callable[..., str]:
     """Gives a sentence of a kind with its holes filled, each once; "" where a value is missing or none is left."""
     random = Random(asked.seed)
     fresh = {kind: random.sample(frames, k=len(frames)) for kind, frames in asked.words.frames.items()}
@@ -79,7 +79,7 @@ def _frames(asked: Asked) -> Callable[..., str]:
     return pick
 
 
-def mended(asked: Asked) -> str:
+def mended(asked: LabelledRequest) -> str:
     """The previous attempt, with every fact corrected that the quotations of the feedback contradict."""
     here = facts(asked.sentences(asked.draft), asked.words)
     held = {(fact.what, fact.value) for fact in here}
@@ -89,7 +89,7 @@ def mended(asked: Asked) -> str:
     return corrected(asked.draft, clashes(here, against))
 
 
-def changed_paragraphs(asked: Asked) -> str:
+def changed_paragraphs(asked: LabelledRequest) -> str:
     """The answer to a partial rewrite: the changed paragraphs; "" when none changed, or others than permitted."""
     old, new = paragraphs(asked.draft), paragraphs(mended(asked))
     differ = [n for n, (one, other) in enumerate(zip(old, new, strict=False), 1) if one != other]
@@ -97,24 +97,24 @@ def changed_paragraphs(asked: Asked) -> str:
     return "\n".join(f'<paragraph n="{n}">\n{new[n - 1].strip()}\n</paragraph>' for n in differ if is_answer)
 
 
-def _unworn(text: str, asked: Asked) -> str:
+def _unworn(text: str, asked: LabelledRequest) -> str:
     for worn, better in asked.words.worn:
         text = worn.sub(better, text)
     return text
 
 
-def polish(asked: Asked) -> str:
+def polish(asked: LabelledRequest) -> str:
     """The draft without clichés; for a retry, the previous answer with its facts corrected."""
     return mended(asked) if asked.feedback else _unworn(asked.part("draft"), asked)
 
 
-def criticise(asked: Asked) -> Values:
+def criticise(asked: LabelledRequest) -> Values:
     """The verdict on a draft: its clichés, and `done` when it has none."""
     worn = [word.strip() for pattern, _better in asked.words.worn for word in pattern.findall(asked.part("draft"))]
     return {"done": not worn, "points": [f"“{word}”" for word in dict.fromkeys(worn)]}
 
 
-def rewrite(asked: Asked) -> str:
+def rewrite(asked: LabelledRequest) -> str:
     """The selection, shorter, longer, or without clichés, as instructed."""
     selection, wish, words = asked.part("selection"), asked.part("wish").strip(), asked.words
     found, space = [line.text for line in lines(selection)], words.said["space"]
@@ -128,13 +128,13 @@ def rewrite(asked: Asked) -> str:
     return _unworn(selection, asked)
 
 
-def outline(asked: Asked) -> str:
+def outline(asked: LabelledRequest) -> str:
     """The headings and beats of the outline; without any, the plan of a first chapter."""
     found = "\n".join(line[0] for line in _OUTLINED.finditer(asked.part("outline")))
     return found or f"## {asked.words.said['first']}\n{plan(asked)}"
 
 
-def candidates(asked: Asked) -> Values:
+def candidates(asked: LabelledRequest) -> Values:
     """The groups of candidates that share most of their words."""
     words = [terms(part.text) for part in labelled_parts(asked.part("candidates")) if part.key == "candidate"]
     groups: dict[int, list[int]] = {}

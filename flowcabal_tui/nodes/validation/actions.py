@@ -12,7 +12,7 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Finding
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.nearest import nearest
-from flowcabal_tui.nodes.validation.scope import ActionShape, Read, Scope
+from flowcabal_tui.nodes.validation.scope import ActionShape, CheckedNode, GraphScope
 
 _MOST_FAULTS: Final = 5
 _LONGEST: Final = 300
@@ -26,7 +26,7 @@ _AGGREGATES: Final = {
 """What aggregates yield, where that does not depend on their parameters."""
 
 
-def check_action(read: Read, actions: Mapping[str, ActionShape] | None, scope: Scope) -> Iterator[Finding]:
+def check_action(read: CheckedNode, actions: Mapping[str, ActionShape] | None, scope: GraphScope) -> Iterator[Finding]:
     """Unknown and switched off actions, parameters that lack, are too many, or are of another type."""
     params: Any = read.params
     if params.output is not None and (fault := _no_schema(params.output)):
@@ -59,7 +59,7 @@ def _no_schema(schema: Schema) -> str:
     return ""
 
 
-def _given(given: Mapping[str, Any], schema: Schema, scope: Scope) -> Iterator[Finding]:
+def _given(given: Mapping[str, Any], schema: Schema, scope: GraphScope) -> Iterator[Finding]:
     fields = schema.get("properties")
     known = fields if isinstance(fields, Mapping) else {}
     required = schema.get("required")
@@ -93,7 +93,7 @@ def _unknown(name: str, place: str, known: Collection[str], refused: bool) -> Fi
     )
 
 
-def _fits(value: Any, schema: Any, top: Schema, scope: Scope, place: str) -> Iterator[Finding]:
+def _fits(value: Any, schema: Any, top: Schema, scope: GraphScope, place: str) -> Iterator[Finding]:
     """True when a value can match the schema: bindings by the types that they yield, other values as they are."""
     if not isinstance(schema, Mapping):
         return
@@ -141,7 +141,7 @@ def _holds_bindings(value: Any) -> bool:
     return bool(bindings.paths_in(value)) or any(True for _one in bindings.bindings_in(value))
 
 
-def _yielded(value: Any, scope: Scope) -> frozenset[str] | None:
+def _yielded(value: Any, scope: GraphScope) -> frozenset[str] | None:
     """The JSON types that a binding can yield, empty when that is open; None when the value is not a binding."""
     if isinstance(value, Mapping) and FROM in value:
         aggregate = str(value.get(AGG, "identity"))
@@ -160,7 +160,7 @@ def _yielded(value: Any, scope: Scope) -> frozenset[str] | None:
     return _types_at(found[0][1], scope) if whole else _TEXT
 
 
-def _types_at(path: str, scope: Scope) -> frozenset[str]:
+def _types_at(path: str, scope: GraphScope) -> frozenset[str]:
     schema = follow(path, scope.schemas, roots=scope.roots)
     if isinstance(schema, Finding):
         return frozenset()

@@ -24,14 +24,14 @@ from flowcabal_tui.domain.schemas import (
 )
 from flowcabal_tui.domain.workflow import Finding
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes.validation.scope import Read, Scope
+from flowcabal_tui.nodes.validation.scope import CheckedNode, GraphScope
 from flowcabal_tui.nodes.validation.yields import item_schema, schema_at
 
 _NUMERIC: Final = ("sum", "avg", "min", "max")
 _NUMBERS: Final = frozenset(("number", "integer"))
 
 
-def check_bound(read: Read, scope: Scope, inner: Scope | None) -> Iterator[Finding]:
+def check_bound(read: CheckedNode, scope: GraphScope, inner: GraphScope | None) -> Iterator[Finding]:
     """The errors in the paths that a node reads; `inner` is the scope of its body, if it has one."""
     params: Any = read.params
     match read.node.kind:
@@ -50,19 +50,19 @@ def check_bound(read: Read, scope: Scope, inner: Scope | None) -> Iterator[Findi
     yield from (finding.model_copy(update={"node": read.path}) for finding in found)
 
 
-def _tree(value: Any, scope: Scope, place: str) -> Iterator[Finding]:
+def _tree(value: Any, scope: GraphScope, place: str) -> Iterator[Finding]:
     yield from binding_checks.check(value, scope.schemas, roots=scope.roots, location=place)
 
 
 def _condition(
-    raw: Mapping[str, Any], scope: Scope, place: str, roots: Mapping[str, Schema | None] | None = None
+    raw: Mapping[str, Any], scope: GraphScope, place: str, roots: Mapping[str, Schema | None] | None = None
 ) -> Iterator[Finding]:
     from flowcabal_tui.domain import condition_checks  # loads what only conditions need
 
     yield from condition_checks.check(raw, scope.schemas, roots=roots or scope.roots, location=place)
 
 
-def _loop(params: Any, scope: Scope, inner: Scope) -> Iterator[Finding]:
+def _loop(params: Any, scope: GraphScope, inner: GraphScope) -> Iterator[Finding]:
     """Checks a loop: the source and the start are read outside it; the rest after or between rounds, where the body is
     visible.
     """
@@ -87,7 +87,7 @@ def _loop(params: Any, scope: Scope, inner: Scope) -> Iterator[Finding]:
                     yield finding
 
 
-def _is_list(path: str, scope: Scope) -> Iterator[Finding]:
+def _is_list(path: str, scope: GraphScope) -> Iterator[Finding]:
     schema = follow(path, scope.schemas, roots=scope.roots)
     if isinstance(schema, Finding) or not schema:
         return
@@ -98,7 +98,7 @@ def _is_list(path: str, scope: Scope) -> Iterator[Finding]:
         yield Finding(code="SCHEMA_MISMATCH", field="source", message=message)
 
 
-def _aggregated(one: Any, inner: Scope, place: str) -> Iterator[Finding]:
+def _aggregated(one: Any, inner: GraphScope, place: str) -> Iterator[Finding]:
     """Checks the field that an aggregate takes of the values, and that they are numbers where it needs numbers."""
     path, schema = path_of(one.source), schema_at(_as_path(one.source), inner)
     if path is None or not schema or one.field == LENGTH:
@@ -113,7 +113,7 @@ def _aggregated(one: Any, inner: Scope, place: str) -> Iterator[Finding]:
         yield Finding(code="SCHEMA_MISMATCH", message=message, field=place, severity="warning")
 
 
-def _exported(items: Any, inner: Scope) -> Iterator[Finding]:
+def _exported(items: Any, inner: GraphScope) -> Iterator[Finding]:
     """Checks the fields that are exported from the output of a node of the body."""
     if items.from_node not in inner.own or not (schema := inner.schemas[items.from_node]):
         return

@@ -12,7 +12,7 @@ from typing import Final
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.workflow import Edge, Finding
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes.validation.scope import Scope
+from flowcabal_tui.nodes.validation.scope import GraphScope
 
 Holds = Mapping[NodeId, frozenset[str]]
 """Branching node to the labels of which it must have given one."""
@@ -21,7 +21,11 @@ _MOST_KEPT: Final = 32
 
 
 def check_branches(
-    order: Sequence[NodeId], needs: Mapping[NodeId, Collection[NodeId]], edges: Iterable[Edge], scope: Scope, path: str
+    order: Sequence[NodeId],
+    needs: Mapping[NodeId, Collection[NodeId]],
+    edges: Iterable[Edge],
+    scope: GraphScope,
+    path: str,
 ) -> Iterator[Finding]:
     """Warnings for nodes that can never run, and for references to nodes that may be skipped while the node itself is
     not.
@@ -68,7 +72,7 @@ def _ways(
     return {tuple(sorted(demand.items())) for demand in demands if demand}
 
 
-def _joined(order: Sequence[NodeId], needs: Mapping[NodeId, Collection[NodeId]], scope: Scope) -> set[NodeId]:
+def _joined(order: Sequence[NodeId], needs: Mapping[NodeId, Collection[NodeId]], scope: GraphScope) -> set[NodeId]:
     """Nodes all of whose outputs lead, directly or through others, into nodes that run without some of their
     sources.
     """
@@ -84,7 +88,7 @@ def _joined(order: Sequence[NodeId], needs: Mapping[NodeId, Collection[NodeId]],
     return found
 
 
-def _by_edges(controls: Iterable[Edge], whole: Mapping[NodeId, Holds | None], scope: Scope) -> Holds | None:
+def _by_edges(controls: Iterable[Edge], whole: Mapping[NodeId, Holds | None], scope: GraphScope) -> Holds | None:
     ways: list[Holds] = []
     several = False
     for edge in controls:
@@ -101,7 +105,7 @@ def _by_edges(controls: Iterable[Edge], whole: Mapping[NodeId, Holds | None], sc
     return _one_of(ways, scope) if ways else None
 
 
-def _one_of(ways: list[Holds], scope: Scope) -> Holds:
+def _one_of(ways: list[Holds], scope: GraphScope) -> Holds:
     """The conditions that hold on every path; a branching node with all its labels imposes none."""
     first, *others = ways
     if not others:

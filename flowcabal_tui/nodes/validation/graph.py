@@ -14,7 +14,7 @@ from flowcabal_tui.domain.schemas import check_path
 from flowcabal_tui.domain.workflow import Edge, Finding, Node
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.nearest import nearest
-from flowcabal_tui.nodes.validation.scope import Scope
+from flowcabal_tui.nodes.validation.scope import GraphScope
 
 _MOST_CIRCLES: Final = 10
 Graph = Mapping[NodeId, Collection[NodeId]]
@@ -32,7 +32,7 @@ def check_ids(nodes: Sequence[Node], path: str) -> Iterator[Finding]:
             yield Finding(code="BAD_ID", node=path + node, field="id", message=message)
 
 
-def check_edges(edges: Sequence[Edge], scope: Scope) -> Iterator[Finding]:
+def check_edges(edges: Sequence[Edge], scope: GraphScope) -> Iterator[Finding]:
     """Edges with a missing node or branch, edges to their own source, and duplicates."""
     seen: set[Edge] = set()
     for number, edge in enumerate(edges):
@@ -57,7 +57,7 @@ def check_edges(edges: Sequence[Edge], scope: Scope) -> Iterator[Finding]:
             yield from _branch(edge, edge.condition, scope, f"{place}.condition")
 
 
-def _branch(edge: Edge, label: str, scope: Scope, place: str) -> Iterator[Finding]:
+def _branch(edge: Edge, label: str, scope: GraphScope, place: str) -> Iterator[Finding]:
     read = scope.own[edge.source]
     if read.params is None:
         return

@@ -16,12 +16,14 @@ from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.nodes.kinds.bodies import root_of
 from flowcabal_tui.nodes.nearest import nearest
 from flowcabal_tui.nodes.registry import kind_named, kinds
-from flowcabal_tui.nodes.validation.scope import ActionShape, Read, Scope
+from flowcabal_tui.nodes.validation.scope import ActionShape, CheckedNode, GraphScope
 
 _MOST_ERRORS = 20
 
 
-def read_node(node: Node, path: str, actions: Mapping[str, ActionShape] | None) -> tuple[Read, tuple[Finding, ...]]:
+def read_node(
+    node: Node, path: str, actions: Mapping[str, ActionShape] | None
+) -> tuple[CheckedNode, tuple[Finding, ...]]:
     """A node with kind and parameters, with the findings that prevent reading them."""
     kind = kind_named(node.kind)
     if kind is None:
@@ -29,14 +31,16 @@ def read_node(node: Node, path: str, actions: Mapping[str, ActionShape] | None) 
             kind=node.kind[:60] or '""', names=", ".join(sorted(kinds()))
         )
         fix = nearest(node.kind, tuple(kinds()))
-        return Read(node, path), (Finding(code="UNKNOWN_KIND", node=path, field="kind", message=message, fix=fix),)
+        return CheckedNode(node, path), (
+            Finding(code="UNKNOWN_KIND", node=path, field="kind", message=message, fix=fix),
+        )
     try:
         params = kind.params.model_validate(node.params)
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_input=False)[:_MOST_ERRORS]
-        return Read(node, path, kind), tuple(_bad(path, node.params, kind.params, one) for one in wrong)
+        return CheckedNode(node, path, kind), tuple(_bad(path, node.params, kind.params, one) for one in wrong)
     action = actions.get(str(getattr(params, "action", ""))) if actions and kind.name == "action" else None
-    return Read(node, path, kind, params, action), ()
+    return CheckedNode(node, path, kind, params, action), ()
 
 
 def _bad(path: str, raw: Mapping[str, Any], model: type[BaseModel], error: Any) -> Finding:
@@ -67,7 +71,7 @@ def place_of(raw: Any, loc: Sequence[Part]) -> str:
     return shown(parts)
 
 
-def placed_blocks(read: Read) -> Iterator[tuple[str, Block]]:
+def placed_blocks(read: CheckedNode) -> Iterator[tuple[str, Block]]:
     """Every prompt block of a node with its field."""
     if read.kind is None or read.params is None:
         return
@@ -89,7 +93,7 @@ def _blocks_in(value: Any, place: str) -> Iterator[tuple[str, Block]]:
             yield from _blocks_in(part, f"{place}[{number}]")
 
 
-def check_prompts(read: Read, scope: Scope) -> Iterator[Finding]:
+def check_prompts(read: CheckedNode, scope: GraphScope) -> Iterator[Finding]:
     """References in prompts that cannot be resolved, and empty prompts."""
     for place, block in placed_blocks(read):
         if isinstance(block, VirtualBlock):
@@ -105,7 +109,7 @@ def check_prompts(read: Read, scope: Scope) -> Iterator[Finding]:
         yield Finding(code="EMPTY_PROMPT", node=read.path, field="prompt", message=_("The prompt is empty."))
 
 
-def _virtual(node: str, place: str, block: VirtualBlock, scope: Scope) -> Iterator[Finding]:
+def _virtual(node: str, place: str, block: VirtualBlock, scope: GraphScope) -> Iterator[Finding]:
     if block.node not in scope.schemas:
         yield missing(node, f"{place}.node", block.node, scope)
     if block.frozen == "":
@@ -113,7 +117,7 @@ def _virtual(node: str, place: str, block: VirtualBlock, scope: Scope) -> Iterat
         yield Finding(code="EMPTY_FROZEN", node=node, field=f"{place}.frozen", message=message, severity="warning")
 
 
-def _named(node: str, place: str, path: str, scope: Scope) -> Iterator[Finding]:
+def _named(node: str, place: str, path: str, scope: GraphScope) -> Iterator[Finding]:
     if node_of(path) in scope.schemas:
         return  # the text of a node is there whatever it yields
     root = root_of(path)
@@ -135,7 +139,7 @@ def _named(node: str, place: str, path: str, scope: Scope) -> Iterator[Finding]:
         yield found.model_copy(update={"code": "UNKNOWN_NAME", "node": node, "message": fields})
 
 
-def missing(node: str, place: str, name: str, scope: Scope) -> Finding:
+def missing(node: str, place: str, name: str, scope: GraphScope) -> Finding:
     """The finding for a reference to a node that does not exist."""
     names = ", ".join(list(scope.schemas)[:20])
     template = _("It needs the output of {source}, which is not in the workflow. Nodes: {names}")

@@ -34,7 +34,7 @@ class ActionShape(Protocol):
 
 
 @dataclass(frozen=True)
-class Read:
+class CheckedNode:
     """A node with its kind and checked parameters; both are None if they cannot be read. `path` is its place in the
     run.
     """
@@ -70,9 +70,9 @@ class Read:
 class NodeSchemas(Mapping[NodeId, "Schema | None"]):
     """The schemas of all nodes that can be named. Iteration yields only the first of them, for messages."""
 
-    def __init__(self, own: Mapping[NodeId, Read], around: Mapping[NodeId, Schema | None] | None = None) -> None:
+    def __init__(self, own: Mapping[NodeId, CheckedNode], around: Mapping[NodeId, Schema | None] | None = None) -> None:
         self._own, self._around = own, around or {}
-        self.of: Callable[[Read], Schema | None] = lambda read: read.schema
+        self.of: Callable[[CheckedNode], Schema | None] = lambda read: read.schema
         """What a node of the graph yields; a graph that knows its scope says it more exactly."""
 
     def __getitem__(self, node: NodeId) -> Schema | None:
@@ -104,11 +104,11 @@ RUN_ROOTS: Final[Mapping[str, Schema | None]] = {
 
 
 @dataclass(frozen=True)
-class Scope:
+class GraphScope:
     """A graph: the owner of the body (`owner` and `field`, empty for the workflow itself), and the names available to
     its nodes."""
 
-    own: Mapping[NodeId, Read]
+    own: Mapping[NodeId, CheckedNode]
     schemas: NodeSchemas
     roots: Mapping[str, Schema | None] = field(default_factory=lambda: RUN_ROOTS)
     owner: str = ""

@@ -23,7 +23,7 @@ from flowcabal_tui.nodes.validation.branches import check_branches
 from flowcabal_tui.nodes.validation.calls import Library, check_library
 from flowcabal_tui.nodes.validation.graph import check_circles, check_edges, check_ids, order_of
 from flowcabal_tui.nodes.validation.params import check_prompts, read_node
-from flowcabal_tui.nodes.validation.scope import RUN_ROOTS, ActionShape, Read, Scope
+from flowcabal_tui.nodes.validation.scope import RUN_ROOTS, ActionShape, CheckedNode, GraphScope
 from flowcabal_tui.nodes.validation.state import check_state
 from flowcabal_tui.nodes.validation.yields import loop_roots, scope_of
 
@@ -99,21 +99,21 @@ class Walk:
         self,
         nodes: Sequence[Node],
         edges: Sequence[Edge],
-        around: Scope | None,
+        around: GraphScope | None,
         roots: Mapping[str, Schema | None],
         place: _Place,
-    ) -> tuple[Needs, Scope]:
+    ) -> tuple[Needs, GraphScope]:
         """Checks a graph and those in it; returns the surrounding nodes that it needs, and the names available to its
         nodes.
         """
         self._add(check_ids(nodes, place.path))
-        own: dict[NodeId, Read] = {}
+        own: dict[NodeId, CheckedNode] = {}
         for node in nodes:
             path = place.path + node.id
             try:
                 read, wrong = read_node(node, path, self._actions)
             except Exception as error:  # the edge: a kind may come from a plug-in
-                read, wrong = Read(node, path), (_failed(node, path, error),)
+                read, wrong = CheckedNode(node, path), (_failed(node, path, error),)
             self._add(wrong)
             own.setdefault(node.id, read)
         scope = scope_of(own, around, roots, place.owner, place.field, self._actions)
@@ -129,7 +129,7 @@ class Walk:
             self._add(check_branches(order, needs, edges, scope, place.path))
         return {each: None for needed in needs.values() for each in needed if each not in own}, scope
 
-    def _node(self, read: Read, scope: Scope, rounds: int) -> Needs:
+    def _node(self, read: CheckedNode, scope: GraphScope, rounds: int) -> Needs:
         """Checks a node and its contents; returns the nodes that it needs. Raises _Enough."""
         if read.kind is None or read.params is None:
             return {}
@@ -143,7 +143,7 @@ class Walk:
             self._add([_failed(read.node, read.path, error)])
         return {}
 
-    def _read(self, read: Read, kind: NodeKind, scope: Scope, rounds: int) -> Needs:
+    def _read(self, read: CheckedNode, kind: NodeKind, scope: GraphScope, rounds: int) -> Needs:
         params: Any = read.params
         self._add(found.model_copy(update={"node": read.path}) for found in kind.check(params, read.node))
         self._add(check_prompts(read, scope))
@@ -167,8 +167,8 @@ class Walk:
         return needs
 
     def _body(
-        self, read: Read, kind: NodeKind, scope: Scope, field: str, body: Body, rounds: int, *, alone: bool
-    ) -> tuple[Needs, Scope]:
+        self, read: CheckedNode, kind: NodeKind, scope: GraphScope, field: str, body: Body, rounds: int, *, alone: bool
+    ) -> tuple[Needs, GraphScope]:
         params: Any = read.params
         own = loop_roots(params, scope) if kind.name == "loop" else dict.fromkeys(kind.names(params))
         roots = {**scope.roots, **own}
@@ -223,7 +223,7 @@ def _of_owner(found: Finding, owner: str, field: str) -> Finding:
     return found.model_copy(update={"node": owner, "field": place.replace("next.prompt", "next", 1)})
 
 
-def _keep(workflow: Workflow, scope: Scope) -> Iterable[Finding]:
+def _keep(workflow: Workflow, scope: GraphScope) -> Iterable[Finding]:
     """Checks that an output kept as an entity has a kind and a name that can be filled in."""
     if workflow.keep.kind == "entity" and not workflow.keep.names_entity:
         template = _("Its outputs cannot be kept: `keep` does not say what entity they describe. Add {example}.")

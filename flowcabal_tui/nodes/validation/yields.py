@@ -15,7 +15,7 @@ from flowcabal_tui.domain.paths import LENGTH
 from flowcabal_tui.domain.schemas import ANYTHING, Schema, follow, follow_field, literal, options_of, types_of
 from flowcabal_tui.domain.workflow import Finding
 from flowcabal_tui.nodes.validation.params import read_node
-from flowcabal_tui.nodes.validation.scope import ActionShape, NodeSchemas, Read, Scope
+from flowcabal_tui.nodes.validation.scope import ActionShape, CheckedNode, GraphScope, NodeSchemas
 
 _NUMBER: Final[Schema] = {"type": "integer"}
 _TEXT: Final[Schema] = {"type": "string"}
@@ -29,11 +29,11 @@ _MADE: Final[Mapping[str, Schema]] = {
 class Yields:
     """The schemas of the nodes of one graph, computed on first use."""
 
-    scope: Scope
+    scope: GraphScope
     actions: Mapping[str, ActionShape] | None
     _known: dict[NodeId, Schema | None] = field(default_factory=dict)
 
-    def __call__(self, read: Read) -> Schema | None:
+    def __call__(self, read: CheckedNode) -> Schema | None:
         """The schema of a node's output; None: anything. A recursive request for the same node returns an open
         schema."""
         if read.node.id not in self._known:
@@ -41,7 +41,7 @@ class Yields:
             self._known[read.node.id] = self._refined(read)
         return self._known[read.node.id]
 
-    def _refined(self, read: Read) -> Schema | None:
+    def _refined(self, read: CheckedNode) -> Schema | None:
         if read.params is None or read.schema is None:
             return read.schema
         match read.node.kind:
@@ -51,13 +51,13 @@ class Yields:
                 return self._condition(read)
         return read.schema
 
-    def _condition(self, read: Read) -> Schema:
+    def _condition(self, read: CheckedNode) -> Schema:
         """The schema of a condition's output, with the type of its source."""
         schema, params = read.schema or ANYTHING, read.params
         source = getattr(params, "source", None)
         return _with(schema, resolved_value=schema_at(_as_path(source), self.scope)) if source is not None else schema
 
-    def _loop(self, read: Read) -> Schema:
+    def _loop(self, read: CheckedNode) -> Schema:
         params: Any = read.params
         inner = inside(read, self.scope, self.actions)
         taken: dict[str, Schema] = {}
@@ -82,31 +82,31 @@ class Yields:
         )
 
 
-def inside(read: Read, scope: Scope, actions: Mapping[str, ActionShape] | None) -> Scope:
+def inside(read: CheckedNode, scope: GraphScope, actions: Mapping[str, ActionShape] | None) -> GraphScope:
     """The names available to the nodes in the body of a loop."""
     params: Any = read.params
-    own: dict[NodeId, Read] = {}
+    own: dict[NodeId, CheckedNode] = {}
     for node in params.body.nodes:
         own.setdefault(node.id, read_node(node, f"{read.path}/{node.id}", actions)[0])
     return scope_of(own, scope, {**scope.roots, **loop_roots(params, scope)}, read.path, "body", actions)
 
 
 def scope_of(
-    own: Mapping[NodeId, Read],
-    around: Scope | None,
+    own: Mapping[NodeId, CheckedNode],
+    around: GraphScope | None,
     roots: Mapping[str, Schema | None],
     owner: str,
     place: str,
     actions: Mapping[str, ActionShape] | None,
-) -> Scope:
+) -> GraphScope:
     """The scope of a graph whose outputs have the schemas of `Yields`."""
     seen = NodeSchemas(own, around.schemas if around else None)
-    scope = Scope(own, seen, roots, owner, place)
+    scope = GraphScope(own, seen, roots, owner, place)
     seen.of = Yields(scope, actions)
     return scope
 
 
-def loop_roots(params: Any, scope: Scope) -> dict[str, Schema | None]:
+def loop_roots(params: Any, scope: GraphScope) -> dict[str, Schema | None]:
     """The names in the scope of a loop's body, with their schemas."""
     turn: dict[str, Schema | None] = {"index": _NUMBER, "size": _NUMBER}
     if params.mode == "for_each":
@@ -132,7 +132,7 @@ def item_schema(schema: Schema | None) -> Schema | None:
     return {**(found[0] if len(found) == 1 else {"anyOf": found}), **top} if found else None
 
 
-def schema_at(value: Any, scope: Scope) -> Schema:
+def schema_at(value: Any, scope: GraphScope) -> Schema:
     """The schema of a parameter: that of its binding's target, or of the literal value."""
     if isinstance(value, Mapping) and FROM in value:
         made, path = str(value.get(AGG, "identity")), value[FROM]
@@ -148,7 +148,7 @@ def schema_at(value: Any, scope: Scope) -> Schema:
     return literal(value, open_text=lambda text: bool(paths_in(text, scope.schemas, roots=scope.roots)))
 
 
-def _items(items: Any, inner: Scope) -> Schema:
+def _items(items: Any, inner: GraphScope) -> Schema:
     """The schema of one exported item: the fields taken from a node's output."""
     whole = inner.schemas.get(items.from_node)
     if whole and items.list_field:
@@ -165,7 +165,7 @@ def _items(items: Any, inner: Scope) -> Schema:
     return {"type": "object", "properties": fields, "additionalProperties": False}
 
 
-def _values(export: Any, inner: Scope) -> Schema:
+def _values(export: Any, inner: GraphScope) -> Schema:
     """The schema of one value that an aggregate takes from a round; the entries of a list count individually."""
     schema = schema_at(_as_path(export.source), inner)
     if export.field == LENGTH:

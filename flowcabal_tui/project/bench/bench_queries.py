@@ -21,7 +21,7 @@ from flowcabal_tui.domain.errors import ManuscriptError
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.manuscript import Chapter, Passage
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.bench.bench_report import Asked
+from flowcabal_tui.project.bench.bench_report import LabelledQueries
 from flowcabal_tui.project.bench.bench_scores import CharacterSpan, Labels
 from flowcabal_tui.project.bench.context_bench import BenchBook, BenchQuery
 from flowcabal_tui.settings.project_file import load_project
@@ -73,7 +73,7 @@ class _Written:
         return CharacterSpan(self.chapter.position, passage.start, passage.end)
 
 
-async def own_queries(folder: Path, most: int) -> list[Asked]:
+async def own_queries(folder: Path, most: int) -> list[LabelledQueries]:
     """Queries of a project, at most `most` of each kind. Raises ProjectError, or ManuscriptError when there are
     none."""
     language = load_project(folder).project.language
@@ -90,7 +90,7 @@ async def own_queries(folder: Path, most: int) -> list[Asked]:
             _("No character returns in it: it is short, or its names are not indexed yet."),
         )
     labels = {each.query.id: each.labels for each in made}
-    return [Asked(BenchBook(folder), tuple(each.query for each in made), labels, book.lengths)]
+    return [LabelledQueries(BenchBook(folder), tuple(each.query for each in made), labels, book.lengths)]
 
 
 class OwnQueries:

@@ -32,7 +32,7 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LabelledQueries:
     """The queries for one imported book, with labels (none for queries without)."""
 
     book: BenchBook
@@ -56,7 +56,9 @@ def ablations(settings: BenchSettings) -> dict[str, BenchSettings]:
     }
 
 
-async def tried(name: str, asked: Sequence[Asked], settings: BenchSettings) -> tuple[Trial, list[BenchAnswer]]:
+async def tried(
+    name: str, asked: Sequence[LabelledQueries], settings: BenchSettings
+) -> tuple[Trial, list[BenchAnswer]]:
     """A trial over books of one language, and its answers."""
     scores: list[tuple[str, Score]] = []
     found: list[BenchAnswer] = []

@@ -17,7 +17,7 @@ from flowcabal_tui.agents.checking.rules.finding import Level
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.checking.rules.registry import check
 from flowcabal_tui.agents.checking.voices import statements_in
-from flowcabal_tui.agents.context.gather import Book, read_book
+from flowcabal_tui.agents.context.gather import BookInputs, read_book
 from flowcabal_tui.agents.prompt_library import SourceText
 from flowcabal_tui.agents.tokens import CountedTokens
 from flowcabal_tui.domain.ids import ChapterId
@@ -80,7 +80,7 @@ def chapter_texts(novel: Path) -> list[str]:
     return [file.read_text(encoding="utf-8").rstrip("\n") for file in sorted(novel.glob("*.txt"))]
 
 
-async def _sources(draft: str, book: Book) -> list[SourceText]:
+async def _sources(draft: str, book: BookInputs) -> list[SourceText]:
     """The sources for both questions of a check of the draft."""
     counter = CountedTokens(TokenEstimator(COUNTED_AS))
     evidence = tuple(await evidence_for(book, draft))
@@ -96,7 +96,7 @@ async def _sources(draft: str, book: Book) -> list[SourceText]:
 
 
 async def _shown(
-    sources: Sequence[SourceText], book: Book, numbers: Mapping[ChapterId, int]
+    sources: Sequence[SourceText], book: BookInputs, numbers: Mapping[ChapterId, int]
 ) -> tuple[dict[str, int], ...]:
     """The sources that are words of a chapter."""
     shown: dict[tuple[int, int, int], None] = {}

@@ -70,7 +70,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class BackupManifest:
     """The description that a backup contains. `database` is the format of the database file."""
 
     form: str
@@ -90,7 +90,7 @@ class Manifest:
 
 async def back_up(
     store: Store, folder: Path, target: Path, made: datetime, pack_knowledge: Packer | None = None
-) -> Manifest:
+) -> BackupManifest:
     """Writes a backup of the project in `folder` while the project is in use.
 
     It contains no secrets: settings name keys without their values, and logins and queries of addresses are left out.
@@ -119,7 +119,7 @@ async def back_up(
         await asyncio.to_thread(shutil.rmtree, workplace, ignore_errors=True)
 
 
-def _write(folder: Path, workplace: Path, target: Path, made: datetime) -> Manifest:
+def _write(folder: Path, workplace: Path, target: Path, made: datetime) -> BackupManifest:
     settings = load_project(folder).project
     members: dict[str, Member] = {}
     half = workplace / "archive"
@@ -137,7 +137,7 @@ def _write(folder: Path, workplace: Path, target: Path, made: datetime) -> Manif
                 archive.open(name, "w", force_zip64=True) as sink,
             ):
                 members[name] = _copy(source, sink)
-        manifest = Manifest(
+        manifest = BackupManifest(
             *(FORM, __version__, made, settings.id, clean(settings.name), settings.language),
             *(require_whole(workplace / DATABASE), members),
         )
@@ -180,7 +180,7 @@ def _files(project: Folder) -> Iterator[tuple[str, ...]]:
             yield names
 
 
-async def restore(archive: Path, folder: Path) -> Manifest:
+async def restore(archive: Path, folder: Path) -> BackupManifest:
     """Makes the project of a backup in a folder that is new or empty.
 
     Raises ProjectDamaged for a file that is not a complete backup or would write elsewhere, ProjectTooNew,
@@ -200,7 +200,10 @@ def backups_of(folder: Path, project: str) -> list[Path]:
         try:
             with zipfile.ZipFile(file) as archive:
                 info = archive.getinfo(MANIFEST)
-                known = info.file_size <= _MANIFEST_SIZE and from_json(Manifest, archive.read(info)).project == project
+                known = (
+                    info.file_size <= _MANIFEST_SIZE
+                    and from_json(BackupManifest, archive.read(info)).project == project
+                )
         except (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, KeyError, ValueError):
             continue
         if known:
@@ -208,7 +211,7 @@ def backups_of(folder: Path, project: str) -> list[Path]:
     return found
 
 
-def _restore(file: Path, folder: Path) -> Manifest:
+def _restore(file: Path, folder: Path) -> BackupManifest:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ProjectExists(
             _("{folder} is not empty.").format(folder=folder), _("Nothing was changed."), _("Name a new folder.")
@@ -231,7 +234,7 @@ def _opened(file: Path) -> zipfile.ZipFile:
         raise _unread(file, error) from error
 
 
-def _checked(archive: zipfile.ZipFile, file: Path) -> Manifest:
+def _checked(archive: zipfile.ZipFile, file: Path) -> BackupManifest:
     """The manifest, after every file was read to its end and compared with it."""
     try:
         manifest = _manifest(archive)
@@ -244,7 +247,7 @@ def _checked(archive: zipfile.ZipFile, file: Path) -> Manifest:
     return manifest
 
 
-def _manifest(archive: zipfile.ZipFile) -> Manifest:
+def _manifest(archive: zipfile.ZipFile) -> BackupManifest:
     """The manifest, if the archive contains exactly its files and no path that leads elsewhere."""
     infos = {info.filename: info for info in archive.infolist()}
     if len(infos) != len(archive.infolist()) or len(infos) > _MOST_FILES:
@@ -252,7 +255,7 @@ def _manifest(archive: zipfile.ZipFile) -> Manifest:
     if MANIFEST not in infos or infos[MANIFEST].file_size > _MANIFEST_SIZE:
         raise _unusable(_("It has no manifest."))
     try:
-        manifest = from_json(Manifest, archive.read(MANIFEST))
+        manifest = from_json(BackupManifest, archive.read(MANIFEST))
     except ValidationError as error:
         raise _unusable(_("Its manifest cannot be read.")) from error
     if manifest.form != FORM:
@@ -278,7 +281,7 @@ def _is_safe(name: str) -> bool:
     return plain and inside and not any(part.startswith(".") for part in path.parts)
 
 
-def _unpack(archive: zipfile.ZipFile, manifest: Manifest, folder: Path) -> Manifest:
+def _unpack(archive: zipfile.ZipFile, manifest: BackupManifest, folder: Path) -> BackupManifest:
     folder.parent.mkdir(parents=True, exist_ok=True)
     if shutil.disk_usage(folder.parent).free < manifest.size:
         raise _no_room(folder, OSError(_("{n} bytes are needed").format(n=manifest.size)))

@@ -11,7 +11,7 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.following import AFTER_KEEP, following
-from flowcabal_tui.project.book.ports import MemoryPort
+from flowcabal_tui.project.book.ports import BookMemoryPort
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.book import (
     BookChanged,
@@ -38,7 +38,7 @@ class ChaptersEdit:
         self,
         store: Store,
         emit: Callable[[Event], None],
-        memory: MemoryPort,
+        memory: BookMemoryPort,
     ) -> None:
         self._store, self._emit, self._memory = store, emit, memory
 

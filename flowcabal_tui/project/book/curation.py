@@ -18,7 +18,7 @@ from flowcabal_tui.domain.workflow import KEEP_EXAMPLE, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.following import AFTER_FORGET, AFTER_KEEP, following
 from flowcabal_tui.project.book.outside_edits import OutsideEdits
-from flowcabal_tui.project.book.ports import MemoryPort
+from flowcabal_tui.project.book.ports import BookMemoryPort
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.book import (
     AcceptRewrite,
@@ -47,7 +47,7 @@ class Curation:
         store: Store,
         outside: OutsideEdits,
         emit: Callable[[Event], None],
-        memory: MemoryPort,
+        memory: BookMemoryPort,
         clock: Callable[[], datetime],
     ) -> None:
         self._store, self._outside, self._memory = store, outside, memory

@@ -36,7 +36,7 @@ _MOST_PLACES: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class SearchedText:
     """A text to search, and the values for its hits."""
 
     kind: SearchKind
@@ -52,7 +52,7 @@ class Document:
 class Page:
     """A prepared document: folded letters, and the starts of its paragraphs."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: SearchedText) -> None:
         self.document = document
         self.folded = fold(document.text)
         self.starts = [0, *(place + 1 for place in _find(self.folded, "\n"))]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.book.importing import Importer
     from flowcabal_tui.project.book.outlining import Outlining
     from flowcabal_tui.project.book.overview import OverviewReader
-    from flowcabal_tui.project.book.ports import MemoryPort
+    from flowcabal_tui.project.book.ports import BookMemoryPort
     from flowcabal_tui.project.book.proofing import Proofing
     from flowcabal_tui.project.book.scene_edits import SceneEdits
 
@@ -35,7 +35,7 @@ class BookFiles:
 class BookParts:
     """Builds the parts for chapters, kept texts, outline and imports. Lives on the engine's loop."""
 
-    def __init__(self, base: ProjectBase, files: BookFiles, memory: Callable[[], MemoryPort]) -> None:
+    def __init__(self, base: ProjectBase, files: BookFiles, memory: Callable[[], BookMemoryPort]) -> None:
         self._base, self._memory = base, memory
         self.mirror, self.outside = files.mirror, files.outside
 

@@ -8,7 +8,7 @@ from typing import Protocol
 from flowcabal_tui.domain.manuscript import Chapter
 
 
-class MemoryPort(Protocol):
+class BookMemoryPort(Protocol):
     """Keeps the memory up to date with the book."""
 
     def wake(self) -> None:

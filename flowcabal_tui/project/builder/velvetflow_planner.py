@@ -15,7 +15,7 @@ from flowcabal_tui.agents.builder.build_state import Build, BuildLimits, BuildRo
 from flowcabal_tui.agents.builder.builder import AnsweringModel
 from flowcabal_tui.agents.builder.changes import changes_between
 from flowcabal_tui.agents.builder.checks import check
-from flowcabal_tui.agents.builder.vocabulary import Outcome, Turn
+from flowcabal_tui.agents.builder.vocabulary import BuildTurn, Outcome
 from flowcabal_tui.agents.tool_calls import MOST_ARGUMENTS, read_arguments
 from flowcabal_tui.dialects.report import DialectError
 from flowcabal_tui.dialects.velvetflow.document import Document
@@ -128,7 +128,7 @@ class VelvetFlowPlanner:
         text = _json(answer)
         return Outcome(text, refused=answer.get("status") == "error", asked=asked)
 
-    async def after(self, text: str, calls: int) -> Turn:
+    async def after(self, text: str, calls: int) -> BuildTurn:
         """Continues with the next pass when this one is done."""
         self._turns += 1
         match self._pass:
@@ -189,47 +189,47 @@ class VelvetFlowPlanner:
         used = (0, 0) if answer.cached else (answer.usage.input_tokens, answer.usage.output_tokens)
         return read_coverage(answer.text), (BuildRound(0, clean(answer.text)[:_MOST_SAID], (), *used),)
 
-    async def _after_structure(self, text: str, calls: int) -> Turn:
+    async def _after_structure(self, text: str, calls: int) -> BuildTurn:
         if not calls and text.strip() and not self._build.copied.made and not self.draft.problems:
-            return Turn()  # nothing was built: what it says is a question, or a mistake
+            return BuildTurn()  # nothing was built: what it says is a question, or a mistake
         reminders, self._reminders = self._reminders, []
         most = STRUCTURE_ROUNDS + self._refined + self._reviewed
         if calls and not self._finalized and self._turns < most:
-            return Turn(tuple(Message("user", each) for each in reminders))
+            return BuildTurn(tuple(Message("user", each) for each in reminders))
         found = self.draft.findings(but=_OF_EDGES)
         self._nodes = [name for name in self.draft.skeleton.nodes if name in found]
         return await self._next_node()
 
-    async def _after_params(self, calls: int) -> Turn:
+    async def _after_params(self, calls: int) -> BuildTurn:
         if calls and not self._submitted.valid and self._turns < PARAM_ROUNDS:
-            return Turn()
+            return BuildTurn()
         self._nodes.pop(0)
         return await self._next_node()
 
-    async def _next_node(self) -> Turn:
+    async def _next_node(self) -> BuildTurn:
         """Continues with the next incomplete node, else with repair, else with the end."""
         self._turns, self._submitted = 0, _Submitted()
         if self._nodes:
             self._pass = "params"
-            return Turn(restart=True, settled=True)
+            return BuildTurn(restart=True, settled=True)
         self._mend_plainly()
         return await self._checked()
 
-    async def _after_repair(self, text: str) -> Turn:
+    async def _after_repair(self, text: str) -> BuildTurn:
         self._take_whole(text)
         if self._turns >= REPAIR_ROUNDS:
             await self._end()
-            return Turn(settled=True)
+            return BuildTurn(settled=True)
         return await self._checked()
 
-    async def _checked(self) -> Turn:
+    async def _checked(self) -> BuildTurn:
         """Ends the build if it is valid, otherwise requests a repair."""
         if await self._is_well():
             await self._end()
-            return Turn(settled=True)
+            return BuildTurn(settled=True)
         if self._pass != "repair":
             self._pass, self._turns = "repair", 0
-        return Turn(restart=True, settled=True)
+        return BuildTurn(restart=True, settled=True)
 
     async def _is_well(self) -> bool:
         """True when all of the skeleton is applied to the copy and the copy passes the checks."""

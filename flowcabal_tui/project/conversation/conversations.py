@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from flowcabal_tui.agents.conversation.leave import may_apply
 from flowcabal_tui.agents.conversation.messages import PROMPT, messages_of, with_sent
 from flowcabal_tui.agents.conversation.places import citations
-from flowcabal_tui.agents.conversation.talk import ANSWER_TOKENS, Asked, Talk
+from flowcabal_tui.agents.conversation.talk import ANSWER_TOKENS, OpenQuestion, Talk
 from flowcabal_tui.agents.conversation.tools import TalkTools, tools_at
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.domain.conversation import (
@@ -132,7 +132,7 @@ class Conversations:
         talk: Talk | None = None
         try:
             talk = await self._talk(turn)
-            ended = await talk.pursue(Asked(turn, await self._earlier(turn)))
+            ended = await talk.pursue(OpenQuestion(turn, await self._earlier(turn)))
         except asyncio.CancelledError:
             ended = replace(talk.turn if talk else turn, state="completed", stop="cancelled")
         except FlowCabalError as error:

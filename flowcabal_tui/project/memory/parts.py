@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.memory.knowledge import KnowledgeConnection
     from flowcabal_tui.project.memory.profiles import ProfileEditor
     from flowcabal_tui.project.memory.rebuild import Rebuilder
-    from flowcabal_tui.project.memory.search import Search
+    from flowcabal_tui.project.memory.search import BookSearch
     from flowcabal_tui.project.memory.sources import Sources
     from flowcabal_tui.project.memory.step_tools import StepTools
     from flowcabal_tui.project.memory.steps import Steps
@@ -68,11 +68,11 @@ class MemoryParts:
         return Embeddings(base.models, base.store, base.settings.project.id, base.folder, base.language)
 
     @cached_property
-    def search(self) -> Search:
+    def search(self) -> BookSearch:
         """Searches words in the whole project."""
-        from flowcabal_tui.project.memory.search import Search
+        from flowcabal_tui.project.memory.search import BookSearch
 
-        return Search(self._base.store, self.sources, self.knowledge, self._base.kinds)
+        return BookSearch(self._base.store, self.sources, self.knowledge, self._base.kinds)
 
     @cached_property
     def results(self) -> CheckResults:

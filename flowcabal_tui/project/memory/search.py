@@ -17,7 +17,7 @@ from flowcabal_tui.domain.search import Occurrence, SearchAnswer, SearchHit, Sea
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, StoryRecord
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.book.matching import Document, Page, around, best, places
+from flowcabal_tui.project.book.matching import Page, SearchedText, around, best, places
 from flowcabal_tui.project.memory.finder import RememberingFinder
 from flowcabal_tui.project.memory.knowledge import KnowledgeConnection
 from flowcabal_tui.project.memory.sources import Sources, entity_text
@@ -30,7 +30,7 @@ _LINE: Final = 160
 """Characters shown of a passage that was found by its meaning."""
 
 
-class Search:
+class BookSearch:
     """Searches the project. Reads only; lives on the engine's loop. A text is prepared once, until it changes."""
 
     def __init__(self, store: Store, queries: Sources, knowledge: KnowledgeConnection, kinds: ProfileKinds) -> None:
@@ -83,13 +83,13 @@ class Search:
             self._memory = generation, await asyncio.to_thread(lambda: [Page(document) for document in documents])
         return self._memory[1]
 
-    async def _documents(self, chapters: Sequence[Chapter]) -> list[Document]:
+    async def _documents(self, chapters: Sequence[Chapter]) -> list[SearchedText]:
         view = await self._store.memory.view(None)
         titles = {f"manuscript/{chapter.id}": chapter for chapter in chapters}
         names = {entity.id: entity.name for entity in await self._store.memory.names()}
         found = [_of_chapter("chapters", chapter, chapter.title) for chapter in chapters]
         for entity in await view.entities():
-            found.append(Document("entities", f"entities/{entity.id}", entity.name, entity_text(entity)))
+            found.append(SearchedText("entities", f"entities/{entity.id}", entity.name, entity_text(entity)))
         found += await self._story(view, titles, names)
         kinds = {kind.name: kind.title for kind in self._kinds.all()}
         in_full: set[str] = set()
@@ -99,17 +99,17 @@ class Search:
                     in_full.add(derived.uri)
                     _profiles, kind, subject = derived.uri.split("/", 2)
                     name = names.get(EntityId(subject)) or kinds.get(kind, kind)
-                    found.append(Document("profiles", derived.uri, name, derived.text, level, derived.position))
+                    found.append(SearchedText("profiles", derived.uri, name, derived.text, level, derived.position))
             for derived in await view.derived_under("manuscript/", level):
                 if (chapter := titles.get(derived.uri)) is not None:
                     found.append(replace(_of_chapter("summaries", chapter, derived.text), level=level))
         for name in META_NAMES:
-            found.append(Document("meta", f"meta/{name}", _(META[name]), await self._store.book.meta_text(name)))
+            found.append(SearchedText("meta", f"meta/{name}", _(META[name]), await self._store.book.meta_text(name)))
         return found
 
     async def _story(
         self, view: View, chapters: Mapping[str, Chapter], names: Mapping[EntityId, str]
-    ) -> list[Document]:
+    ) -> list[SearchedText]:
         """Relations, facts, promises and moments; each opens at the words that state it, else at its chapter."""
         story = await view.story()
         records: tuple[StoryRecord, ...] = (*story.relations, *story.facts, *story.promises, *story.moments)
@@ -147,8 +147,8 @@ def _since(record: StoryRecord) -> ChapterId | None:
     return None
 
 
-def _of_chapter(kind: SearchKind, chapter: Chapter, text: str) -> Document:
-    return Document(kind, f"manuscript/{chapter.id}", chapter.title, text, position=chapter.position)
+def _of_chapter(kind: SearchKind, chapter: Chapter, text: str) -> SearchedText:
+    return SearchedText(kind, f"manuscript/{chapter.id}", chapter.title, text, position=chapter.position)
 
 
 def _words(record: StoryRecord, names: Mapping[EntityId, str]) -> str:

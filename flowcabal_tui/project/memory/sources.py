@@ -14,7 +14,7 @@ from flowcabal_tui.domain.manuscript import ReferenceId
 from flowcabal_tui.domain.memory import META_NAMES, Entity, Level
 from flowcabal_tui.domain.story import Relation, StoryRecord
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.views import SourceText
+from flowcabal_tui.project.views import OpenedSource
 from flowcabal_tui.project.words import META
 from flowcabal_tui.store import Store
 
@@ -30,7 +30,7 @@ class Sources:
 
     async def source(
         self, uri: str, start: int, end: int, level: Level | None = None, receipt: Receipt | None = None
-    ) -> SourceText:
+    ) -> OpenedSource:
         """The text at a uri of a receipt or finding. Raises RunError for an unknown one.
 
         With a level, returns that level of a profile, or the L0 or L1 summary of a chapter. With a receipt, the text as
@@ -40,22 +40,22 @@ class Sources:
         if level and root in ("profiles", "summaries", "manuscript"):
             seen = await self._seen(uri, level, receipt)
             if seen is not None:
-                return SourceText(uri, await self.title(uri), seen, start, end)
+                return OpenedSource(uri, await self.title(uri), seen, start, end)
         if root == "manuscript":
             chapter = await self._store.book.chapter(ChapterId(rest.split("/")[0]))
-            return SourceText(uri, chapter.title, await self._store.book.text(chapter.id), start, end)
+            return OpenedSource(uri, chapter.title, await self._store.book.text(chapter.id), start, end)
         if root == "meta" and (meta := next((name for name in META_NAMES if name == rest), None)):
-            return SourceText(uri, _(META[meta]), await self._store.book.meta_text(meta), start, end)
+            return OpenedSource(uri, _(META[meta]), await self._store.book.meta_text(meta), start, end)
         if root == "entities" and (entity := await self._entity(uri)):
-            return SourceText(uri, entity.name, entity_text(entity), start, end)
+            return OpenedSource(uri, entity.name, entity_text(entity), start, end)
         if root == "reference":
             book, _slash, number = rest.partition("/")
             title, text = await self._store.references.text(ReferenceId(book), int(number) if number.isdecimal() else 1)
-            return SourceText(uri, title, text, start, end)
+            return OpenedSource(uri, title, text, start, end)
         if root in ("relations", "facts", "promises", "moments"):
             return await self._record_text(uri, root, rest)
         if root in ("profiles", "summaries") and (text := await self.summary(uri)):
-            return SourceText(uri, await self.title(uri), text, start, end)
+            return OpenedSource(uri, await self.title(uri), text, start, end)
         raise _nothing_at(uri)
 
     async def _seen(self, uri: str, level: Level, receipt: Receipt | None) -> str | None:
@@ -70,7 +70,7 @@ class Sources:
         derived = await view.derived(uri, level)
         return derived.text if derived else None
 
-    async def _record_text(self, uri: str, kind: str, identity: str) -> SourceText:
+    async def _record_text(self, uri: str, kind: str, identity: str) -> OpenedSource:
         """A record of the story, at the words of the chapter that say it. Raises RunError for one that is gone."""
         story = await (await self._store.memory.view(None)).story()
         records: Sequence[StoryRecord] = getattr(story, kind)
@@ -80,7 +80,7 @@ class Sources:
         if record.evidence:
             evidence = record.evidence[0]
             return await self.source(f"manuscript/{evidence.chapter}", evidence.start, evidence.end)
-        return SourceText(uri, _("written by hand"), record.kind if isinstance(record, Relation) else record.text)
+        return OpenedSource(uri, _("written by hand"), record.kind if isinstance(record, Relation) else record.text)
 
     async def summary(self, uri: str) -> str:
         """The current L0 and L1 of a chapter or profile; "" if there are none yet."""

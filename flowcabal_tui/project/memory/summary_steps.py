@@ -17,7 +17,7 @@ from flowcabal_tui.agents.curation.arc_teller import ArcGoal, ArcTeller
 from flowcabal_tui.agents.curation.chapter_profiles import MOST as MOST_TOGETHER
 from flowcabal_tui.agents.curation.chapter_profiles import DueArc, states_together
 from flowcabal_tui.agents.curation.curator import Curator
-from flowcabal_tui.agents.curation.profile_plan import Changes, cast_of, due_profiles
+from flowcabal_tui.agents.curation.profile_plan import ChangedPeople, cast_of, due_profiles
 from flowcabal_tui.agents.curation.profile_sources import ProfileGoal
 from flowcabal_tui.agents.curation.profiler import ProfileMaterial, Profiler, ProfileThought
 from flowcabal_tui.agents.curation.samples import is_fresh, sample_of
@@ -147,7 +147,9 @@ class SummarySteps:
         mentions = [mention for chapter in chapters for mention in await then.mentions_in(chapter.id)]
         made = {state.uri: state.position for state in await then.made_under("profiles/", "L1")}
         places = {each.position: each for each in await self._store.book.chapters()}
-        changes = Changes([*await then.relations(), *await then.facts(), *await then.promises(), *await then.moments()])
+        changes = ChangedPeople(
+            [*await then.relations(), *await then.facts(), *await then.promises(), *await then.moments()]
+        )
         owed = _owed(changes.newest({each.id: at for at, each in places.items()}), made)
         cast = cast_of(mentions, await self._store.memory.names(), changes.by(read), owed)
         found: list[BackgroundTask] = []

@@ -16,7 +16,7 @@ from flowcabal_tui.domain.run import Attempt, Decision, Evaluation, IterationKin
 from flowcabal_tui.domain.workflow import Body, PromptParams
 from flowcabal_tui.models.bounds import with_margin
 from flowcabal_tui.nodes.base import Produced, Rejected
-from flowcabal_tui.nodes.plan import Step, plan
+from flowcabal_tui.nodes.plan import PlannedNode, plan
 from flowcabal_tui.project.runs.basis import (
     FOUND_TOKENS,
     MOST_TOKENS,
@@ -52,7 +52,7 @@ class SilentReport(NodeReport):
 class QuoteModels(JournalledModels):
     """Assembles the prompts and contexts of a node, and counts each call instead of making it."""
 
-    def __init__(self, frame: Frame, step: Step, basis: Basis) -> None:
+    def __init__(self, frame: Frame, step: PlannedNode, basis: Basis) -> None:
         super().__init__(frame, step, NodeFold(), SilentReport(frame, step))
         unknown = any(frame.output(source) is None for source in (*step.needs, *step.outer))
         self.figures = Figures(unknown, Length(basis.draft_tokens, MOST_TOKENS))
@@ -98,12 +98,12 @@ class QuoteModels(JournalledModels):
         return None
 
 
-class QuoteRun(NodeRun):
+class QuotedRun(NodeRun):
     """Executes a node until it would spend something. A placeholder replaces a missing upstream output."""
 
     models: QuoteModels
 
-    def __init__(self, quoter: Quoter, frame: Frame, step: Step, models: QuoteModels | None = None) -> None:
+    def __init__(self, quoter: Quoter, frame: Frame, step: PlannedNode, models: QuoteModels | None = None) -> None:
         super().__init__(quoter, frame, step, NodeFold(), models or QuoteModels(frame, step, quoter.basis))
         self._basis, self._quoter = quoter.basis, quoter
         self.figures = self.models.figures
@@ -173,9 +173,9 @@ class Quoter:
     def goes_on(self, node: NodeId) -> None:
         """Does nothing: a quote never waits."""
 
-    def node(self, frame: Frame, step: Step) -> QuoteRun:
+    def node(self, frame: Frame, step: PlannedNode) -> QuotedRun:
         """Makes the quoting run of one node."""
-        return QuoteRun(self, frame, step)
+        return QuotedRun(self, frame, step)
 
     def inside(self) -> Quoter:
         """A quoter for the graph inside a node."""
@@ -188,7 +188,7 @@ class Quoter:
         if inside.tally.would_run:
             raise Stop(inside.tally, frame.outputs)
 
-    async def walk(self, frame: Frame, step: Step) -> QuoteRun:
+    async def walk(self, frame: Frame, step: PlannedNode) -> QuotedRun:
         """Counts one node, and passes its output on if it is known."""
         path = NodeId(frame.path + step.node.id)
         run = self.node(frame, step)
@@ -212,7 +212,7 @@ class Quoter:
         tally.add(run.figures.spent, times)
         return run
 
-    async def _output(self, run: QuoteRun, frame: Frame, step: Step, path: NodeId) -> Output:
+    async def _output(self, run: QuotedRun, frame: Frame, step: PlannedNode, path: NodeId) -> Output:
         if (pinned := self.scope.pins.get(path)) is not None:
             self.tally.frozen.append(path)
             return pinned
@@ -239,7 +239,7 @@ async def quote(scope: RunScope, basis: Basis, marks: Collection[NodeId] = ()) -
     return replace(made, answer=basis.answer_tokens)
 
 
-async def _reach(scope: RunScope, node: NodeId, counter: TokenCounter) -> QuoteRun:
+async def _reach(scope: RunScope, node: NodeId, counter: TokenCounter) -> QuotedRun:
     """Walks to one node, frozen or not."""
     scope = replace(scope, pins={path: out for path, out in scope.pins.items() if path != node})
     quoter, frame = Quoter(scope, Basis(counter)), frame_of(scope, (node,))

@@ -16,10 +16,10 @@ from flowcabal_tui.domain.run import Attempt, Evaluation, Retry
 from flowcabal_tui.domain.versions import SentLayer, VersionTrace
 from flowcabal_tui.domain.workflow import PromptParams
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes.plan import Step
+from flowcabal_tui.nodes.plan import PlannedNode
 from flowcabal_tui.project.runs.basis import Basis, NoCount
 from flowcabal_tui.project.runs.layers import layers_of
-from flowcabal_tui.project.runs.quoting import QuoteModels, Quoter, QuoteRun, Stop, frame_of
+from flowcabal_tui.project.runs.quoting import QuotedRun, QuoteModels, Quoter, Stop, frame_of
 from flowcabal_tui.runner.fold import AttemptFold
 from flowcabal_tui.runner.keys import request_key, sample_key, with_feedback
 from flowcabal_tui.runner.node_run import NodeRun
@@ -53,7 +53,7 @@ class _Sought:
 class _TraceModels(QuoteModels):
     """Gives the node its earlier attempts, until it asks for the one that is sought."""
 
-    def __init__(self, quoter: Quoter, frame: Frame, step: Step, sought: _Sought) -> None:
+    def __init__(self, quoter: Quoter, frame: Frame, step: PlannedNode, sought: _Sought) -> None:
         super().__init__(frame, step, quoter.basis)
         self._sought = sought
 
@@ -80,7 +80,7 @@ class _TraceModels(QuoteModels):
         return attempt.evaluation
 
 
-class _TraceRun(QuoteRun):
+class _TraceRun(QuotedRun):
     """Follows a node to the attempt that is sought, without stored or placeholder outputs."""
 
     def standing(self) -> StoredResult | None:
@@ -97,7 +97,7 @@ class _Tracer(Quoter):
         super().__init__(scope, Basis(NoCount()))
         self._sought = sought
 
-    def node(self, frame: Frame, step: Step) -> QuoteRun:
+    def node(self, frame: Frame, step: PlannedNode) -> QuotedRun:
         if frame.path + step.node.id == self._sought.path:
             return _TraceRun(self, frame, step, _TraceModels(self, frame, step, self._sought))
         return super().node(frame, step)

@@ -58,7 +58,7 @@ from flowcabal_tui.protocol.book import (
 )
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.book.backup import Manifest
+    from flowcabal_tui.project.book.backup import BackupManifest
 
 
 class BookService:
@@ -355,7 +355,7 @@ class BookService:
 
         return await lay_out(self._store, platform, chapters, target)
 
-    async def back_up(self, target: Path) -> Manifest:
+    async def back_up(self, target: Path) -> BackupManifest:
         """Writes a backup while the project is in use. Raises ProjectExists or DiskFull."""
         from flowcabal_tui.project.book.backup import back_up  # a project is opened sooner without
 

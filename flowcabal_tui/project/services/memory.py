@@ -19,7 +19,7 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.project.commands import handles
 from flowcabal_tui.project.memory.rebuild import RebuildPlan
 from flowcabal_tui.project.parts import Parts
-from flowcabal_tui.project.views import ProfileRow, ProfileView, SourceText
+from flowcabal_tui.project.views import OpenedSource, ProfileRow, ProfileView
 from flowcabal_tui.protocol.memory import (
     CancelBackground,
     PauseBootstrap,
@@ -54,7 +54,7 @@ class MemoryService:
 
     async def source(
         self, uri: str, start: int = -1, end: int = -1, level: Level | None = None, receipt: Receipt | None = None
-    ) -> SourceText:
+    ) -> OpenedSource:
         """A text that was cited or found; with a level, that level of a profile or of a chapter's summary.
 
         With the receipt that names it, returns the text as its run saw it.

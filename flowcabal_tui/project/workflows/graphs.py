@@ -7,7 +7,7 @@ from typing import Final
 
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.workflow import Workflow
-from flowcabal_tui.nodes.plan import Plan, Step, plan
+from flowcabal_tui.nodes.plan import Plan, PlannedNode, plan
 
 KEPT: Final = 8
 """Number of documents whose plans are cached."""
@@ -17,7 +17,7 @@ class Graphs:
     """The plans of documents by their references, limited to the most recently used."""
 
     def __init__(self) -> None:
-        self._steps: dict[str, Mapping[NodeId, Step]] = {}
+        self._steps: dict[str, Mapping[NodeId, PlannedNode]] = {}
 
     def of(self, saved: Workflow, durations: Mapping[NodeId, float] | None = None) -> Plan:
         """The plan of a document exactly as saved. Raises WorkflowError."""

@@ -265,7 +265,7 @@ class Journal:
         return self._clock().isoformat()
 
 
-class Answers:
+class PaidAnswers:
     """Paid answers of models to the agents, stored among the results."""
 
     def __init__(self, journal: Journal) -> None:

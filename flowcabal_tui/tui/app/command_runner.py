@@ -17,7 +17,7 @@ from flowcabal_tui.tui.shared.trouble import attempt
 
 if TYPE_CHECKING:
     from flowcabal_tui.tui.app.app import FlowCabalApp
-    from flowcabal_tui.tui.app.commands import Command
+    from flowcabal_tui.tui.app.commands import PaletteCommand
     from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 
 
@@ -46,7 +46,7 @@ class CommandRunner:
         """Shows the palette, and runs the chosen command."""
         from flowcabal_tui.tui.app.palette import PaletteScreen  # knows every screen: read when it is opened
 
-        def chosen(command: Command | None) -> None:
+        def chosen(command: PaletteCommand | None) -> None:
             if command is not None:
                 attempt(self._app.departure.workspace or self._app.screen_stack[0], self.carry_out(command))
 
@@ -69,13 +69,13 @@ class CommandRunner:
         else:
             self._app.push_screen(LeaderScreen(), chosen)
 
-    async def carry_out(self, command: Command) -> None:
+    async def carry_out(self, command: PaletteCommand) -> None:
         """Runs the command in its place, or shows the reason why it cannot."""
         place = self._here(command) or await self._reach(command)
         if place is not None and not await self._app.run_action(command.action, place):
             self._say(_("{title} is not possible at the moment.").format(title=_(command.title)))
 
-    def _here(self, command: Command) -> DOMNode | None:
+    def _here(self, command: PaletteCommand) -> DOMNode | None:
         """The node of the command's keys, where they work already."""
         if command.where == "app":
             return self._app
@@ -84,7 +84,7 @@ class CommandRunner:
                 return active.node
         return None
 
-    async def _reach(self, command: Command) -> DOMNode | None:
+    async def _reach(self, command: PaletteCommand) -> DOMNode | None:
         """Goes to where the command works; None where that cannot be, or where the writer is to look first.
 
         For a command about a row of a page that was just opened, its key is shown: the row must be chosen first.
@@ -119,7 +119,7 @@ class CommandRunner:
                 await each.wait()
         return page if pressed == self._pressed else None
 
-    def _obstacle(self, command: Command) -> str:
+    def _obstacle(self, command: PaletteCommand) -> str:
         """Why the command cannot be reached from here; "" where it can."""
         from flowcabal_tui.tui.app.ways import PANE_OF, opener
 
@@ -146,7 +146,7 @@ class CommandRunner:
             return await self._part(workspace, owner, way)
         return await self._page(owner, way)
 
-    async def _part(self, workspace: WorkspaceScreen, owner: type[Widget], way: Command) -> DOMNode | None:
+    async def _part(self, workspace: WorkspaceScreen, owner: type[Widget], way: PaletteCommand) -> DOMNode | None:
         """Shows a part of the workspace that is not always there."""
         if not any(each.is_on_screen for each in workspace.query(owner)):
             if (place := self._here(way) or await self._reach(way)) is None:
@@ -155,7 +155,7 @@ class CommandRunner:
             await _handled(self._app)
         return next((each for each in workspace.query(owner) if each.display), None)
 
-    async def _page(self, owner: type[DOMNode], way: Command) -> DOMNode | None:
+    async def _page(self, owner: type[DOMNode], way: PaletteCommand) -> DOMNode | None:
         """Opens a page and waits until it is there."""
         page: asyncio.Future[Screen[Any] | None] = asyncio.get_running_loop().create_future()
         place = self._here(way) or await self._reach(way)

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from flowcabal_tui.locale import _
-from flowcabal_tui.tui.app.commands import Command, synonyms
+from flowcabal_tui.tui.app.commands import PaletteCommand, synonyms
 
 _EXACT, _START, _WORD, _WITHIN, _LETTERS = 100, 80, 60, 40, 10
 _EXPLAINED, _PLACE = 0.4, 0.3
@@ -47,7 +47,7 @@ _SMALL: Final = frozenset(
 class Searched:
     """The searchable words of a command in lower case; `worth` is added to the score of the match."""
 
-    command: Command
+    command: PaletteCommand
     titles: tuple[str, ...]
     others: tuple[str, ...]
     explained: str
@@ -55,7 +55,7 @@ class Searched:
     worth: int
 
 
-def searched(command: Command, *, is_near: bool = False) -> Searched:
+def searched(command: PaletteCommand, *, is_near: bool = False) -> Searched:
     """Its titles in English and in the language of the screen, its synonyms, its explanation and its place."""
     others = synonyms().get(command.id, "")
     worth = _BOOK if command.owner is None else _NEAR if is_near else _TEXT * (command.place in _WRITER)
@@ -69,7 +69,7 @@ def searched(command: Command, *, is_near: bool = False) -> Searched:
     )
 
 
-def ranked(typed: str, rows: Sequence[Searched]) -> list[Command]:
+def ranked(typed: str, rows: Sequence[Searched]) -> list[PaletteCommand]:
     """The matching commands, best first; all of them, in order, for an empty query.
 
     If no command has every word, those with most of them.

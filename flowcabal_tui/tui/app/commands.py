@@ -38,7 +38,7 @@ _SYNONYMS: Final = Path(__file__).with_name("synonyms.toml")
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class PaletteCommand:
     """One command. `title`, `words` and `place` are marked, not translated; `action` is Textual's.
 
     `owner` is the class with its key; None for a place in `where`: the app, the start page or the workspace.
@@ -59,10 +59,10 @@ class Command:
 
 
 @cache
-def all_commands() -> tuple[Command, ...]:
+def all_commands() -> tuple[PaletteCommand, ...]:
     """Commands available everywhere in the workspace first, then by place, in the order of the keys page."""
     listed = [
-        Command(
+        PaletteCommand(
             each.id, each.label, each.description, WHERE_WORDS[each.where], tuple(each.keys.split(",")),
             each.does or f"key('{each.id}')", each.where,
         )
@@ -71,7 +71,7 @@ def all_commands() -> tuple[Command, ...]:
     return (*listed, *_declared({each.id for each in listed}))
 
 
-def _declared(known: set[str]) -> Iterator[Command]:
+def _declared(known: set[str]) -> Iterator[PaletteCommand]:
     """Those that classes declare; of several with the same words, such as one a digit, the first."""
     said: set[tuple[type[DOMNode], str, str]] = set()
     for place, owner, binding in declared_keys():
@@ -81,7 +81,7 @@ def _declared(known: set[str]) -> Iterator[Command]:
         if binding.id and is_new and not is_of_hands(binding.id, keys):
             known.add(binding.id)
             said.add((owner, title, binding.tooltip))
-            yield Command(binding.id, title, binding.tooltip, place, keys, binding.action, "", owner)
+            yield PaletteCommand(binding.id, title, binding.tooltip, place, keys, binding.action, "", owner)
 
 
 def is_of_hands(name: str, keys: tuple[str, ...]) -> bool:

@@ -94,7 +94,7 @@ def _advice(name: str, known: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Clash:
+class KeyClash:
     """One key with two actions in the same place."""
 
     key: str
@@ -102,7 +102,7 @@ class Clash:
     ids: tuple[str, ...]
 
 
-def clashes(overrides: Mapping[str, str], rows: Sequence[KeyRow]) -> tuple[Clash, ...]:
+def clashes(overrides: Mapping[str, str], rows: Sequence[KeyRow]) -> tuple[KeyClash, ...]:
     """Keys that two actions share after the overrides, in one place or in one place and everywhere."""
     owners: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in rows:
@@ -113,5 +113,5 @@ def clashes(overrides: Mapping[str, str], rows: Sequence[KeyRow]) -> tuple[Clash
     for (place, key), ids in owners.items():
         shared = ids if place == everywhere else ids + owners.get((everywhere, key), [])
         if len(shared) > 1 and any(name in overrides for name in shared):
-            found.append(Clash(key, place, tuple(shared)))
+            found.append(KeyClash(key, place, tuple(shared)))
     return tuple(found)

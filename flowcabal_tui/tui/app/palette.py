@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.app.command_search import ranked, searched
-from flowcabal_tui.tui.app.commands import Command, all_commands
+from flowcabal_tui.tui.app.commands import PaletteCommand, all_commands
 from flowcabal_tui.tui.app.effects import EFFECT_WORDS, effect_of
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, Columns
@@ -24,7 +24,7 @@ _LISTED: Final = 60
 """The most rows that are listed for what is typed."""
 
 
-class PaletteScreen(ModalScreen[Command | None]):
+class PaletteScreen(ModalScreen[PaletteCommand | None]):
     """An input over the matching commands, those available here first; returns the chosen one."""
 
     DEFAULT_CSS = """
@@ -55,7 +55,7 @@ class PaletteScreen(ModalScreen[Command | None]):
         rows = sorted(all_commands(), key=lambda each: here.get(each.id, len(here)))
         self._here, self._own_keys = here, own_keys
         self._searched = [searched(each, is_near=each.id in here) for each in rows]
-        self._shown: dict[str, Command] = {}
+        self._shown: dict[str, PaletteCommand] = {}
 
     def compose(self) -> ComposeResult:
         """Yields the input, the list, and the explanation of the row under the cursor."""
@@ -87,7 +87,7 @@ class PaletteScreen(ModalScreen[Command | None]):
         if not found:
             self.query_one(".command-words", Static).update(_("No command matches. Type fewer letters."))
 
-    def _cells(self, command: Command) -> tuple[str | Cell, ...]:
+    def _cells(self, command: PaletteCommand) -> tuple[str | Cell, ...]:
         title = Cell(_(command.title), is_bold=command.id in self._here)
         return title, _(command.place), command.shown_key(self._own_keys)
 

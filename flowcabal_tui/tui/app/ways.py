@@ -6,7 +6,7 @@ from typing import Final
 
 from textual.dom import DOMNode
 
-from flowcabal_tui.tui.app.commands import Command, all_commands
+from flowcabal_tui.tui.app.commands import PaletteCommand, all_commands
 from flowcabal_tui.tui.app.notices_screen import NoticesScreen
 from flowcabal_tui.tui.app.settings.page import SettingsScreen
 from flowcabal_tui.tui.book.browser import BrowserScreen
@@ -81,13 +81,13 @@ _OF_PAGE: Final[dict[type[DOMNode], str]] = {
 """Ids, after the point, of commands for a page as a whole or for the open chapter: no row has to be chosen first."""
 
 
-def is_of_page(command: Command) -> bool:
+def is_of_page(command: PaletteCommand) -> bool:
     """True for a command of a page that needs no row under the cursor."""
     owner = command.owner
     return owner is not None and command.id.partition(".")[2] in _OF_PAGE.get(owner, "").split()
 
 
-def opener(owner: type[DOMNode]) -> Command | None:
+def opener(owner: type[DOMNode]) -> PaletteCommand | None:
     """The command that opens the page of these keys; None: no command opens it."""
     name = _OPENED_BY.get(owner)
     return next((each for each in all_commands() if each.id == name), None)

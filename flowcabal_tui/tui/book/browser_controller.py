@@ -21,7 +21,7 @@ from flowcabal_tui.tui.shared.prose_form import ProseScreen
 from flowcabal_tui.tui.shared.spending import agrees_to_pay, may_spend, reading_price
 from flowcabal_tui.tui.shared.subscriptions import on_key
 from flowcabal_tui.tui.shared.versions import VersionsScreen
-from flowcabal_tui.tui.shared.view import View
+from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -40,7 +40,7 @@ class BrowserController:
         self,
         screen: Screen[Any],
         workbench: Project,
-        view: View,
+        view: OpenView,
         book: BookController,
         upkeep: UpkeepController,
         open_at: OpenAt,

@@ -48,7 +48,7 @@ from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.typed_path import PathSuggester, typed_path
-from flowcabal_tui.tui.shared.view import View
+from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.shared.words import counted, one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -66,7 +66,7 @@ class BookController:
     """Lists, opens, saves, imports and exports chapters."""
 
     def __init__(
-        self, screen: Screen[Any], workbench: Project, view: View, now: Callable[[], datetime], editor: str
+        self, screen: Screen[Any], workbench: Project, view: OpenView, now: Callable[[], datetime], editor: str
     ) -> None:
         self._screen, self._workbench, self._view, self._now, self._editor = screen, workbench, view, now, editor
         self.reading = ReadingController(screen, workbench)

@@ -22,7 +22,7 @@ from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.search import SEARCH_KINDS, SearchHit, SearchKind
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark, ngettext
-from flowcabal_tui.project.views import SourceText
+from flowcabal_tui.project.views import OpenedSource
 from flowcabal_tui.project.words import SEARCHED
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
@@ -293,7 +293,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
     async def _look(self, hit: SearchHit) -> None:
         self.app.push_screen(SourceScreen(await self._source(hit)))
 
-    async def _source(self, hit: SearchHit) -> SourceText:
+    async def _source(self, hit: SearchHit) -> OpenedSource:
         return await self._controller.workbench.memory.source(hit.uri, hit.start, hit.end, hit.level)
 
     def action_replace(self) -> None:
@@ -319,7 +319,7 @@ def _row(columns: Columns, hit: SearchHit) -> ColumnRow:
     return columns.row(f"{hit.position}" if hit.position else "", title, line)
 
 
-def _passage_lines(hit: SearchHit, source: SourceText) -> Iterator[Content]:
+def _passage_lines(hit: SearchHit, source: OpenedSource) -> Iterator[Content]:
     """The title, and the place with its words marked; of a text without a place its first lines."""
     yield head_words(one_line(source.title) or _("untitled"), _(SEARCHED[hit.kind]))
     passage = passage_at(source.text, source.start, source.end)

@@ -17,7 +17,7 @@ from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.book.writing_line import WritingLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
 from flowcabal_tui.tui.shared.trouble import attempt
-from flowcabal_tui.tui.shared.view import View
+from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.widgets.writing_area import WritingArea
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class WritingController:
     """Switches the workspace to the writing view and back. The editor, its drafts and its undo history are
     unaffected."""
 
-    def __init__(self, screen: Screen[Any], workbench: Project, view: View) -> None:
+    def __init__(self, screen: Screen[Any], workbench: Project, view: OpenView) -> None:
         self._screen, self._workbench, self._view = screen, workbench, view
         self._was_zoomed = False
         self._is_followed = False

@@ -16,11 +16,11 @@ from flowcabal_tui.protocol.conversations import AnswerStreaming, TurnChanged
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.subscriptions import on_event
 from flowcabal_tui.tui.shared.trouble import attempt
-from flowcabal_tui.tui.shared.view import View
+from flowcabal_tui.tui.shared.view import OpenView
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
-    from flowcabal_tui.tui.conversation.question_line import Typed
+    from flowcabal_tui.tui.conversation.question_line import UnsentQuestion
     from flowcabal_tui.tui.conversation.screen import ConversationScreen
 
 OpenAt = Callable[[ChapterId, int, int], Coroutine[Any, Any, None]]
@@ -42,7 +42,7 @@ class ConversationController:
         self,
         screen: Screen[Any],
         workbench: Project,
-        view: View,
+        view: OpenView,
         open_at: OpenAt,
         selection: Callable[[], Chip | None],
         workflow: Callable[[], str],
@@ -52,7 +52,7 @@ class ConversationController:
         self._screen, self._workbench, self._view, self._open_at = screen, workbench, view, open_at
         self._selection, self._workflow, self._pages = selection, workflow, pages
         self._identity: ConversationId | None = None
-        self._typed: Typed | None = None
+        self._typed: UnsentQuestion | None = None
 
     def toggle(self) -> None:
         """Opens the panel on top of the current screen, or closes it."""
@@ -63,11 +63,11 @@ class ConversationController:
         attempt(self._screen, self._open(), group="talk", exclusive=True)
 
     async def _open(self) -> None:
-        from flowcabal_tui.tui.conversation.question_line import Typed
+        from flowcabal_tui.tui.conversation.question_line import UnsentQuestion
         from flowcabal_tui.tui.conversation.screen import ConversationScreen, InView, last_used
 
         identity = await last_used(self._workbench, self._identity)
-        typed = self._typed = self._typed or Typed()
+        typed = self._typed = self._typed or UnsentQuestion()
         in_view = InView(self._view.chapter, self._selection(), self._workflow())
         panel = ConversationScreen(self._workbench, identity, in_view, typed, self._pages)
 

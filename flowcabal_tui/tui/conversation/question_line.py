@@ -30,7 +30,7 @@ QuoteOf = Callable[[str, Sequence[Chip]], Awaitable[AskQuote]]
 
 
 @dataclass
-class Typed:
+class UnsentQuestion:
     """The unsent question, stored while the panel is closed."""
 
     text: str = ""
@@ -53,7 +53,7 @@ class QuestionLine(Vertical):
         text: str
         chips: tuple[Chip, ...]
 
-    def __init__(self, typed: Typed, quote: QuoteOf) -> None:
+    def __init__(self, typed: UnsentQuestion, quote: QuoteOf) -> None:
         super().__init__()
         self.typed, self._quote_of = typed, quote
         self.offers: tuple[NamedChip, ...] = ()

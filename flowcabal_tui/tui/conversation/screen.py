@@ -52,7 +52,7 @@ from flowcabal_tui.protocol.conversations import (
 )
 from flowcabal_tui.protocol.story import CorrectProposal, DecideProposals, UndoDecision
 from flowcabal_tui.tui.conversation.chips import offered
-from flowcabal_tui.tui.conversation.question_line import QuestionLine, Typed
+from flowcabal_tui.tui.conversation.question_line import QuestionLine, UnsentQuestion
 from flowcabal_tui.tui.conversation.rows import NameWords, TalkRow, level_words, live_row, receipt_of, rows_of
 from flowcabal_tui.tui.conversation.turn_list import TurnList
 from flowcabal_tui.tui.shared.choose import ChooseScreen
@@ -134,7 +134,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
         workbench: Project,
         identity: ConversationId,
         in_view: InView,
-        typed: Typed,
+        typed: UnsentQuestion,
         pages: OtherPages,
     ) -> None:
         super().__init__()

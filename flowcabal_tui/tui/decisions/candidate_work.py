@@ -13,7 +13,7 @@ from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project.comparison_words import outcome_words
-from flowcabal_tui.project.views import SourceText
+from flowcabal_tui.project.views import OpenedSource
 from flowcabal_tui.tui.decisions.comparison_access import ComparisonAccess
 from flowcabal_tui.tui.decisions.finding_view import finding_in_full
 from flowcabal_tui.tui.decisions.seam_changes import SeamChangesScreen
@@ -41,7 +41,7 @@ class CandidateWork:
             self._screen.notify(_("There is no finding."), markup=False)
             return
         title = _("Facts against {letter}").format(letter=letter)
-        self._screen.app.push_screen(SourceScreen(SourceText("", title, "\n\n———\n\n".join(reasons))))
+        self._screen.app.push_screen(SourceScreen(OpenedSource("", title, "\n\n———\n\n".join(reasons))))
 
     async def sift(self) -> None:
         """Checks all candidates against facts."""
@@ -98,7 +98,7 @@ class CandidateWork:
             return
         words = [[clean_line(each) for each in outcome_words(row)] for row in rows]
         blocks = ["\n".join((facts_words(*each[:-3]), facts_words(*each[-3:]))) for each in words]
-        text = SourceText("", _("Who won, by prompt and model"), "\n\n".join(blocks))
+        text = OpenedSource("", _("Who won, by prompt and model"), "\n\n".join(blocks))
         self._screen.app.push_screen(SourceScreen(text))
 
     async def _agreed(self, title: str, quote: Quote) -> bool:

@@ -34,7 +34,7 @@ from flowcabal_tui.tui.shared.notices import NoticeOver
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import attempt
-from flowcabal_tui.tui.shared.view import NothingAsked, View
+from flowcabal_tui.tui.shared.view import NothingAsked, OpenView
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 class DecisionController:
     """Reads the questions, opens the screens that answer them, and sends the answers."""
 
-    def __init__(self, screen: Screen[Any], workbench: Project, view: View, editor: str) -> None:
+    def __init__(self, screen: Screen[Any], workbench: Project, view: OpenView, editor: str) -> None:
         self._screen, self._workbench, self._view, self._editor = screen, workbench, view, editor
         self._waiting: tuple[Question, ...] = ()
         self._answered: set[QuestionId] = set()

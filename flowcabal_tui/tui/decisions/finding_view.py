@@ -14,7 +14,7 @@ from textual.widgets import Static
 from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Evaluation, Quotation
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.views import SourceText
+from flowcabal_tui.project.views import OpenedSource
 from flowcabal_tui.project.words import ANGLES
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.words import is_chinese, one_line
@@ -92,7 +92,7 @@ class FindingView(Vertical):
         if (finding := self.finding) is None:
             self.notify(_("There is no finding."), markup=False)
         else:
-            self.app.push_screen(SourceScreen(SourceText("", _("Why"), finding_in_full(finding))))
+            self.app.push_screen(SourceScreen(OpenedSource("", _("Why"), finding_in_full(finding))))
 
     def ask_reason(self) -> None:
         """Asks for the reason and marks the finding as intended."""

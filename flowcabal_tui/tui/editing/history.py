@@ -9,7 +9,7 @@ from flowcabal_tui.domain.workflow import Workflow
 MOST: Final = 500
 
 
-class History:
+class EditHistory:
     """The values that one document had since it was opened; versions do not count as a difference."""
 
     def __init__(self) -> None:

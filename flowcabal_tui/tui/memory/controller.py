@@ -39,7 +39,7 @@ from flowcabal_tui.tui.shared.spending import agrees_to_stop, may_remake, may_wo
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import attempt
-from flowcabal_tui.tui.shared.view import View
+from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.widgets.role_words import facts_words
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ _UNFINISHED: Final = ("waiting", "running", "stale")
 class MemoryController:
     """Shows and changes profiles and meta texts, and controls background work."""
 
-    def __init__(self, screen: Screen[Any], workbench: Project, view: View, editor: str) -> None:
+    def __init__(self, screen: Screen[Any], workbench: Project, view: OpenView, editor: str) -> None:
         self._screen, self._workbench, self._view, self._editor = screen, workbench, view, editor
         self._profile_in_view = ""
 

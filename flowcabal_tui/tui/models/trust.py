@@ -17,7 +17,7 @@ from textual.widgets.option_list import Option
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.trust import TRUST_KINDS, TrustItem, TrustRequest, TrustView
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.project.views import SourceText
+from flowcabal_tui.project.views import OpenedSource
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.source import SourceScreen
@@ -145,7 +145,7 @@ class TrustScreen(ModalScreen[tuple[Digest, ...] | None]):
         """Enter: all of it."""
         event.stop()
         if (item := self._items.get(event.option_id or "")) is not None:
-            self.app.push_screen(SourceScreen(SourceText("", item.description, item.text or item.description)))
+            self.app.push_screen(SourceScreen(OpenedSource("", item.description, item.text or item.description)))
 
     def action_confirm(self) -> None:
         """Confirms all items as shown."""

@@ -25,7 +25,7 @@ from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.filtered_page import FilteredPage
 from flowcabal_tui.tui.story.passages import Passages, QuotedPassage
-from flowcabal_tui.tui.story.story_page import Place
+from flowcabal_tui.tui.story.story_page import StoryPlace
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.role_words import head_words
@@ -203,7 +203,7 @@ class CommentsScreen(FilteredPage):
             start = comment.start if known else -1
             end = comment.end if known else -1
             place = max(start, 0)
-            self.dismiss(Place(comment.chapter, place if edit else start, max(end, 0) if edit else end, edit))
+            self.dismiss(StoryPlace(comment.chapter, place if edit else start, max(end, 0) if edit else end, edit))
 
     def action_add(self) -> None:
         """A comment on the open chapter as a whole."""

@@ -16,14 +16,14 @@ from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.book.manuscript_words import paragraph_with
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
 from flowcabal_tui.tui.shared.trouble import attempt
-from flowcabal_tui.tui.shared.view import View
+from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
-    from flowcabal_tui.tui.story.story_page import Place
+    from flowcabal_tui.tui.story.story_page import StoryPlace
 
 GoTo = Callable[[ChapterId, int, int, bool], Coroutine[Any, Any, None]]
 
@@ -35,7 +35,7 @@ class RevisionController:
         self,
         screen: Screen[Any],
         workbench: Project,
-        view: View,
+        view: OpenView,
         go_to: GoTo,
         save_drafts: Callable[[], Awaitable[None]],
         now: Callable[[], datetime],
@@ -52,7 +52,7 @@ class RevisionController:
 
         page = RevisionScreen(StoryAccess(self._workbench), self._now, self._view.chapter, self._last_pass)
 
-        def left(place: Place | None) -> None:
+        def left(place: StoryPlace | None) -> None:
             self._last_pass = page.shown
             self._go(place)
 
@@ -94,7 +94,7 @@ class RevisionController:
         words, start = paragraph_with(pane.text, start)
         return words.strip(), start + len(words) - len(words.lstrip())
 
-    def _go(self, place: Place | None) -> None:
+    def _go(self, place: StoryPlace | None) -> None:
         if place is not None:
             attempt(self._screen, self._go_to(place.chapter, place.start, place.end, place.edit))
 

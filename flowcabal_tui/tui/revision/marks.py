@@ -16,7 +16,7 @@ from flowcabal_tui.tui.book.comment_line import CommentLine
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import attempt
-from flowcabal_tui.tui.shared.view import View
+from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.hints import COMMENT_SIGN, Hint
 from flowcabal_tui.tui.widgets.noted_view import NotedView
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class CommentMarks:
     """Follows the text of the open chapter, saved or not."""
 
-    def __init__(self, screen: Screen[Any], workbench: Project, view: View) -> None:
+    def __init__(self, screen: Screen[Any], workbench: Project, view: OpenView) -> None:
         self._screen, self._workbench, self._view = screen, workbench, view
         self._marks: list[Hint] = []
         """Of the text in view, in its order."""

@@ -28,7 +28,7 @@ from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.findings import FindingsScreen
-from flowcabal_tui.tui.story.story_page import Place, StoryPage
+from flowcabal_tui.tui.story.story_page import StoryPage, StoryPlace
 from flowcabal_tui.tui.widgets.column_rows import Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.list_rows import HangingRow
@@ -206,9 +206,9 @@ class RevisionScreen(StoryPage):
         """Enter opens the chapter."""
         message.stop()
         if (chapter := self.chapter) is not None:
-            self.dismiss(Place(chapter, -1, -1))
+            self.dismiss(StoryPlace(chapter, -1, -1))
 
-    def _go(self, place: Place | None) -> None:
+    def _go(self, place: StoryPlace | None) -> None:
         """A list over this one leads into the text."""
         if place is not None:
             self.dismiss(place)

@@ -21,7 +21,7 @@ from flowcabal_tui.tui.runs.words import OVER, level_rows, next_level, quote_nam
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.spending import agrees_to_stop
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
-from flowcabal_tui.tui.shared.view import View
+from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.workflows.block_editor import BlockEditor
@@ -41,7 +41,7 @@ class RunControl:
         self,
         screen: Screen[Any],
         workbench: Project,
-        view: View,
+        view: OpenView,
         runs: RunController,
         nodes: NodeController,
         document: WorkflowDocument,

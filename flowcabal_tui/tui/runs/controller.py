@@ -33,7 +33,7 @@ from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.spending import agrees_to_pay, quote_price
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
-from flowcabal_tui.tui.shared.view import View
+from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.wait import awaited
 from flowcabal_tui.tui.workflows.block_editor import BlockEditor
@@ -51,7 +51,7 @@ class RunController:
         self,
         screen: Screen[Any],
         workbench: Project,
-        view: View,
+        view: OpenView,
         document: WorkflowDocument,
         nodes: NodeController,
         has_model: Callable[[], Awaitable[bool]],

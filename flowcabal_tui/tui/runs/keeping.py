@@ -20,7 +20,7 @@ from flowcabal_tui.protocol.revision import LockChapters
 from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.shared.diff import ReplacedScreen
 from flowcabal_tui.tui.shared.subscriptions import on_request
-from flowcabal_tui.tui.shared.view import View
+from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _BY_HAND: Final[frozenset[Author]] = frozenset({"human", "import", "outside"})
 class KeepController:
     """Keeps outputs of runs."""
 
-    def __init__(self, screen: Screen[Any], workbench: Project, view: View) -> None:
+    def __init__(self, screen: Screen[Any], workbench: Project, view: OpenView) -> None:
         self._screen, self._workbench, self._view = screen, workbench, view
 
     @on_request(OutputPane.KeepRequested, group="keep", exclusive=True)

@@ -24,7 +24,7 @@ from flowcabal_tui.tui.runs.words import refuse_without_chapter
 from flowcabal_tui.tui.shared.diff import DiffScreen
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_request
 from flowcabal_tui.tui.shared.trouble import attempt
-from flowcabal_tui.tui.shared.view import View
+from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.workflows.document import WorkflowDocument
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
 
@@ -40,7 +40,7 @@ class NodeController:
         self,
         screen: Screen[Any],
         workbench: Project,
-        view: View,
+        view: OpenView,
         document: WorkflowDocument,
         output: OutputPane,
     ) -> None:

@@ -17,7 +17,7 @@ from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.runs.receipt import ReceiptPane
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.subscriptions import on_key, on_request
-from flowcabal_tui.tui.shared.view import OriginRequested, View
+from flowcabal_tui.tui.shared.view import OpenView, OriginRequested
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.workflows.document import WorkflowDocument
 
@@ -35,7 +35,7 @@ class ReceiptController:
     """
 
     def __init__(
-        self, screen: Screen[Any], workbench: Project, view: View, document: WorkflowDocument, open_run: OpenRun
+        self, screen: Screen[Any], workbench: Project, view: OpenView, document: WorkflowDocument, open_run: OpenRun
     ) -> None:
         self._screen, self.workbench, self._view = screen, workbench, view
         self._document, self._open_run = document, open_run

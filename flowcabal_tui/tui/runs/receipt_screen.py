@@ -13,14 +13,14 @@ from textual.screen import ModalScreen
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.memory import Level
 from flowcabal_tui.locale import mark
-from flowcabal_tui.project.views import SourceText
+from flowcabal_tui.project.views import OpenedSource
 from flowcabal_tui.tui.runs.receipt import ReceiptPane
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.widgets.help import HELP_KEYS
 
-OpenSource = Callable[[str, int, int, Level, Receipt | None], Awaitable[SourceText]]
+OpenSource = Callable[[str, int, int, Level, Receipt | None], Awaitable[OpenedSource]]
 
 
 class ReceiptScreen(ModalScreen[None]):

@@ -21,7 +21,7 @@ from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.runs.waits import Waits
 from flowcabal_tui.tui.shared.notices import GoesOn
 from flowcabal_tui.tui.shared.subscriptions import on_event
-from flowcabal_tui.tui.shared.view import View
+from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.workflows.document import WorkflowDocument
 
@@ -34,7 +34,7 @@ class WaitController:
     def __init__(
         self,
         screen: Screen[Any],
-        view: View,
+        view: OpenView,
         document: WorkflowDocument,
         output: OutputPane,
         now: Callable[[], float],

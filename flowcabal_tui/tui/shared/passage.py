@@ -15,7 +15,7 @@ _AROUND: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class MarkedPassage:
     """An excerpt of a text; the characters from `start` to `end` are the words in question."""
 
     text: str
@@ -30,11 +30,11 @@ class Passage:
         return text.add_spans([Span(len(before), len(before) + len(cited), role_style(role))])
 
 
-def passage_at(text: str, start: int, end: int) -> Passage | None:
+def passage_at(text: str, start: int, end: int) -> MarkedPassage | None:
     """The paragraph around a place of a text; None where the text has no such place."""
     if not 0 <= start < end <= len(text):
         return None
     first = max(text.rfind("\n", 0, start) + 1, start - _AROUND)
     newline = text.find("\n", end)
     last = min(newline if newline >= 0 else len(text), end + _AROUND)
-    return Passage(text[first:last], start - first, end - first)
+    return MarkedPassage(text[first:last], start - first, end - first)

@@ -10,7 +10,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.project.views import SourceText
+from flowcabal_tui.project.views import OpenedSource
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
@@ -32,7 +32,7 @@ class SourceScreen(ModalScreen[None]):
         HELP_KEYS,
     ]
 
-    def __init__(self, source: SourceText) -> None:
+    def __init__(self, source: OpenedSource) -> None:
         super().__init__()
         self._source = source
 

@@ -24,7 +24,7 @@ class NothingAsked:
 
 
 @dataclass(slots=True)
-class View:
+class OpenView:
     """The open chapter and its position (0: none), the current pane, run and node, the name of the workflow.
 
     While `following`, the view goes to each node that starts. `show_pane` shows a pane and focuses it; `publish` passes

@@ -24,7 +24,7 @@ from flowcabal_tui.tui.story.changes import merged, moved_records
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
-    from flowcabal_tui.project.views import SourceText
+    from flowcabal_tui.project.views import OpenedSource
 
 
 class StoryAccess:
@@ -49,7 +49,7 @@ class StoryAccess:
         """Asks for them; how many answers could not be read."""
         return int(await self.workbench.carry_out(AskPatches(change, tuple(places))) or 0)
 
-    async def source(self, evidence: Evidence) -> SourceText:
+    async def source(self, evidence: Evidence) -> OpenedSource:
         """The chapter of the evidence, at its place."""
         return await self.workbench.memory.source(f"manuscript/{evidence.chapter}", evidence.start, evidence.end)
 

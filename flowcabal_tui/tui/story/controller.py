@@ -24,7 +24,7 @@ from flowcabal_tui.protocol.story import CorrectProposal
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
 from flowcabal_tui.tui.shared.trouble import attempt
-from flowcabal_tui.tui.shared.view import View
+from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -32,7 +32,7 @@ from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
     from flowcabal_tui.tui.story.record_rows import RecordList
-    from flowcabal_tui.tui.story.story_page import Place
+    from flowcabal_tui.tui.story.story_page import StoryPlace
 
 PREPARE_SECONDS: Final = 1.0
 """After the count of findings: the workspace is filled then."""
@@ -46,7 +46,7 @@ class StoryController:
     """
 
     def __init__(
-        self, screen: Screen[Any], workbench: Project, view: View, go_to: GoTo, now: Callable[[], datetime]
+        self, screen: Screen[Any], workbench: Project, view: OpenView, go_to: GoTo, now: Callable[[], datetime]
     ) -> None:
         """`go_to` opens a chapter at characters of its text, to read or to edit them."""
         self._screen, self._workbench, self._view, self._go_to = screen, workbench, view, go_to
@@ -95,7 +95,7 @@ class StoryController:
 
         page = FindingsScreen(self._access, self._now, self._view.chapter, self._last_finding)
 
-        def left(place: Place | None) -> None:
+        def left(place: StoryPlace | None) -> None:
             self._last_finding = page.rows.picked
             self._go(place)
 
@@ -138,7 +138,7 @@ class StoryController:
 
         self._screen.app.push_screen(ImpactScreen(self._access, change), self._go)
 
-    def _go(self, place: Place | None) -> None:
+    def _go(self, place: StoryPlace | None) -> None:
         if place is not None:
             attempt(self._screen, self._go_to(place.chapter, place.start, place.end, place.edit))
 

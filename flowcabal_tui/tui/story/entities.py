@@ -33,7 +33,7 @@ from flowcabal_tui.tui.story.many_names import change_kind, join_names, remove_n
 from flowcabal_tui.tui.story.mentions import MentionsScreen
 from flowcabal_tui.tui.story.record_forms import entity_form, person_form
 from flowcabal_tui.tui.story.records import RecordsScreen
-from flowcabal_tui.tui.story.story_page import Place
+from flowcabal_tui.tui.story.story_page import StoryPlace
 from flowcabal_tui.tui.story.words import ENTITY_KINDS, entity_lines, kind_words
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
@@ -252,7 +252,7 @@ class EntitiesScreen(FilteredPage):
         if (entity := self.entity) is not None and self.cast is not None:
             self.app.push_screen(MentionsScreen(self.access, entity, self.cast), self._go)
 
-    def _go(self, place: Place | None) -> None:
+    def _go(self, place: StoryPlace | None) -> None:
         if place is not None:
             self.dismiss(place)
 

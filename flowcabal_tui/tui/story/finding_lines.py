@@ -22,7 +22,7 @@ from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.passages import QuotedPassage
-from flowcabal_tui.tui.story.story_page import Place
+from flowcabal_tui.tui.story.story_page import StoryPlace
 from flowcabal_tui.tui.widgets.role_words import facts_words
 
 
@@ -44,14 +44,14 @@ def is_of_a_chapter(row: FindingRow) -> bool:
     return row.proposal.place is not None and not said_in(row).draft
 
 
-def place_of(row: FindingRow, cast: Cast, *, there: bool, edit: bool = False) -> Place | None:
+def place_of(row: FindingRow, cast: Cast, *, there: bool, edit: bool = False) -> StoryPlace | None:
     """The place of one of the passages; None: in no chapter of the book."""
     finding, place = said_in(row), row.proposal.place
     if there:
         chapter, source = finding.against, finding.source
         known = chapter is not None and cast.position(chapter) > 0
-        return Place(chapter, source.start, source.end, edit) if known and chapter and source.text else None
-    return None if place is None or finding.draft else Place(place.chapter, place.start, place.end, edit)
+        return StoryPlace(chapter, source.start, source.end, edit) if known and chapter and source.text else None
+    return None if place is None or finding.draft else StoryPlace(place.chapter, place.start, place.end, edit)
 
 
 def finding_lines(row: FindingRow, cast: Cast, report: CheckReport | None, marked: int) -> Iterator[str]:
@@ -117,5 +117,5 @@ class PassageReader:
         named = cast.chapter(finding.against) if finding.against else finding.source.title or finding.source.uri
         return first, QuotedPassage(named, finding.source.text, self._text(there), finding.source.start)
 
-    def _text(self, place: Place | None) -> str:
+    def _text(self, place: StoryPlace | None) -> str:
         return self._texts.get(place.chapter, "") if place else ""

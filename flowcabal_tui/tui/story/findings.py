@@ -19,7 +19,7 @@ from flowcabal_tui.domain.proposals import ProposalId
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project.finding_words import check_title, compared_words, report_words
 from flowcabal_tui.project.story.findings import fact_of
-from flowcabal_tui.project.views import SourceText
+from flowcabal_tui.project.views import OpenedSource
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.findings import (
     ChangeFromHere,
@@ -310,7 +310,7 @@ class FindingsScreen(FilteredPage):
         """Shows the checked chapters, the unchecked ones, and the usefulness of each check."""
         if self._report is not None and self.cast is not None:
             words = "\n".join(report_lines(self._report, self.cast))
-            self.app.push_screen(SourceScreen(SourceText("", _("What was checked"), words)))
+            self.app.push_screen(SourceScreen(OpenedSource("", _("What was checked"), words)))
 
     def action_check(self) -> None:
         """Checks chapters, or stops."""

@@ -31,7 +31,7 @@ from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.impact_list import ImpactList
 from flowcabal_tui.tui.story.proposal_list import PAGE, ProposalList
-from flowcabal_tui.tui.story.story_page import Place, StoryPage
+from flowcabal_tui.tui.story.story_page import StoryPage, StoryPlace
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.list_detail import DetailText
 from flowcabal_tui.tui.widgets.role_words import facts_words
@@ -161,7 +161,7 @@ class ImpactScreen(StoryPage):
         if place is None:
             self.notify(_("This place is in no chapter."), markup=False)
         else:
-            self.dismiss(Place(place.chapter, place.start, place.end, edit))
+            self.dismiss(StoryPlace(place.chapter, place.start, place.end, edit))
 
     def action_tick(self) -> None:
         """Ticks the place, or removes the tick, and moves on."""

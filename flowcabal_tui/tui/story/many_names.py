@@ -14,7 +14,7 @@ from flowcabal_tui.tui.shared.form import Field, FormScreen
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.impact import ImpactScreen
 from flowcabal_tui.tui.story.kinds import every_kind, kind_choices
-from flowcabal_tui.tui.story.story_page import Place, StoryPage
+from flowcabal_tui.tui.story.story_page import StoryPage, StoryPlace
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
 _SHOWN = 12
@@ -41,7 +41,7 @@ async def remove_names(page: StoryPage, entities: Sequence[Entity]) -> bool:
     return True
 
 
-async def rename_name(page: StoryPage, entity: Entity | None, go: Callable[[Place | None], None]) -> None:
+async def rename_name(page: StoryPage, entity: Entity | None, go: Callable[[StoryPlace | None], None]) -> None:
     """Asks for another name, and shows every place of the present one; `go` leads to a place that was chosen."""
     if entity is None:
         return

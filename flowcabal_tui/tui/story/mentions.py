@@ -20,7 +20,7 @@ from flowcabal_tui.tui.shared.lists import ColumnHead, PickList
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
-from flowcabal_tui.tui.story.story_page import Place, StoryPage
+from flowcabal_tui.tui.story.story_page import StoryPage, StoryPlace
 from flowcabal_tui.tui.widgets.column_rows import Column, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.role_words import head_words
@@ -118,4 +118,4 @@ class MentionsScreen(StoryPage):
         """Leaves for the place."""
         if self._places:
             place = self._places[self._place_at]
-            self.dismiss(Place(place.chapter, place.start, place.end))
+            self.dismiss(StoryPlace(place.chapter, place.start, place.end))

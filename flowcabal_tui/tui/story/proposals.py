@@ -41,7 +41,7 @@ from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import ColumnHead
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
-from flowcabal_tui.tui.shared.passage import Passage, passage_at
+from flowcabal_tui.tui.shared.passage import MarkedPassage, passage_at
 from flowcabal_tui.tui.shared.prose_form import ProseScreen
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
@@ -190,7 +190,7 @@ class ProposalsScreen(FilteredPage):
             if passage is not None and self.is_attached and self.rows.proposal == proposal:
                 self.query_one(DetailText).show(_lines(proposal, cast, len(self.rows.marked), passage))
 
-    async def _passage(self, proposal: Proposal) -> Passage | None:
+    async def _passage(self, proposal: Proposal) -> MarkedPassage | None:
         place = proposal.place
         if place is None or not place.end:
             return None
@@ -274,7 +274,9 @@ class ProposalsScreen(FilteredPage):
         return change
 
 
-def _lines(proposal: Proposal, cast: Cast, marked: int, passage: Passage | None = None) -> Iterator[Content | str]:
+def _lines(
+    proposal: Proposal, cast: Cast, marked: int, passage: MarkedPassage | None = None
+) -> Iterator[Content | str]:
     if marked:
         yield ngettext("{n} row marked", "{n} rows marked", marked).format(n=marked)
     yield Content.styled(one_line(proposal_line(proposal, cast.name), 2_000), "bold")

@@ -24,7 +24,7 @@ from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import ColumnHead, PickList
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
-from flowcabal_tui.tui.shared.passage import Passage, passage_at
+from flowcabal_tui.tui.shared.passage import MarkedPassage, passage_at
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
@@ -70,7 +70,7 @@ def supporting_places(record: StoryRecord) -> tuple[Evidence, ...]:
     return (*record.evidence[:_MOST_PLACES], *payment[:_MOST_PLACES])
 
 
-def detail_lines(record: StoryRecord, cast: Cast, passages: Mapping[Evidence, Passage]) -> Iterator[Content]:
+def detail_lines(record: StoryRecord, cast: Cast, passages: Mapping[Evidence, MarkedPassage]) -> Iterator[Content]:
     """The record, and below each place its paragraph with the supporting words marked, where it was read."""
     first, *rest = _lines(record, cast)
     yield Content.styled(first, "bold")
@@ -222,7 +222,7 @@ class RecordsScreen(FilteredPage):
 
     async def _quote(self, record: StoryRecord, cast: Cast) -> None:
         """Adds the paragraphs around the supporting words; a chapter may be gone by now."""
-        passages: dict[Evidence, Passage] = {}
+        passages: dict[Evidence, MarkedPassage] = {}
         for each in supporting_places(record):
             with suppress(FlowCabalError):
                 source = await self.access.source(each)

@@ -29,7 +29,7 @@ RELOAD_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StoryPlace:
     """A place to go to: these characters of a chapter, to read or to `edit` them."""
 
     chapter: ChapterId
@@ -38,7 +38,7 @@ class Place:
     edit: bool = False
 
 
-class StoryPage(ModalScreen[Place | None]):
+class StoryPage(ModalScreen[StoryPlace | None]):
     """A screen over the workspace; returns the place to go to, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -18,7 +18,7 @@ from textual.widget import Widget
 
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import mark
-from flowcabal_tui.tui.widgets.ego_layout import EgoNeighbour, EgoPlan, Piece, draw_row, lay_out
+from flowcabal_tui.tui.widgets.ego_layout import EgoNeighbour, EgoPlan, RowPiece, draw_row, lay_out
 from flowcabal_tui.tui.widgets.help import HelpData
 
 
@@ -115,7 +115,7 @@ class EgoGraph(ScrollView, can_focus=True):
         pieces = draw_row(self._plan, self._centre_name, row, width, plain=self._plain)
         return Strip(Segment(each.text, self._style_of(each, base)) for each in pieces).adjust_cell_length(width, base)
 
-    def _style_of(self, piece: Piece, base: Style) -> Style:
+    def _style_of(self, piece: RowPiece, base: Style) -> Style:
         name = "cursor" if piece.role == "name" and piece.neighbour == self._cursor_at else piece.role
         known = name in ("line", "words", "centre", "cursor")
         return base + self.get_component_rich_style(f"ego--{name}", partial=True) if known else base

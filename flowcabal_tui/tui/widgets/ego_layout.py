@@ -43,7 +43,7 @@ class EgoNeighbour:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class RowPiece:
     """Some cells of a row; `neighbour` is whom they show."""
 
     text: str
@@ -101,7 +101,7 @@ def _column(side: list[EgoNeighbour], step: int, middle: int) -> dict[int, EgoNe
     return {first + step * number: each for number, each in enumerate(side)}
 
 
-def draw_row(plan: EgoPlan, centre: str, row: int, width: int, *, plain: bool = False) -> tuple[Piece, ...]:
+def draw_row(plan: EgoPlan, centre: str, row: int, width: int, *, plain: bool = False) -> tuple[RowPiece, ...]:
     """The pieces of one row; they take at most `width` cells. `plain` draws lines in ASCII."""
     centre_name = crop(centre, min(CENTRE_CELLS, max(4, width // 3)))
     box = cell_width(centre_name) + 6
@@ -110,43 +110,43 @@ def draw_row(plan: EgoPlan, centre: str, row: int, width: int, *, plain: bool = 
     words = max((cell_width(each.words) for each in plan.order), default=0)
     line = min(max(LINE_CELLS[0], words + 5), LINE_CELLS[1], side - name - 1)
     pieces = (
-        Piece(" " * ((width - box - 2) // 2 - name - line - 1)),
+        RowPiece(" " * ((width - box - 2) // 2 - name - line - 1)),
         *_branch(plan.left.get(row), name, line),
-        Piece(_joint(plan, plan.left, row, inner_right=True), "line"),
+        RowPiece(_joint(plan, plan.left, row, inner_right=True), "line"),
         *_box(plan, centre_name, row),
-        Piece(_joint(plan, plan.right, row, inner_right=False), "line"),
+        RowPiece(_joint(plan, plan.right, row, inner_right=False), "line"),
         *_mirrored(_branch(plan.right.get(row), name, line)),
     )
     if plain:
         pieces = tuple(
-            Piece(each.text.translate(_PLAIN), each.role, each.neighbour) if each.role == "line" else each
+            RowPiece(each.text.translate(_PLAIN), each.role, each.neighbour) if each.role == "line" else each
             for each in pieces
         )
     return tuple(each for each in pieces if each.text)
 
 
-def _branch(each: EgoNeighbour | None, name_room: int, line: int) -> tuple[Piece, ...]:
+def _branch(each: EgoNeighbour | None, name_room: int, line: int) -> tuple[RowPiece, ...]:
     """The name of a neighbour at the left, and the line from it to the stem."""
     if each is None:
-        return (Piece(" " * (name_room + 1 + line)),)
+        return (RowPiece(" " * (name_room + 1 + line)),)
     name, words = crop(each.name, name_room), crop(each.words, line - 4)
     stroke = "┄" if each.loose else "─"
     fill = stroke * (line - 3 - cell_width(words))
     return (
-        Piece(" " * (name_room - cell_width(name))),
-        Piece(name, "name", each.id),
-        Piece(" "),
-        Piece(("←" if each.outward else stroke) + stroke, "line", each.id),
-        Piece(words, "words", each.id),
-        Piece(fill + ("→" if each.inward else stroke), "line", each.id),
+        RowPiece(" " * (name_room - cell_width(name))),
+        RowPiece(name, "name", each.id),
+        RowPiece(" "),
+        RowPiece(("←" if each.outward else stroke) + stroke, "line", each.id),
+        RowPiece(words, "words", each.id),
+        RowPiece(fill + ("→" if each.inward else stroke), "line", each.id),
     )
 
 
-def _mirrored(pieces: tuple[Piece, ...]) -> Iterator[Piece]:
+def _mirrored(pieces: tuple[RowPiece, ...]) -> Iterator[RowPiece]:
     """The same at the right: the words stay, the lines and their arrows turn round."""
     for each in reversed(pieces):
         text = each.text[::-1].translate(_TURNED) if each.role == "line" else each.text
-        yield Piece(text, each.role, each.neighbour)
+        yield RowPiece(text, each.role, each.neighbour)
 
 
 def _joint(plan: EgoPlan, column: dict[int, EgoNeighbour], row: int, *, inner_right: bool) -> str:
@@ -159,15 +159,15 @@ def _joint(plan: EgoPlan, column: dict[int, EgoNeighbour], row: int, *, inner_ri
     return _JOINTS[up, down, branch if inner_right else stub, stub if inner_right else branch]
 
 
-def _box(plan: EgoPlan, name: str, row: int) -> tuple[Piece, ...]:
+def _box(plan: EgoPlan, name: str, row: int) -> tuple[RowPiece, ...]:
     inner = cell_width(name) + 2
     if row == plan.middle:
         stubs = ["─" if column else " " for column in (plan.left, plan.right)]
         ends = ["┤" if plan.left else "│", "├" if plan.right else "│"]
-        left, right = Piece(stubs[0] + ends[0] + " ", "line"), Piece(" " + ends[1] + stubs[1], "line")
-        return left, Piece(name, "centre"), right
+        left, right = RowPiece(stubs[0] + ends[0] + " ", "line"), RowPiece(" " + ends[1] + stubs[1], "line")
+        return left, RowPiece(name, "centre"), right
     if row == plan.middle - 1:
-        return (Piece(f" ╭{'─' * inner}╮ ", "line"),)
+        return (RowPiece(f" ╭{'─' * inner}╮ ", "line"),)
     if row == plan.middle + 1:
-        return (Piece(f" ╰{'─' * inner}╯ ", "line"),)
-    return (Piece(" " * (inner + 4)),)
+        return (RowPiece(f" ╰{'─' * inner}╯ ", "line"),)
+    return (RowPiece(" " * (inner + 4)),)

@@ -10,7 +10,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 
 
-class Edge(NamedTuple):
+class FrameEdge(NamedTuple):
     """The characters of a frame: line, upright, and the corners from the upper left one round."""
 
     line: str
@@ -18,13 +18,13 @@ class Edge(NamedTuple):
     corners: tuple[str, str, str, str]
 
 
-THIN: Final = Edge("─", "│", ("╭", "╮", "╯", "╰"))
-HEAVY: Final = Edge("━", "┃", ("┏", "┓", "┛", "┗"))
-PLAIN_THIN: Final = Edge("-", "|", ("+", "+", "+", "+"))
-PLAIN_HEAVY: Final = Edge("=", "#", ("#", "#", "#", "#"))
+THIN: Final = FrameEdge("─", "│", ("╭", "╮", "╯", "╰"))
+HEAVY: Final = FrameEdge("━", "┃", ("┏", "┓", "┛", "┗"))
+PLAIN_THIN: Final = FrameEdge("-", "|", ("+", "+", "+", "+"))
+PLAIN_HEAVY: Final = FrameEdge("=", "#", ("#", "#", "#", "#"))
 
 
-def edge_of(*, is_current: bool, plain: bool) -> Edge:
+def edge_of(*, is_current: bool, plain: bool) -> FrameEdge:
     """The frame of the panel in charge, or of another; `plain` is ASCII."""
     if plain:
         return PLAIN_HEAVY if is_current else PLAIN_THIN

@@ -33,7 +33,7 @@ class DiffKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class DiffPiece:
     """A piece of text with one fate."""
 
     change: DiffKind
@@ -45,27 +45,27 @@ class Hunk:
     """A stretch that is the same (`is_change` False, one run) or one that differs."""
 
     is_change: bool
-    runs: tuple[Run, ...]
+    runs: tuple[DiffPiece, ...]
 
 
-def prose_diff(old: str, new: str) -> tuple[Run, ...]:
+def prose_diff(old: str, new: str) -> tuple[DiffPiece, ...]:
     """The runs that turn `old` into `new`.
 
     Equal and deleted runs joined are `old`; equal and inserted ones are `new`; neighbours differ in kind.
     """
     budget = _Budget(STEPS)
-    runs: list[Run] = []
+    runs: list[DiffPiece] = []
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
     for same, left, right in _blocks(before, after, budget):
         if same:
-            runs.append(Run(DiffKind.EQUAL, "".join(left)))
+            runs.append(DiffPiece(DiffKind.EQUAL, "".join(left)))
         else:
             for one, other in _pairs(left, right):
                 runs.extend(_passage("".join(one), "".join(other), budget))
     return tuple(_joined(runs))
 
 
-def hunks(runs: Sequence[Run]) -> tuple[Hunk, ...]:
+def hunks(runs: Sequence[DiffPiece]) -> tuple[Hunk, ...]:
     """Runs gathered into stretches that differ and stretches that do not."""
     gathered: list[Hunk] = []
     for run in runs:
@@ -176,11 +176,11 @@ def _walk_back(trail: list[dict[int, int]], x: int, y: int) -> list[tuple[int, i
     return found
 
 
-def _passage(old: str, new: str, budget: _Budget) -> list[Run]:
+def _passage(old: str, new: str, budget: _Budget) -> list[DiffPiece]:
     """The runs of one changed passage, by word or character."""
     if old == new:
-        return [Run(DiffKind.EQUAL, old)]
-    whole = [Run(DiffKind.DELETE, old), Run(DiffKind.INSERT, new)]
+        return [DiffPiece(DiffKind.EQUAL, old)]
+    whole = [DiffPiece(DiffKind.DELETE, old), DiffPiece(DiffKind.INSERT, new)]
     if not (old and new and budget.left):
         return whole
     blocks = [
@@ -209,29 +209,29 @@ def _without_islands(blocks: list[tuple[bool, str, str]]) -> list[tuple[bool, st
     return merged
 
 
-def _runs_of(block: tuple[bool, str, str]) -> list[Run]:
+def _runs_of(block: tuple[bool, str, str]) -> list[DiffPiece]:
     same, left, right = block
     if same:
-        return [Run(DiffKind.EQUAL, left)]
-    return [Run(DiffKind.DELETE, left), Run(DiffKind.INSERT, right)]
+        return [DiffPiece(DiffKind.EQUAL, left)]
+    return [DiffPiece(DiffKind.DELETE, left), DiffPiece(DiffKind.INSERT, right)]
 
 
-def _joined(runs: list[Run]) -> list[Run]:
+def _joined(runs: list[DiffPiece]) -> list[DiffPiece]:
     """Runs without empty ones; deletions come before insertions, and one run for each fate in a change."""
-    joined: list[Run] = []
+    joined: list[DiffPiece] = []
     deleted = inserted = ""
-    end = Run(DiffKind.EQUAL, "")
+    end = DiffPiece(DiffKind.EQUAL, "")
     for run in [*runs, end]:
         if run.change is DiffKind.DELETE:
             deleted += run.text
         elif run.change is DiffKind.INSERT:
             inserted += run.text
         elif run.text or run is end:
-            joined += [Run(DiffKind.DELETE, deleted)] if deleted else []
-            joined += [Run(DiffKind.INSERT, inserted)] if inserted else []
+            joined += [DiffPiece(DiffKind.DELETE, deleted)] if deleted else []
+            joined += [DiffPiece(DiffKind.INSERT, inserted)] if inserted else []
             deleted = inserted = ""
             if run.text and joined and joined[-1].change is DiffKind.EQUAL:
-                joined[-1] = Run(DiffKind.EQUAL, joined[-1].text + run.text)
+                joined[-1] = DiffPiece(DiffKind.EQUAL, joined[-1].text + run.text)
             elif run.text:
                 joined.append(run)
     return joined

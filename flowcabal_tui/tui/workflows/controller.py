@@ -19,12 +19,12 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.registry import kind_named, kinds
 from flowcabal_tui.protocol.workflows import MarksChanged
 from flowcabal_tui.tui.editing import changes
-from flowcabal_tui.tui.editing.history import History
+from flowcabal_tui.tui.editing.history import EditHistory
 from flowcabal_tui.tui.editing.places import Graph, Spot, graph_at, spot_of, whole_with, with_graph
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import attempt
-from flowcabal_tui.tui.shared.view import View
+from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.shared.words import NODE_KINDS, one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -53,14 +53,14 @@ class GraphController:
         self,
         screen: Screen[Any],
         workbench: Project,
-        view: View,
+        view: OpenView,
         document: WorkflowDocument,
         show_node: Callable[[NodeId], Awaitable[None]],
         choose_node: Callable[[NodeId], Awaitable[None]],
     ) -> None:
         self._screen, self._workbench, self._view, self._document = screen, workbench, view, document
         self._show_node, self._choose_node = show_node, choose_node
-        self._history = History()
+        self._history = EditHistory()
         self._copied: tuple[Node, ...] = ()
         self._findings: tuple[Finding, ...] = ()
         self._verbs: Mapping[str, Callable[[Workflow, Spot], Awaitable[None]]] = {

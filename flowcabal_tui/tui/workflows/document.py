@@ -19,7 +19,7 @@ from flowcabal_tui.tui.editing.places import part_for_editor, spot_of
 from flowcabal_tui.tui.shared.diff import UnsavedScreen
 from flowcabal_tui.tui.shared.drafts import Drafts
 from flowcabal_tui.tui.shared.trouble import attempt
-from flowcabal_tui.tui.shared.view import View
+from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.workflows.block_editor import BlockEditor
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
 
@@ -91,7 +91,7 @@ class WorkflowDocument:
     `targets` the nodes with a star: the targets of a run.
     """
 
-    def __init__(self, screen: Screen[Any], workbench: Project, view: View) -> None:
+    def __init__(self, screen: Screen[Any], workbench: Project, view: OpenView) -> None:
         self._screen, self._workbench, self._view = screen, workbench, view
         self.workflow: Workflow | None = None
         self.stored: Workflow | None = None

@@ -20,7 +20,7 @@ from flowcabal_tui.tui.memory.outline_controller import OutlineController
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import attempt
-from flowcabal_tui.tui.shared.view import View
+from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.widgets.noted_view import NotedView
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _HIDDEN_BY: Final = frozenset({"output", "prompt", "context", "profiles"})
 class BeatsBeside:
     """Controls the outline panel, which is created when it is first opened and replaces the right column."""
 
-    def __init__(self, screen: Screen[Any], workbench: Project, view: View) -> None:
+    def __init__(self, screen: Screen[Any], workbench: Project, view: OpenView) -> None:
         self._screen, self._workbench, self._view = screen, workbench, view
         self._panel: BeatsPanel | None = None
         self._is_wanted = False

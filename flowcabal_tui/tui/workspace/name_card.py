@@ -20,7 +20,7 @@ from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.shared.name_card import CardRow, NameCardPanel
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import attempt
-from flowcabal_tui.tui.shared.view import View
+from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.story.controller import StoryController
 from flowcabal_tui.tui.story.words import BY_ENTITY, kind_words
 from flowcabal_tui.tui.widgets.noted_view import NotedView
@@ -40,7 +40,7 @@ class NameCardController:
     """Opens and closes the card, and shows the name at the cursor. While it is closed, nothing is looked up."""
 
     def __init__(
-        self, screen: Screen[Any], workbench: Project, view: View, story: StoryController, open_at: OpenAt,
+        self, screen: Screen[Any], workbench: Project, view: OpenView, story: StoryController, open_at: OpenAt,
         show_profile: ShowProfile,
     ) -> None:  # fmt: skip
         """`open_at` opens a chapter at characters of its text."""

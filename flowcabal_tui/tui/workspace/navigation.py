@@ -19,7 +19,7 @@ from flowcabal_tui.tui.runs.node_controller import NodeController
 from flowcabal_tui.tui.runs.receipt import ReceiptPane
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.subscriptions import on_key, on_request
-from flowcabal_tui.tui.shared.view import View
+from flowcabal_tui.tui.shared.view import OpenView
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
@@ -32,7 +32,7 @@ class Navigation:
         self,
         screen: Screen[Any],
         workbench: Project,
-        view: View,
+        view: OpenView,
         book: BookController,
         runs: RunController,
         nodes: NodeController,

@@ -18,7 +18,7 @@ from flowcabal_tui.tui.book.controller import BookController
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.trouble import attempt
-from flowcabal_tui.tui.shared.view import View
+from flowcabal_tui.tui.shared.view import OpenView
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
@@ -32,7 +32,7 @@ class SummaryKeeper:
     """Stores the summary of the open book: regularly after changes, and when the book is closed."""
 
     def __init__(
-        self, screen: Screen[Any], workbench: Project, view: View, book: BookController,
+        self, screen: Screen[Any], workbench: Project, view: OpenView, book: BookController,
         now: Callable[[], datetime], keep: Callable[[Path, BookSummary], None],
     ) -> None:  # fmt: skip
         self._screen, self._workbench, self._view, self._book = screen, workbench, view, book

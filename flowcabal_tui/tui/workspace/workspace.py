@@ -31,7 +31,7 @@ from flowcabal_tui.tui.shared.pane_tabs import PaneChosen
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import Request, Subscriptions
 from flowcabal_tui.tui.shared.trouble import attempt
-from flowcabal_tui.tui.shared.view import View
+from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.workspace.columns import FIRST_PANE, PaneColumns
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class WorkspaceScreen(Screen[None]):
         """Have the controllers been made?"""
         self.status = StatusLine()
         self._columns = PaneColumns(self, self.status)
-        self.view = View(self.action_pane, self._subscriptions.publish)
+        self.view = OpenView(self.action_pane, self._subscriptions.publish)
         self._left = books.of(workbench.folder) if manuscript is None else None
         if self._left is not None and self._left.chapter:
             self.view.chapter = ChapterId(self._left.chapter)

@@ -6,7 +6,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flowcabal_tui.tui.widgets.prose_diff import STEPS, DiffKind, Run, hunks, prose_diff
+from flowcabal_tui.tui.widgets.prose_diff import STEPS, DiffKind, DiffPiece, hunks, prose_diff
 from tests.effort import effort
 
 TEXT = st.text(alphabet="雨门开了 ab.\n", max_size=60)
@@ -45,11 +45,11 @@ def test_a_paragraph_that_was_put_in_leaves_its_neighbours_alone() -> None:
 
 def test_a_passage_with_little_in_common_is_replaced_in_one_piece() -> None:
     old, new = "她推开门走进院子里去了。", "The rain fell。"
-    assert prose_diff(old, new) == (Run(DiffKind.DELETE, old), Run(DiffKind.INSERT, new))
+    assert prose_diff(old, new) == (DiffPiece(DiffKind.DELETE, old), DiffPiece(DiffKind.INSERT, new))
 
 
 def test_equal_texts_have_one_run_and_empty_ones_none() -> None:
-    assert prose_diff("雨", "雨") == (Run(DiffKind.EQUAL, "雨"),)
+    assert prose_diff("雨", "雨") == (DiffPiece(DiffKind.EQUAL, "雨"),)
     assert prose_diff("", "") == ()
 
 

@@ -12,7 +12,7 @@ from heapq import nlargest
 from itertools import chain
 from typing import Final, NamedTuple
 
-from flowcabal_tui.agents.checking.evidence.reading import Comparison, Reader, SentenceContent
+from flowcabal_tui.agents.checking.evidence.reading import Comparison, SentenceContent, TextReader
 from flowcabal_tui.agents.checking.evidence.statements import Statement, around
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Span
@@ -234,7 +234,7 @@ def largest(scores: Mapping[int, float], count: int) -> Collection[int]:
 
 
 def ranked(
-    statements: Sequence[Statement], shortlist: Shortlist, passages: Mapping[int, NamedPassage], reader: Reader
+    statements: Sequence[Statement], shortlist: Shortlist, passages: Mapping[int, NamedPassage], reader: TextReader
 ) -> list[Sentence]:
     """The sentences of the shortlisted passages, those that fit best first; one may come for two statements."""
     vocabulary = frozenset(shortlist.weights.words)
@@ -299,7 +299,7 @@ def _sum(weights: Mapping[str, float], words: frozenset[str]) -> float:
     return math.fsum(map(weights.__getitem__, words)) if words else 0.0
 
 
-def _units(passage: NamedPassage, vocabulary: frozenset[str], reader: Reader) -> Iterator[_Unit]:
+def _units(passage: NamedPassage, vocabulary: frozenset[str], reader: TextReader) -> Iterator[_Unit]:
     spans = _read(passage.text, reader.language)
     words = [reader.words_among(passage.text[span.start : span.end], vocabulary) for span, _said in spans]
     near = frozenset(subject for _at, subject in passage.named)
@@ -322,7 +322,7 @@ def _units(passage: NamedPassage, vocabulary: frozenset[str], reader: Reader) ->
 @lru_cache(_PASSAGES_KEPT)
 def _read(passage: str, language: str) -> tuple[tuple[Span, SentenceContent], ...]:
     """The sentences of a passage with their content; the result does not depend on the draft."""
-    reader = Reader(language)
+    reader = TextReader(language)
     return tuple((span, reader.said(passage[span.start : span.end])) for span in reader.units(passage))
 
 

@@ -73,7 +73,7 @@ class SentenceContent:
         return "same" if all(one == other for one, other in said) else "more"
 
 
-class Reader:
+class TextReader:
     """Reads texts of one language."""
 
     def __init__(self, language: str) -> None:

@@ -19,9 +19,9 @@ from flowcabal_tui.agents.checking.evidence.ranking import (
     ranked,
     shortlisted,
 )
-from flowcabal_tui.agents.checking.evidence.reading import Reader
+from flowcabal_tui.agents.checking.evidence.reading import TextReader
 from flowcabal_tui.agents.checking.evidence.statements import Statement, statements_of
-from flowcabal_tui.agents.context.gather import Book
+from flowcabal_tui.agents.context.gather import BookInputs
 from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.manuscript import PassagePlace
@@ -52,7 +52,7 @@ class SearchedDraft(NamedTuple):
     language: str
 
 
-class Wanted(NamedTuple):
+class EvidenceQuery(NamedTuple):
     """The terms to look up in the indexes of the book for a draft."""
 
     terms: Sequence[str]
@@ -77,7 +77,7 @@ class FoundPassages(NamedTuple):
         return (self.passages[start:end] for start, end in pairwise((0, *self.ends)))
 
 
-async def evidence_for(book: Book, draft: str, helper: Helper = in_thread) -> list[Sentence]:
+async def evidence_for(book: BookInputs, draft: str, helper: Helper = in_thread) -> list[Sentence]:
     """Sentences of the chapters that the view sees, those that fit best first; one may come for two statements."""
     here = tuple(entity for entity in book.entities if any(name in draft for name in entity.names))
     own = SearchedDraft(draft, here, book.view.language)
@@ -88,7 +88,7 @@ async def evidence_for(book: Book, draft: str, helper: Helper = in_thread) -> li
     return await helper(sentences_for, own, shortlist, passages)
 
 
-def wanted_for(draft: SearchedDraft) -> Wanted:
+def wanted_for(draft: SearchedDraft) -> EvidenceQuery:
     """The subjects, words and kinds of the statements of a draft, in the form of the indexes."""
     return _reading(draft).wanted
 
@@ -108,7 +108,7 @@ def shortlist_for(draft: SearchedDraft, found: FoundPassages) -> Shortlist:
 
 def sentences_for(draft: SearchedDraft, shortlist: Shortlist, passages: Mapping[int, NamedPassage]) -> list[Sentence]:
     """The result of `ranked`, for a draft."""
-    return ranked(_reading(draft).statements, shortlist, passages, Reader(draft.language))
+    return ranked(_reading(draft).statements, shortlist, passages, TextReader(draft.language))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,23 +118,23 @@ class _Reading:
     statements: Sequence[Statement]
     forms: Mapping[str, frozenset[str]]
     of_kind: Mapping[str, Sequence[str]]
-    wanted: Wanted
+    wanted: EvidenceQuery
 
 
 @lru_cache(_DRAFTS_KEPT)
 def _reading(draft: SearchedDraft) -> _Reading:
     """Prepares a draft; cached in the process that runs the steps, so that it is not sent through a pipe."""
-    reader = Reader(draft.language)
+    reader = TextReader(draft.language)
     statements = statements_of(draft.text, NameIndex(draft.named).find(draft.text), reader)
     forms = reader.forms(draft.text)
     kinds = {kind for each in statements for kind in each.kinds}
     of_kind = {kind: reader.groups[kind] for kind in sorted(kinds) if kind in reader.groups}
     subjects = {subject for each in statements for subject in each.subjects}
     terms = {*chain(*forms.values()), *chain(*of_kind.values())}
-    return _Reading(statements, forms, of_kind, Wanted(sorted(terms), sorted(subjects)))
+    return _Reading(statements, forms, of_kind, EvidenceQuery(sorted(terms), sorted(subjects)))
 
 
-async def _found(book: Book, wanted: Wanted) -> tuple[FoundPassages, Sequence[PassagePlace]]:
+async def _found(book: BookInputs, wanted: EvidenceQuery) -> tuple[FoundPassages, Sequence[PassagePlace]]:
     """The contents of the indexes, and the passages in story order."""
     postings = await book.view.postings(wanted.terms)
     named = await book.view.passages_naming(wanted.subjects)
@@ -146,7 +146,7 @@ async def _found(book: Book, wanted: Wanted) -> tuple[FoundPassages, Sequence[Pa
 
 
 async def _read(
-    book: Book, places: Sequence[PassagePlace], shortlist: Shortlist, subjects: Collection[EntityId]
+    book: BookInputs, places: Sequence[PassagePlace], shortlist: Shortlist, subjects: Collection[EntityId]
 ) -> dict[int, NamedPassage]:
     """The shortlisted passages, with the subjects that they name."""
     wanted = {at: places[at] for each in shortlist.passages.values() for at in each}

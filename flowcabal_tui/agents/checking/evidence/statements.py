@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from flowcabal_tui.agents.checking.evidence.reading import Reader, SentenceContent
+from flowcabal_tui.agents.checking.evidence.reading import SentenceContent, TextReader
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.known_names import NameHit
 
@@ -34,7 +34,7 @@ class Statement:
         return self.said.kinds
 
 
-def statements_of(draft: str, names: Sequence[NameHit], reader: Reader) -> tuple[Statement, ...]:
+def statements_of(draft: str, names: Sequence[NameHit], reader: TextReader) -> tuple[Statement, ...]:
     """All statements of a draft in order; subjects carry over to the end of their paragraph."""
     found: list[Statement] = []
     at = 0
@@ -44,7 +44,7 @@ def statements_of(draft: str, names: Sequence[NameHit], reader: Reader) -> tuple
     return tuple(found)
 
 
-def _of_paragraph(paragraph: str, at: int, names: Sequence[NameHit], reader: Reader) -> list[Statement]:
+def _of_paragraph(paragraph: str, at: int, names: Sequence[NameHit], reader: TextReader) -> list[Statement]:
     units = reader.units(paragraph, at)
     own = [reader.words(paragraph[unit.start - at : unit.end - at]) for unit in units]
     named = [frozenset(hit.entity for hit in names if unit.start <= hit.start < unit.end) for unit in units]

@@ -9,7 +9,7 @@ from typing import Final
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.checking.rules.quantities import NUMBER_EN, NUMBER_ZH, Range, range_of
-from flowcabal_tui.agents.checking.rules.values import Value, clashes
+from flowcabal_tui.agents.checking.rules.values import NarratedValue, clashes
 from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
@@ -76,11 +76,11 @@ def _disagree(now: Range, before: Range) -> bool:
     return gap < -_YOUNGER or gap > _OLDER
 
 
-def ages(told: NarratedText) -> Sequence[Value]:
+def ages(told: NarratedText) -> Sequence[NarratedValue]:
     """The ages in the narration, except those of an earlier time."""
     chinese = told.language.startswith("zh")
     past = _PAST_ZH if chinese else _PAST_EN
-    found: dict[int, Value] = {}
+    found: dict[int, NarratedValue] = {}
     for pattern in (_AGES_ZH, _YEARS_ZH) if chinese else (_AGES_EN, _YEARS_EN, _WAS_EN):
         for match in pattern.finditer(told.narration):
             if not chinese and _NO_AGE_EN.match(told.narration, match.end()):
@@ -93,5 +93,5 @@ def ages(told: NarratedText) -> Sequence[Value]:
             more = range_of(other[1], "", told.language) if other and not chinese else None
             if age is not None and age.most <= _OLDEST:
                 age = Range(age.least, max(age.most, more.most)) if more else age
-                found.setdefault(match.end(), Value("age", age, match.start(), match.end()))
+                found.setdefault(match.end(), NarratedValue("age", age, match.start(), match.end()))
     return tuple(found.values())

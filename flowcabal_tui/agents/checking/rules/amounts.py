@@ -9,7 +9,7 @@ from typing import Final
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.checking.rules.quantities import NUMBER_EN, NUMBER_ZH, Range, range_of
-from flowcabal_tui.agents.checking.rules.values import Value, clashes, same_event
+from flowcabal_tui.agents.checking.rules.values import NarratedValue, clashes, same_event
 from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
@@ -71,7 +71,7 @@ def _disagree(now: Range, before: Range) -> bool:
     return low.most * _TIMES < high.least
 
 
-def amounts(told: NarratedText) -> Sequence[Value]:
+def amounts(told: NarratedText) -> Sequence[NarratedValue]:
     """The amounts with a unit in the narration."""
     language = told.language[:2]
     found = []
@@ -86,7 +86,7 @@ def amounts(told: NarratedText) -> Sequence[Value]:
         size = range_of(match["number"], f"{before} {match['tail']}", language)
         if size is not None and size.most * scale >= least:
             part = f"{kind} each" if _is_share(told.narration, match, language) else kind
-            found.append(Value(part, Range(size.least * scale, size.most * scale), match.start(), match.end()))
+            found.append(NarratedValue(part, Range(size.least * scale, size.most * scale), match.start(), match.end()))
     return tuple(found)
 
 

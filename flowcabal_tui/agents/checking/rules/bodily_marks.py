@@ -8,7 +8,7 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
-from flowcabal_tui.agents.checking.rules.values import Value, clashes
+from flowcabal_tui.agents.checking.rules.values import NarratedValue, clashes
 from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
@@ -36,7 +36,7 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
         yield RuleFinding(NAME, "appearance mismatch", said, mine, clash.source)
 
 
-def marks(told: NarratedText) -> Sequence[Value]:
+def marks(told: NarratedText) -> Sequence[NarratedValue]:
     """Bodily marks, each with the first part of the body that the clause names after the mark, else before it."""
     reach = _REACH["zh" if told.language.startswith("zh") else "en"]
     found = []
@@ -47,5 +47,5 @@ def marks(told: NarratedText) -> Sequence[Value]:
         place = before[-1] if before and (reach < 20 or not after) else after
         if place is not None and match.lastgroup and place.lastgroup:
             start, end = min(match.start(), place.start()), max(match.end(), place.end())
-            found.append(Value(match.lastgroup, frozenset([place.lastgroup]), start, end))
+            found.append(NarratedValue(match.lastgroup, frozenset([place.lastgroup]), start, end))
     return tuple(found)

@@ -8,7 +8,7 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
-from flowcabal_tui.agents.checking.rules.values import Value, clashes, same_event
+from flowcabal_tui.agents.checking.rules.values import NarratedValue, clashes, same_event
 from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
@@ -45,10 +45,10 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
         yield RuleFinding(NAME, "appearance mismatch", said, mine, clash.source)
 
 
-def colours(told: NarratedText) -> Sequence[Value]:
+def colours(told: NarratedText) -> Sequence[NarratedValue]:
     """Things and animals with a colour, in the narration."""
     return tuple(
-        Value(match["noun"], _GROUP[match["colour"]], *match.span())
+        NarratedValue(match["noun"], _GROUP[match["colour"]], *match.span())
         for pattern in (_ZH if told.language.startswith("zh") else _EN)
         for match in pattern.finditer(told.narration)
         if match["noun"] not in _BODY

@@ -12,7 +12,7 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
-from flowcabal_tui.agents.checking.rules.values import Value, clashes, same_person
+from flowcabal_tui.agents.checking.rules.values import NarratedValue, clashes, same_person
 from flowcabal_tui.agents.words import word_table
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
@@ -82,7 +82,7 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
             yield RuleFinding(NAME, "appearance mismatch", said, mine, clash.source)
 
 
-def _of_a_stranger(told: NarratedText, value: Value) -> bool:
+def _of_a_stranger(told: NarratedText, value: NarratedValue) -> bool:
     """True when an English sentence introduces somebody new: "a stout man", but not "he was a stout man"."""
     tokens = _TOKEN.findall(told.narration[max(0, value.start - _BEFORE) : value.start].lower())
     has_part = value.part == "build"
@@ -101,16 +101,16 @@ def _exclude(one: str, other: str, looks: _Looks) -> bool:
     return same_scale and one != other and frozenset((one, other)) not in looks.near
 
 
-def appearances(told: NarratedText) -> Sequence[Value]:
+def appearances(told: NarratedText) -> Sequence[NarratedValue]:
     """Parts of the body with their qualities, and words that imply both."""
     looks = _looks(told.language[:2])
-    found: list[Value] = []
+    found: list[NarratedValue] = []
     last: tuple[str, int, int] | None = None
     pending: list[tuple[str, int, int]] = []
     for match in looks.word.finditer(told.narration):
         said = match[0].lower()
         if said in looks.alone:
-            found.append(Value("build", frozenset([looks.alone[said]]), *match.span()))
+            found.append(NarratedValue("build", frozenset([looks.alone[said]]), *match.span()))
         elif said in looks.parts:
             last = looks.parts[said], *match.span()
             near, at = [], match.start()
@@ -120,7 +120,7 @@ def appearances(told: NarratedText) -> Sequence[Value]:
                     at = start
             pending = []
             if near:
-                found.append(Value(last[0], frozenset(near), at, match.end()))
+                found.append(NarratedValue(last[0], frozenset(near), at, match.end()))
         else:
             quality = looks.qualities[said]
             if (
@@ -128,7 +128,7 @@ def appearances(told: NarratedText) -> Sequence[Value]:
                 and looks.after.fullmatch(told.narration, last[2], match.start())
                 and _fits(quality, last[0], looks)
             ):
-                found.append(Value(last[0], frozenset([quality]), last[1], match.end()))
+                found.append(NarratedValue(last[0], frozenset([quality]), last[1], match.end()))
             pending.append((quality, *match.span()))
     return tuple(found)
 

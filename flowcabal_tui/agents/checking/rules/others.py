@@ -8,7 +8,7 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
-from flowcabal_tui.agents.checking.rules.values import Value, clashes, same_event
+from flowcabal_tui.agents.checking.rules.values import NarratedValue, clashes, same_event
 from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
@@ -45,14 +45,14 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
         yield RuleFinding(NAME, "memory contradiction", said, mine, clash.source)
 
 
-def others(told: NarratedText) -> Sequence[Value]:
+def others(told: NarratedText) -> Sequence[NarratedValue]:
     """The words of closed sets in the narration; a sentence with two of one set is skipped."""
-    found: dict[tuple[str, int], list[Value]] = {}
+    found: dict[tuple[str, int], list[NarratedValue]] = {}
     for pattern in _PATTERNS_ZH if told.language.startswith("zh") else _PATTERNS_EN:
         for match in pattern.finditer(told.narration):
             said = {kind: word for kind, word in match.groupdict().items() if word}
             thing = said.pop("of", "")
             ((kind, word),) = said.items()
-            value = Value(f"{kind} {thing}".strip(), _SAME.get(word, word), *match.span())
+            value = NarratedValue(f"{kind} {thing}".strip(), _SAME.get(word, word), *match.span())
             found.setdefault((value.part, told.sentence_number(match.start())), []).append(value)
     return tuple(values[0] for values in found.values() if len({value.value for value in values}) == 1)

@@ -8,7 +8,7 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
-from flowcabal_tui.agents.checking.rules.values import Value, clashes, same_event
+from flowcabal_tui.agents.checking.rules.values import NarratedValue, clashes, same_event
 from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
@@ -34,19 +34,19 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
         yield RuleFinding(NAME, "geographical contradiction", said, mine, clash.source)
 
 
-def sides(told: NarratedText) -> Sequence[Value]:
+def sides(told: NarratedText) -> Sequence[NarratedValue]:
     """Points of the compass, and sides of the body, that the narration names.
 
     A sentence with two of one set is skipped: it describes a battle, a town, or the actions of both hands.
     """
-    found: dict[tuple[str, int], list[Value]] = {}
+    found: dict[tuple[str, int], list[NarratedValue]] = {}
     for match in (_ZH if told.language.startswith("zh") else _EN).finditer(told.narration):
         if match["compass"]:
             words = match["compass"].lower()
             points = frozenset(_LETTERS[char] for char in words) if words[0] in _LETTERS else _points(words)
-            value = Value("compass", points, *match.span())
+            value = NarratedValue("compass", points, *match.span())
         else:
-            value = Value(match["part"].lower(), frozenset([match["side"].lower()]), *match.span())
+            value = NarratedValue(match["part"].lower(), frozenset([match["side"].lower()]), *match.span())
         found.setdefault((value.part, told.sentence_number(match.start())), []).append(value)
     return tuple(values[0] for values in found.values() if len({value.value for value in values}) == 1)
 

@@ -31,7 +31,7 @@ _NEARBY: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class NarratedValue:
     """A statement of the narration about `part` of something; only the rule that read `value` compares it."""
 
     part: str
@@ -44,12 +44,12 @@ class Value:
 class Clash:
     """A value of the draft, and the earlier one that contradicts it."""
 
-    value: Value
+    value: NarratedValue
     source: Quotation
     weight: float
 
 
-Reads = Callable[[NarratedText], Sequence[Value]]
+Reads = Callable[[NarratedText], Sequence[NarratedValue]]
 
 
 def clashes(
@@ -65,7 +65,7 @@ def clashes(
     `disagree` returns None for values that cannot be compared. `least` is the least weight of shared rare words at
     which two places count as the same subject.
     """
-    earlier: dict[str, list[tuple[NarratedText, Value]]] = {}
+    earlier: dict[str, list[tuple[NarratedText, NarratedValue]]] = {}
     for chapter in book.chapters:
         for one in chapter.made(read)[:_MOST]:
             earlier.setdefault(one.part, []).append((chapter, one))
@@ -87,7 +87,11 @@ def clashes(
 
 
 def _against_declared(
-    draft: NarratedText, value: Value, book: EarlierBook, read: Reads, disagree: Callable[[Any, Any], bool | None]
+    draft: NarratedText,
+    value: NarratedValue,
+    book: EarlierBook,
+    read: Reads,
+    disagree: Callable[[Any, Any], bool | None],
 ) -> tuple[Clash | None, float]:
     """The clash with a note about the person whom the value is about; or the weight of a note that agrees."""
     about = book.subject(draft, value.start)
@@ -102,7 +106,7 @@ def _against_declared(
     return best, agreed
 
 
-def _sentence(chapter: NarratedText, value: Value) -> Quotation:
+def _sentence(chapter: NarratedText, value: NarratedValue) -> Quotation:
     span = chapter.around(value.start)
     return chapter.quoted(span.start, span.end)
 
@@ -118,7 +122,7 @@ class ValueContext:
     named: frozenset[EntityId]
 
 
-def _place(told: NarratedText, value: Value, book: EarlierBook) -> ValueContext:
+def _place(told: NarratedText, value: NarratedValue, book: EarlierBook) -> ValueContext:
     span, own = told.around(value.start, 1, 1), told.around(value.start)
     reach = _CLOSE["zh" if told.language.startswith("zh") else "en"]
     known = told.made(_places)
@@ -192,7 +196,7 @@ def _company(one: ValueContext, other: ValueContext, book: EarlierBook) -> float
     return min(_BESIDE, _SHARE * max((-math.log(book.share_naming(entity)) for entity in both), default=0.0))
 
 
-def _changed(draft: NarratedText, value: Value) -> bool:
+def _changed(draft: NarratedText, value: NarratedValue) -> bool:
     """True when the sentence states that the value has changed."""
     span: Span = draft.around(value.start)
     said = draft.text[span.start : span.end].lower()
