@@ -30,7 +30,7 @@ from flowcabal_tui.settings.project_file import load_project
 
 
 async def add_workflow(arguments: Namespace, wanted: str) -> None:
-    """Stores the workflows of a document, a folder or an example, and names their parts that send, spend or run.
+    """Stores the workflows of a document, a folder or an example, and lists their parts that send, spend or run.
 
     Raises WorkflowError, and then nothing was stored. Parts that could not be converted from another system are listed
     on standard error.
@@ -47,7 +47,7 @@ async def add_workflow(arguments: Namespace, wanted: str) -> None:
 
 
 async def stored_document(arguments: Namespace, path: Path) -> str:
-    """Stores the workflow of a document as `add_workflow` does, and gives its reference. Raises WorkflowError."""
+    """Stores the workflow of a document like `add_workflow`, and returns its reference. Raises WorkflowError."""
     return (await _store(arguments, _brought(path, registry_of((), arguments.project))))[-1]
 
 
@@ -70,7 +70,7 @@ def _brought(path: Path, actions: Actions | None) -> tuple[Workflow, ...]:
 
 
 async def add_chapter(arguments: Namespace, command: AddChapter) -> None:
-    """An empty chapter. Raises BadArgument for one without a title."""
+    """Adds an empty chapter. Raises BadArgument without a title."""
     if not command.title.strip():
         raise BadArgument(_("A chapter needs a title."), _("Nothing was changed."))
     project = await opened(arguments, knowledge=False)

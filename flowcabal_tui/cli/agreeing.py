@@ -17,21 +17,22 @@ from flowcabal_tui.project.words import paid_models, spend_lines
 
 
 def add_yes(command: ArgumentParser) -> None:
-    """`--yes` of a command that is paid for: the price is shown all the same."""
+    """Adds `--yes` to a paid command, which shows the price in any case."""
     command.add_argument(
         "--yes", action="store_true", help=_("accept the price without being asked; it is still shown")
     )
 
 
 async def agreed_to_pay(price: Iterable[str], *, yes: bool, advice: str = "") -> bool:
-    """Shows the price, and asks the person at the terminal unless `yes`. Raises RunError if there is none."""
+    """Shows the price and asks the person at the terminal, unless `yes`. Raises RunError if there is no person to
+    ask."""
     for line in (_("This costs money."), *price):
         say(line, file=sys.stderr)
     return yes or await agreed(advice=advice)
 
 
 async def agreed(nothing: str = "", advice: str = "") -> bool:
-    """The answer of the person at the terminal. Raises RunError with `nothing` as detail if there is none."""
+    """Asks the person at the terminal. Raises RunError with `nothing` as detail if there is no person to ask."""
     if not sys.stdin.isatty():
         raise RunError(
             _("There is nobody to confirm it."), nothing or _("Nothing was sent."), advice or _("Give --yes.")

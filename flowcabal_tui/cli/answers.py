@@ -1,4 +1,4 @@
-"""Answers in words: `approve`, `approve:2`, `choose:2`, `reject`, `retry:more rain`, `mend:rain`, `edit:@file.txt`."""
+"""Answers as text: `approve`, `approve:2`, `choose:2`, `reject`, `retry:more rain`, `mend:rain`, `edit:@file.txt`."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from flowcabal_tui.locale import _
 
 
 class BadArgument(RunError):
-    """Words on the command line that mean nothing."""
+    """Invalid words on the command line."""
 
     exit_code = 2
 
 
 def require_beside(needed: str, is_there: bool, **given: object) -> None:
-    """Raises BadArgument for a flag, by its name, that was given and would be ignored without the needed one."""
+    """Raises BadArgument for a flag, by its name, that would be ignored without the needed one."""
     for name, value in given.items():
         if value and not is_there:
             raise BadArgument(_("--{flag} can only be used with {needed}.").format(flag=name, needed=needed))
 
 
 def parse_answer(words: str) -> Decision:
-    """A decision from its words. Raises BadArgument, also for a file that cannot be read."""
+    """The decision in a text. Raises BadArgument, also for a file that cannot be read."""
     kind, _colon, rest = words.strip().partition(":")
     match kind:
         case "approve" if rest.isdecimal() or not rest:
@@ -50,7 +50,7 @@ def parse_answer(words: str) -> Decision:
 
 
 def answer_to(question: Question, words: str) -> Decision:
-    """The decision for typed words: also the number or the name of a choice, and a text if one is expected.
+    """The decision for typed words, which may also be the number or the name of a choice, or a text if one is expected.
 
     Raises BadArgument for words that do not answer this question.
     """
@@ -102,17 +102,17 @@ class Answers:
 
     @classmethod
     def from_flags(cls, flags: Iterable[str]) -> Answers:
-        """From `NODE=ANSWER`. Raises BadArgument."""
+        """The answers from `NODE=ANSWER` flags. Raises BadArgument."""
         pairs = (flag.partition("=") for flag in flags)
         return cls({node: parse_answer(words) for node, _equals, words in pairs})
 
     @property
     def nodes(self) -> Iterable[str]:
-        """The nodes for which there is an answer, as they were written."""
+        """The nodes with an answer, as written."""
         return self.by_node.keys()
 
     def for_question(self, question: Question) -> Decision | None:
-        """The answer to this question, if one was given and it may be answered so."""
+        """The answer to this question, if one was given and is permitted."""
         return None if question.required else self.given(question)
 
     def given(self, question: Question) -> Decision | None:

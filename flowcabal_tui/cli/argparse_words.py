@@ -45,12 +45,12 @@ _PAD: Final = "\0"
 
 
 def use_catalogue() -> None:
-    """Makes argparse use this program's catalogue in place of gettext's own; there is no other way."""
+    """Makes argparse use this program's catalogue instead of gettext's default; there is no other way."""
     setattr(argparse, "_", _)  # noqa: B010  # the stubs do not know that name
 
 
 class Parser(argparse.ArgumentParser):
-    """Prints help and errors, which repeat the typed words, safely like every command."""
+    """Prints help and errors, which repeat the typed words, with control sequences removed."""
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
         if message:

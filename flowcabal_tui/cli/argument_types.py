@@ -1,4 +1,4 @@
-"""Types of arguments: a whole number, an amount of money, a file or folder."""
+"""Argument types: a whole number, an amount of money, a file or folder."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from flowcabal_tui.locale import _
 
 
 def whole(text: str) -> int:
-    """A number from 1."""
+    """A whole number from 1."""
     if not text.isascii() or not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(_("{text} is not a whole number from 1.").format(text=text))
     return int(text)
 
 
 def chapters_between(text: str) -> tuple[int | None, int | None]:
-    """`7`, `7..9`, `7..` or `..9`: the first and the last place; None: from the first, to the last."""
+    """The first and the last position in `7`, `7..9`, `7..` or `..9`; None: from the first, to the last."""
     first, dots, last = text.partition("..")
     start, end = (whole(part) if part else None for part in (first, last))
     if not dots:
@@ -30,14 +30,14 @@ def chapters_between(text: str) -> tuple[int | None, int | None]:
 
 
 def path(text: str) -> Path:
-    """A file or folder that is named; a variable of a script that holds nothing names none."""
+    """A named file or folder; raises an error for an empty name, such as an unset variable of a script."""
     if not text.strip():
         raise argparse.ArgumentTypeError(_("an empty name is not a file or folder"))
     return Path(text)
 
 
 def money(text: str) -> Decimal:
-    """An amount, not below 0."""
+    """An amount of money, not negative."""
     try:
         amount = Decimal(text)
     except InvalidOperation:
@@ -48,7 +48,7 @@ def money(text: str) -> Decimal:
 
 
 def embeddings_flag(command: argparse.ArgumentParser) -> None:
-    """`--embeddings yes|no`."""
+    """Adds `--embeddings yes|no`."""
     command.add_argument(
         "--embeddings",
         choices=("yes", "no"),

@@ -1,4 +1,4 @@
-"""`ask`: a question of the book, answered with the places that bear it out. It reads only."""
+"""`ask`: asks a question about the book; the answer cites its places. It only reads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _QUOTED: Final = 60
 
 
 async def ask(arguments: Namespace) -> int:
-    """Prints the answer with its places; 1 when there is none, with the reason."""
+    """Prints the answer with its places; returns 1 when there is none, with the reason."""
     project = await opened(arguments, uses_models=True, knowledge=False)
     try:
         chips = tuple([Chip("chapter", await the_chapter(project, number), whole=True) for number in arguments.chapter])

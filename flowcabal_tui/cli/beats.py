@@ -1,4 +1,5 @@
-"""`outline --progress`: which names of the beats came in the text of a chapter, or how many beats of each chapter."""
+"""`outline --progress`: the names of the beats found in the text of a chapter, or the number of beats of each
+chapter."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from flowcabal_tui.project.beat_words import STATES, beat_words, part_words
 
 
 async def progress(arguments: Namespace) -> int:
-    """A line for each beat of a chapter, or for each chapter with beats; exit code 1 where there are none."""
+    """Prints a line for each beat of a chapter, or for each chapter with beats; returns 1 if there are none."""
     given = {"--write": arguments.write, "--assign": arguments.assign, "--part": arguments.part,
              "--volume": arguments.volume, "--whole": arguments.whole or None}  # fmt: skip
     for flag, value in given.items():

@@ -1,4 +1,4 @@
-"""The commands that measure: contexts, of queries or of a novel with known facts, checks, and workflows for briefs."""
+"""The measuring commands: contexts for queries or for a novel with known facts, and checks."""
 
 from __future__ import annotations
 
@@ -58,13 +58,14 @@ async def _by_model(briefs: Sequence[Brief], arguments: Namespace) -> list[dict[
 
 
 async def measure(arguments: Namespace) -> int:
-    """One of the measurements."""
+    """Runs one of the measurements."""
     measurements = {"context": context, "chronicle": chronicle, "check": check, "builder": builder}
     return await measurements[arguments.what](arguments)
 
 
 async def chronicle(arguments: Namespace) -> int:
-    """Makes a chronicle, takes it into a project and holds its contexts against the truth; 1 when a secret leaks."""
+    """Generates a chronicle, imports it into a project and compares its contexts with the facts; returns 1 when a
+    secret leaks."""
     novel = write_chronicle(arguments.words, arguments.seed, arguments.language)
     folder, seconds = await built(novel, fresh=arguments.fresh)
     report = await measured(folder, novel, arguments.contexts, arguments.budget)

@@ -27,7 +27,7 @@ _END: Final = r"(?![\w-])"
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One way in which `target` is connected with `source`: a block, a binding in a field, or an edge."""
+    """One connection from `source` to `target`: a block, a binding in a field, or an edge."""
 
     source: NodeId
     target: NodeId
@@ -48,7 +48,7 @@ def fresh_id(wanted: str, taken: Collection[str]) -> NodeId:
 
 
 def added(graph: Graph, kind: str, name: str, after: NodeId | None) -> tuple[Graph, NodeId]:
-    """The graph with a new node behind another one, or at the end."""
+    """The graph with a new node after another one, or at the end, and the id of that node."""
     known = {each.id for each in graph.nodes}
     made = Node(id=fresh_id(name or kind, known), kind=kind, name=name, params=starter(kind))
     return _inserted(graph, (made,), after), made.id
@@ -60,12 +60,12 @@ def _inserted(graph: Graph, nodes: tuple[Node, ...], after: NodeId | None) -> Gr
 
 
 def with_node(graph: Graph, node: Node) -> Graph:
-    """The graph with one node in another form; its id is the same."""
+    """The graph with one node replaced; its id is the same."""
     return Graph(tuple(node if each.id == node.id else each for each in graph.nodes), graph.edges)
 
 
 def moved(graph: Graph, node: NodeId, step: int) -> Graph:
-    """The graph with a node earlier or later in the document."""
+    """The graph with a node moved earlier or later in the document."""
     nodes = list(graph.nodes)
     at = next((n for n, each in enumerate(nodes) if each.id == node), None)
     if at is None or not 0 <= at + step < len(nodes):
@@ -91,7 +91,7 @@ def _reads(node: Node, known: Collection[NodeId]) -> tuple[NodeId, ...]:
 
 
 def removed(graph: Graph, node: NodeId) -> Graph:
-    """The graph without a node, its edges and the blocks that hold its output; bindings in texts stay as they are."""
+    """The graph without a node, its edges and the blocks with its output; bindings in texts are not changed."""
     nodes = tuple(_without_blocks(each, node) for each in graph.nodes if each.id != node)
     return Graph(nodes, tuple(edge for edge in graph.edges if node not in (edge.source, edge.target)))
 
@@ -143,7 +143,7 @@ def _renamed_edge(edge: Edge, names: Mapping[NodeId, NodeId]) -> Edge:
 
 
 def pasted(graph: Graph, copied: Iterable[Node], after: NodeId | None) -> tuple[Graph, NodeId | None]:
-    """The graph with copies that have free ids and refer to each other as the originals did."""
+    """The graph with copies that have unused ids and refer to each other as the originals did."""
     taken = {each.id for each in graph.nodes}
     names: dict[NodeId, NodeId] = {}
     originals = tuple(copied)
@@ -154,7 +154,7 @@ def pasted(graph: Graph, copied: Iterable[Node], after: NodeId | None) -> tuple[
 
 
 def possible_sources(workflow: Workflow, graph: Graph, node: NodeId) -> tuple[Node, ...]:
-    """The nodes that can come before a node: those beside it that do not need it, without a circle."""
+    """The nodes that can precede a node without a cycle: those of its graph that do not need it."""
     beside = workflow.model_copy(update={"nodes": graph.nodes, "edges": graph.edges})
     try:
         needs = dependencies(beside)
@@ -193,7 +193,7 @@ def block_fields(node: Node) -> tuple[str, ...]:
 
 
 def connected(graph: Graph, link: Link) -> Graph:
-    """The graph with one connection more."""
+    """The graph with one more connection."""
     if link.form == "edge":
         edge = Edge(source=link.source, target=link.target, condition=link.place or None)
         return graph if edge in graph.edges else Graph(graph.nodes, (*graph.edges, edge))
@@ -209,7 +209,7 @@ def connected(graph: Graph, link: Link) -> Graph:
 
 
 def links_into(graph: Graph, node: NodeId) -> tuple[Link, ...]:
-    """The connections that end at a node and can be taken away one by one; bindings inside texts are not among them."""
+    """The connections that end at a node and can be removed one by one; bindings inside texts are excluded."""
     found = graph.node(node)
     if found is None:
         return ()
@@ -227,7 +227,7 @@ def links_into(graph: Graph, node: NodeId) -> tuple[Link, ...]:
 
 
 def disconnected(graph: Graph, link: Link) -> Graph:
-    """The graph with one connection less."""
+    """The graph without one connection."""
     if link.form == "edge":
         gone = (link.source, link.target, link.place or None)
         return Graph(graph.nodes, tuple(e for e in graph.edges if (e.source, e.target, e.condition) != gone))

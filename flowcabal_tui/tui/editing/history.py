@@ -1,4 +1,4 @@
-"""Undo and redo of everything in a document: earlier values and values that were taken back."""
+"""Undo and redo of all changes of a document."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ class EditHistory:
         self._future: list[Workflow] = []
 
     def opened(self, workflow: Workflow, stored: Workflow | None = None) -> None:
-        """Starts a new history for another document; for resumed edits it begins at the `stored` version."""
+        """Starts a new history for another document; with resumed edits, it begins at the `stored` version."""
         if workflow.id != self._of:
             self._of, self._past, self._future = workflow.id, [stored] if stored is not None else [], []
 
     def changed(self, before: Workflow) -> None:
-        """The document is about to leave this value."""
+        """Records the value before a change."""
         self._past = [*self._past[-MOST + 1 :], before]
         self._future = []
 
     def undo(self, now: Workflow) -> Workflow | None:
-        """The value before, as a change of the present version; None when there is none."""
+        """The previous value, as a change of the current version; None when there is none."""
         return self._swap(self._past, self._future, now)
 
     def redo(self, now: Workflow) -> Workflow | None:
-        """The value that was taken back last; None when there is none."""
+        """The value undone last; None when there is none."""
         return self._swap(self._future, self._past, now)
 
     def _swap(self, source: list[Workflow], other: list[Workflow], now: Workflow) -> Workflow | None:

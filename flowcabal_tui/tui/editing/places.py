@@ -36,7 +36,7 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A node and its place."""
+    """A node and its place in the document."""
 
     owners: Owners
     node: NodeId
@@ -48,7 +48,7 @@ class Spot:
 
     @property
     def path(self) -> NodeId:
-        """Its path in findings: the ids around it, with the branch between where a node has several bodies."""
+        """Its path in findings: the ids around it, including the branch if a node has several bodies."""
         parts = [part for owner, field in self.owners for part in (owner, field.partition(".")[2]) if part]
         return NodeId("/".join((*parts, self.node)))
 
@@ -88,7 +88,7 @@ def _is_step(annotation: Any) -> bool:
 
 
 def graph_at(workflow: Workflow, owners: Owners) -> Graph:
-    """The document's graph, or that of a body. Raises WorkflowError when it is not there any more."""
+    """The document's graph, or that of a body. Raises WorkflowError when it no longer exists."""
     graph = Graph(workflow.nodes, workflow.edges)
     for owner, field in owners:
         node = graph.node(owner)
@@ -109,7 +109,7 @@ def _inside(node: Node, field: str) -> Graph:
 
 
 def with_graph(workflow: Workflow, owners: Owners, graph: Graph) -> Workflow:
-    """The document with another graph at that place. Raises WorkflowError for an empty body."""
+    """The document with the graph at that place replaced. Raises WorkflowError for an empty body."""
     if not owners:
         return workflow.model_copy(update={"nodes": graph.nodes, "edges": graph.edges})
     *outer, (owner, field) = owners
@@ -174,6 +174,6 @@ def part_for_editor(workflow: Workflow, spot: Spot) -> Workflow:
 
 
 def whole_with(workflow: Workflow, part: Workflow) -> Workflow:
-    """The document with a part that was edited put back. Raises WorkflowError when its place is gone."""
+    """The document with an edited part put back. Raises WorkflowError when its place no longer exists."""
     owners = tuple((NodeId(owner), str(field)) for owner, field in part.metadata.get(_PART, ()))
     return with_graph(workflow, owners, Graph(part.nodes, part.edges))

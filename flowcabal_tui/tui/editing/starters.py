@@ -1,4 +1,4 @@
-"""The parameters of a new node: the least that its kind can read, made from the kind's JSON Schema."""
+"""The parameters of a new node: the minimum that its kind can read, from the kind's JSON Schema."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Schema = Mapping[str, Any]
 
 
 def starter(kind: str) -> dict[str, Any]:
-    """Params with every required field; validation reports the fields that are still to be filled in."""
+    """Params with every required field; validation reports those that are still to be filled in."""
     found = kind_named(kind)
     if found is None:
         return {}

@@ -48,7 +48,7 @@ class _Beats(PickList):
 
 
 class BeatsPanel(Vertical):
-    """Shows the beats of one chapter; it asks for places and for the editor, and reads nothing itself."""
+    """Shows the beats of one chapter; posts requests for places and for the editor, and reads nothing itself."""
 
     help = HelpData(
         mark("Outline beside the text"),
@@ -75,21 +75,21 @@ class BeatsPanel(Vertical):
 
     @dataclass
     class PlaceChosen(Request):
-        """The writer goes to characters of the text."""
+        """The writer goes to these characters of the text."""
 
         start: int
         end: int
 
     @dataclass
     class EditRequested(Request):
-        """The outline is to be edited: this part of the chapter's, `of_volume` that of its volume."""
+        """Requests the outline for editing: this part of the chapter's, with `of_volume` that of its volume."""
 
         part: int | None
         of_volume: bool = False
 
     @dataclass
     class Left(Request):
-        """The writer goes back to the text."""
+        """The writer returns to the text."""
 
     def __init__(self) -> None:
         super().__init__(id="beats")
@@ -97,7 +97,7 @@ class BeatsPanel(Vertical):
         self._shown: ChapterBeats | None = None
 
     def compose(self) -> ComposeResult:
-        """Yields how much came, the beats, and what the rule does not know."""
+        """Yields the number of beats found, the beats, and a note on the limits of the rule."""
         yield Static(_("Outline"), markup=False, classes="head")
         yield _Beats()
         yield Static(_("By rule: names, not what happens."), markup=False, classes="note")
@@ -151,7 +151,7 @@ class BeatsPanel(Vertical):
 
     @on(OptionList.OptionSelected)
     def go(self, event: OptionList.OptionSelected) -> None:
-        """Asks for the place of the beat."""
+        """Requests the place of the beat."""
         event.stop()
         if self._at is None:
             self.action_edit()

@@ -96,7 +96,7 @@ class MemoryController:
 
     @on_request(ProfilePane.ProfileChosen, group="profile", exclusive=True)
     async def show_profile(self, uri: str) -> None:
-        """A profile in its levels, with its history."""
+        """Shows a profile with its levels and its history."""
         self._profile_in_view = uri
         self._screen.query_one(ProfilePane).show_profile(await self._workbench.memory.profile(uri))
 
@@ -120,12 +120,12 @@ class MemoryController:
 
     @on_request(ProfilePane.TakeRequested)
     async def take_profile(self, uri: str) -> None:
-        """Takes the state that was made since the writer's own text or pin."""
+        """Accepts the state made since the writer's own text or pin."""
         await self._change(TakeProfile(uri), _("From now on, the newest state is used."))
 
     @on_request(ProfilePane.MakeRequested)
     async def make_profile(self, uri: str) -> None:
-        """Makes a profile again from the text, after a question where that costs money."""
+        """Regenerates a profile from the text, after a question if that costs money."""
         if await may_remake(self._screen, self._workbench, (uri,)):
             words = _("It is being regenerated; the old one is used until then.")
             await self._change(RegenerateProfile(uri), words)

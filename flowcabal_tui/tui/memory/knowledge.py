@@ -1,4 +1,4 @@
-"""The page of the knowledge server: its state, what it holds and what it is owed; it is installed and removed here."""
+"""The page of the knowledge server: its state, its contents and missing texts, and its installation and removal."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ STATES: Final[Mapping[str, str]] = {
 
 
 class KnowledgeScreen(ModalScreen[None]):
-    """Follows the server while it is open."""
+    """Follows the server while the page is open."""
 
     help = HelpData(
         mark("Knowledge server"),
@@ -93,13 +93,13 @@ class KnowledgeScreen(ModalScreen[None]):
         yield HintLine()
 
     def on_mount(self) -> None:
-        """Looks now, and then every second."""
+        """Reads the state now, and then every second."""
         self.query_one(KnowledgeTree).focus()
         attempt(self, self.reload(), group="reload")
         self.set_interval(_LOOK, lambda: attempt(self, self.reload(), group="reload", exclusive=True))
 
     async def reload(self) -> None:
-        """Reads the state again; nothing is repainted when nothing has changed."""
+        """Reads the state again; repaints nothing if nothing has changed."""
         contents, version = await self._controller.workbench.knowledge.contents(), await self._controller.installed()
         head = tuple(self._head(contents, version))
         if head != self._head_now:
@@ -159,7 +159,7 @@ class KnowledgeScreen(ModalScreen[None]):
         self.query_one("#text", Static).update("\n".join(lines))
 
     def action_leave(self) -> None:
-        """Back to the whole tree from what was found; else closes the page."""
+        """Returns from the results to the whole tree, else closes the page."""
         if self._query:
             self._query, self._found = "", ()
             self._refill()
@@ -167,7 +167,7 @@ class KnowledgeScreen(ModalScreen[None]):
             self.dismiss(None)
 
     def action_find(self) -> None:
-        """Asks for words, and shows what is near in meaning."""
+        """Asks for words, and shows the texts nearest in meaning."""
         attempt(self, self._find(), group="find", exclusive=True)
 
     async def _find(self) -> None:
@@ -180,7 +180,7 @@ class KnowledgeScreen(ModalScreen[None]):
             self._refill()
 
     def action_write_again(self) -> None:
-        """Has what is under the cursor written again."""
+        """Has the entries under the cursor written again."""
         if subjects := self.query_one(KnowledgeTree).chosen():
             attempt(self, self._controller.write_again(subjects), group="change")
 

@@ -1,4 +1,4 @@
-"""The knowledge server from the screen: installed and removed, what it holds, found in, written again."""
+"""The knowledge server on the screen: installing, removing, contents, search, writing again."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class KnowledgeController:
         return await called(self.workbench)
 
     async def find(self, query: str) -> tuple[KnowledgeFound, ...] | None:
-        """What is near in meaning; None: the vector of the query was not to be paid for."""
+        """The texts nearest in meaning; None: the user declined to pay for the query's vector."""
         try:
             return await self.workbench.knowledge.find(query)
         except KnowledgePending:
@@ -70,21 +70,21 @@ class KnowledgeController:
         return await agrees_to_pay(self._screen.app, _("Search by meaning?"), price)
 
     async def write_again(self, subjects: Sequence[str]) -> None:
-        """Takes entries out of the server and has them written again, after a question."""
+        """Removes entries from the server and has them written again, after a question."""
         title = ngettext("Write {n} entry again?", "Write {n} entries again?", len(subjects)).format(n=len(subjects))
         words = _("It is taken out of the knowledge server and sent again. The book stays as it is.")
         if subjects and await self._ask(title, words):
             await self.workbench.carry_out(Rebuild("knowledge", tuple(subjects)))
 
     async def installed(self) -> str:
-        """The version that this program has installed; "" for none."""
+        """The version installed by this program; "" for none."""
         from flowcabal_tui.viking.installed import installed
 
         found = await asyncio.to_thread(installed)
         return found.version if found else ""
 
     def install(self) -> None:
-        """Begins an installation; it goes on when the page is closed."""
+        """Starts an installation, which continues when the page is closed."""
         if self.progress:
             self._say(_("It is already being installed."))
             return
@@ -92,7 +92,7 @@ class KnowledgeController:
         self._installing = attempt(self._screen, self._install(), group="install")
 
     def stop_installing(self) -> None:
-        """Stops the installation; what was fetched is kept for the next one."""
+        """Stops the installation; the downloads are kept for the next one."""
         if self._installing is None or not self.progress:
             self._say(_("Nothing is being installed."))
             return

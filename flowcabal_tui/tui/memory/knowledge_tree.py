@@ -1,4 +1,4 @@
-"""The entries of the knowledge server as a tree: a branch for each part of the book, and one for what was found."""
+"""The entries of the knowledge server as a tree: a branch for each part of the book, and one for search results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FOUND: Final = "found"
 
 
 class KnowledgeTree(PickTree[str]):
-    """A leaf holds the subject of its entry, a branch the part of the book."""
+    """A leaf contains the subject of its entry, a branch the part of the book."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class KnowledgeTree(PickTree[str]):
     def show(
         self, entries: Sequence[KnowledgeEntry], names: Mapping[str, str], found: Sequence[KnowledgeFound], query: str
     ) -> None:
-        """Shows other entries; what is open stays open, and the cursor at its subject."""
+        """Shows other entries; open branches stay open, and the cursor stays at its subject."""
         opened = {str(branch.data) for branch in self.root.children if branch.is_expanded}
         at = self.cursor_node.data if self.cursor_node else None
         self.clear()
@@ -72,7 +72,7 @@ class KnowledgeTree(PickTree[str]):
 
 
 def named(subject: str, names: Mapping[str, str]) -> str:
-    """What an entry is called on the screen."""
+    """The display name of an entry."""
     return one_line(names.get(subject) or names.get(subject.rpartition("/")[2], subject), 60)
 
 

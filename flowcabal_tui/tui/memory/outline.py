@@ -1,4 +1,4 @@
-"""The outline by parts: the chapter of each, its words beside the chapter, and parts that fit no chapter."""
+"""The outline by parts: the chapter of each, its text beside the chapter, and parts that fit no chapter."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _NEW_VOLUME = "volume-"
 
 
 class PartOf(NamedTuple):
-    """The subject of words of the outline: a part, or the chapter or volume that has none yet."""
+    """The subject of a text in the outline: a part, or the chapter or volume without one."""
 
     placed: Placed | None = None
     chapter: ChapterId = NOWHERE
@@ -48,7 +48,7 @@ class PartOf(NamedTuple):
 
 
 def chapter_titles(book: BookOutline) -> dict[ChapterId, str]:
-    """The chapters as they are shown."""
+    """The display titles of the chapters."""
     return {each.id: f"{each.position} {one_line(each.title)}" for each in book.chapters}
 
 
@@ -89,7 +89,7 @@ def _cells(book: BookOutline, chapters: Mapping[ChapterId, Chapter], name: str) 
 
 
 class BeatsScreen(TypedScreen[str]):
-    """The words of a part beside the chapter; gives them back, or None when they are as they were."""
+    """Edits the text of a part beside the chapter; returns it, or None when it is unchanged."""
 
     help = HelpData(
         mark("The outline of a chapter"),
@@ -109,12 +109,12 @@ class BeatsScreen(TypedScreen[str]):
     ]
 
     def __init__(self, title: str, chapter: str, beats: str, *, is_new: bool = False) -> None:
-        """A heading that `is_new` may be saved without words."""
+        """`is_new`: the heading may be saved without a text."""
         super().__init__()
         self._heading, self._chapter, self._beats, self._is_new = title, clean(chapter), clean(beats), is_new
 
     def compose(self) -> ComposeResult:
-        """The chapter cannot be typed into here."""
+        """Yields the read-only chapter and the editor."""
         yield Static(one_line(self._heading), markup=False, classes="head")
         with Horizontal():
             if self._chapter.strip():
@@ -123,11 +123,11 @@ class BeatsScreen(TypedScreen[str]):
         yield HintLine()
 
     def on_mount(self) -> None:
-        """Type at once."""
+        """Focuses the editor."""
         self.query_one("#beats", ProseArea).focus()
 
     def action_take(self) -> None:
-        """Gives the words back."""
+        """Returns the text."""
         text = clean(self.query_one("#beats", ProseArea).text)
         self.dismiss(text if self._is_new or text.strip() != self._beats.strip() else None)
 
@@ -139,7 +139,7 @@ class _Parts(PickList):
 
 
 class OutlineScreen(ModalScreen[None]):
-    """All parts in their order, then the chapters without a part."""
+    """Lists all parts in order, then the chapters without a part."""
 
     help = HelpData(
         mark("Outline"),
@@ -162,7 +162,7 @@ class OutlineScreen(ModalScreen[None]):
     ]  # fmt: skip
 
     def __init__(self, controller: OutlineController, chapter: ChapterId | None) -> None:
-        """`chapter` is the one in view: the cursor begins at its part."""
+        """`chapter` is the open one; the cursor starts at its part."""
         super().__init__()
         self._controller, self._chapter = controller, chapter
         self._book: BookOutline | None = None
@@ -232,7 +232,7 @@ class OutlineScreen(ModalScreen[None]):
 
     @on(OptionList.OptionSelected)
     def edit(self) -> None:
-        """The words of the part beside its chapter."""
+        """Edits the text of the part beside its chapter."""
         attempt(self, self._edit())
 
     async def _edit(self) -> None:
@@ -245,7 +245,7 @@ class OutlineScreen(ModalScreen[None]):
                 self.notify(_("Saved."), markup=False)
 
     def action_assign(self) -> None:
-        """A chapter for the part."""
+        """Assigns a chapter to the part."""
         attempt(self, self._assign())
 
     async def _assign(self) -> None:
@@ -262,7 +262,7 @@ class OutlineScreen(ModalScreen[None]):
             await self._read()
 
     def action_versions(self) -> None:
-        """Back to an earlier text."""
+        """Restores an earlier version of the outline."""
         attempt(self, self._restore())
 
     async def _restore(self) -> None:

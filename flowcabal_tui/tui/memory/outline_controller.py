@@ -1,4 +1,4 @@
-"""The outline as its screen reads and writes it."""
+"""Reads and writes the outline for its screen."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class OutlineController:
         self.outline, self.chapter_text = workbench.book.outline, workbench.book.chapter_text
 
     async def edit(self, of: PartOf, book: BookOutline, version: int) -> bool:
-        """Opens the words of a part, as they are in this version, beside their chapter; True when others were saved."""
+        """Edits the text of a part, as of this version, beside its chapter; returns True when it was saved."""
         placed = of.placed
         beats = book.outline.body(placed.part) if placed else ""
         heading = (placed.part.title or _("The whole book")) if placed else of.volume

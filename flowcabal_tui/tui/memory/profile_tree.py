@@ -1,4 +1,4 @@
-"""The tree of everything that is remembered, by kind, each with its one line."""
+"""The tree of all derived texts by kind, each with its line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KINDS: Final[dict[str, str]] = {
 
 
 class ProfileTree(PickTree[str]):
-    """A leaf holds the uri of its profile."""
+    """A leaf contains the uri of its profile."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class ProfileTree(PickTree[str]):
 
     @property
     def rows(self) -> tuple[ProfileRow, ...]:
-        """The rows that are shown."""
+        """The displayed rows."""
         return self._shown_rows
 
     def holds(self, uri: str | None) -> bool:
@@ -62,7 +62,7 @@ class ProfileTree(PickTree[str]):
             self.place(self._leaves.get(chosen) or next(iter(self._leaves.values())))
 
     def find(self, words: str, after: str) -> bool:
-        """Puts the cursor on the next profile that has the words in its name or one line, round the end."""
+        """Moves the cursor to the next profile with the words in its name or line, wrapping around."""
         sought = words.casefold()
         uris = [row.uri for row in self._shown_rows if sought in f"{row.name} {row.abstract}".casefold()]
         if not sought or not uris:

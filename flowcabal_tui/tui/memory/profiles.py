@@ -77,13 +77,13 @@ class ProfilePane(Vertical):
 
     @dataclass
     class ProfileChosen(Request):
-        """A profile is to be shown."""
+        """Requests a profile."""
 
         uri: str
 
     @dataclass
     class SourceOpened(Request):
-        """The evidence of a sentence is to be shown."""
+        """Requests the evidence of a sentence."""
 
         uri: str
         start: int
@@ -91,7 +91,7 @@ class ProfilePane(Vertical):
 
     @dataclass
     class EditRequested(Request):
-        """A level is to be written by hand; `text` is the current one."""
+        """Requests an editor for a level; `text` is the current one."""
 
         uri: str
         level: Level
@@ -99,20 +99,20 @@ class ProfilePane(Vertical):
 
     @dataclass
     class PinRequested(Request):
-        """Contexts are to read this state from now on (None: the newest again)."""
+        """Requests that contexts read this state from now on (None: the newest again)."""
 
         uri: str
         generation: Generation | None
 
     @dataclass
     class TakeRequested(Request):
-        """The state that was made since the writer's own text or pin is to be used."""
+        """Requests that the state made since the writer's own text or pin be used."""
 
         uri: str
 
     @dataclass
     class MakeRequested(Request):
-        """The profile is to be made again."""
+        """Requests that the profile be regenerated."""
 
         uri: str
 
@@ -154,7 +154,7 @@ class ProfilePane(Vertical):
             self.query_one(".head", Static).update(_("Choose a profile above."))
 
     def show_profile(self, view: ProfileView) -> None:
-        """Shows a profile; the level and the view stay when it is the same one."""
+        """Shows a profile; level and view are kept when it is the same one."""
         same = self._profile is not None and self._profile.uri == view.uri
         if view == self._profile:
             return
@@ -256,7 +256,7 @@ class ProfilePane(Vertical):
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Esc leads to the tree from below; in the tree it is another's key."""
+        """Lets Esc lead to the tree from below; in the tree, the key belongs to the screen."""
         if action == "leave" and self.is_mounted:
             return self.query_one(ContentSwitcher).has_focus_within
         return True
@@ -293,7 +293,7 @@ class ProfilePane(Vertical):
     # Keys
 
     def action_level(self) -> None:
-        """The next level, round the end."""
+        """Shows the next level, wrapping around."""
         levels = [item.level for item in self._profile.levels] if self._profile else []
         order = [level for level in _ORDER if level in levels]
         if order:
@@ -301,7 +301,7 @@ class ProfilePane(Vertical):
             self._show_level()
 
     def action_history(self) -> None:
-        """The states of the profile, or back to its text."""
+        """Shows the states of the profile, or its text again."""
         if self._face == "history":
             self._show_level()
         elif self._states():
@@ -329,7 +329,7 @@ class ProfilePane(Vertical):
         self._refresh_head(newer, _("compared with {state}").format(state=_as_of(older)))
 
     def action_waiting(self) -> None:
-        """The state that was made since, beside the current one."""
+        """Shows the newer state beside the current one."""
         stands, offered = self._derived(), self._offered()
         if stands is None or offered is None:
             self.notify(_("There is no newer text."), markup=False)
@@ -337,7 +337,8 @@ class ProfilePane(Vertical):
             self._compare(stands, offered)
 
     def action_mark(self) -> None:
-        """Compares with the state under the cursor; again: with the one before."""
+        """Marks the state under the cursor for comparison; a second press returns to comparing with the previous
+        one."""
         state = self._state_in_view()
         if self._face == "history" and state is not None:
             self._marked = None if self._marked == state.generation else state.generation
@@ -352,7 +353,7 @@ class ProfilePane(Vertical):
             self.notify(_("Only the one line and the summary are written by hand."), markup=False)
 
     def action_pin(self) -> None:
-        """This state, or the newest again."""
+        """Pins this state, or unpins it."""
         state = self._state_in_view()
         if state is not None and state.level == "L2":
             self.notify(_("Only the one line and the summary are pinned."), markup=False)
@@ -361,19 +362,19 @@ class ProfilePane(Vertical):
             self.post_message(self.PinRequested(self._profile.uri, None if is_pinned else state.generation))
 
     def action_take(self) -> None:
-        """Takes the states made since."""
+        """Accepts the states made since."""
         if self._profile is None or not self._profile.offered:
             self.notify(_("There is no newer text."), markup=False)
         else:
             self.post_message(self.TakeRequested(self._profile.uri))
 
     def action_regenerate(self) -> None:
-        """Makes the profile again from the text."""
+        """Regenerates the profile from the text."""
         if self._profile is not None:
             self.post_message(self.MakeRequested(self._profile.uri))
 
     def action_leave(self) -> None:
-        """To the tree."""
+        """Focuses the tree."""
         if self._face in ("history", "changes"):
             self._show_level()
         self.query_one(ProfileTree).focus()

@@ -1,4 +1,4 @@
-"""The background work: every step with its subject, state, tries and reason; taken up again or cancelled by key."""
+"""The background work: every step with its subject, state, tries and reason; keys retry or cancel it."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _class_head(words: str, count: int, listed: int) -> Option:
 
 
 class QueueScreen(ModalScreen[None]):
-    """Follows the work while it is open."""
+    """Follows the work while the page is open."""
 
     help = HelpData(
         mark("Background work"),
@@ -107,7 +107,7 @@ class QueueScreen(ModalScreen[None]):
     shows_done = var(False)
 
     def __init__(self, controller: QueueController, now: Callable[[], datetime], *, rebuilds: bool = False) -> None:
-        """With `rebuilds` the page asks at once for the parts to rebuild."""
+        """`rebuilds`: the page asks at once for the parts to rebuild."""
         super().__init__()
         self._controller, self._now, self._rebuilds = controller, now, rebuilds
         self._stale: Mapping[str, StaleText] = {}
@@ -124,7 +124,7 @@ class QueueScreen(ModalScreen[None]):
         yield HintLine()
 
     def on_mount(self) -> None:
-        """Looks now, and then every second."""
+        """Reads the queue now, and then every second."""
         self.query_one(PickList).focus()
         attempt(self, self.reload(), group="reload")
         self.set_interval(_LOOK, lambda: attempt(self, self.reload(), group="reload", exclusive=True))
@@ -132,7 +132,7 @@ class QueueScreen(ModalScreen[None]):
             self.action_rebuild()
 
     async def reload(self) -> None:
-        """Reads the queue again; nothing is repainted when nothing has changed."""
+        """Reads the queue again; repaints nothing if nothing has changed."""
         tasks, counts, reading = (
             await self._controller.tasks(None),
             await self._controller.counts(),
@@ -258,11 +258,11 @@ class QueueScreen(ModalScreen[None]):
         attempt(self, done(), group="change")
 
     def action_retry(self, every: bool) -> None:
-        """One step, or all that failed or were cancelled."""
+        """Retries one step, or all that failed or were cancelled."""
         self._do(self._controller.retry, every, ("failed", "cancelled", "waiting"), _("Nothing here can be resumed."))
 
     def action_make(self, every: bool) -> None:
-        """Makes one text that is out of date again, or all."""
+        """Regenerates one outdated text, or all."""
         here = self._stale.get(self.query_one(PickList).picked or "")
         texts = [*self._stale.values()] if every else [here] if here else []
         if texts:
@@ -273,11 +273,11 @@ class QueueScreen(ModalScreen[None]):
             self.notify(_("Nothing is out of date."), markup=False)
 
     def action_rebuild(self) -> None:
-        """Asks which part."""
+        """Asks for the part to rebuild."""
         self._then(self._controller.rebuild())
 
     def action_cancel(self, every: bool) -> None:
-        """One step, or all that are left."""
+        """Cancels one step, or all remaining ones."""
         self._do(self._controller.cancel, every, ("waiting", "running"), _("There is nothing left to cancel."))
 
     def _do(

@@ -84,7 +84,7 @@ class QueueController:
 
     @on_event
     def note_server(self, event: KnowledgeStatus) -> None:
-        """Remembers whether a server is used: what only waits for one that is not is no work to list."""
+        """Records whether a server is used, because steps that only wait for an unused one are not listed."""
         self._server = event.state
 
     def _is_listed(self, task: BackgroundTask) -> bool:
@@ -92,7 +92,7 @@ class QueueController:
         return task.kind != "knowledge" or task.state != "waiting" or self._server not in _UNUSED
 
     async def tasks(self, state: Freshness | None) -> tuple[BackgroundTask, ...]:
-        """Steps in a state, or all that are not done."""
+        """The steps in a state, or all unfinished ones."""
         return tuple(filter(self._is_listed, await self.workbench.memory.background(state)))
 
     async def counts(self) -> dict[Freshness, int]:
@@ -109,25 +109,25 @@ class QueueController:
         return await called(self.workbench)
 
     async def stale(self) -> Mapping[StaleText, str]:
-        """The texts that are out of date, in story order, with their names."""
+        """The outdated texts in story order, with their names."""
         found = await self.workbench.memory.stale()
         names = await self.subjects() if found else {}
         return {text: names.get(text.uri, text.uri) for text in found}
 
     async def retry(self, task: int | None) -> None:
-        """One step, or all that failed or were cancelled; asks where that costs money."""
+        """Retries one step, or all that failed or were cancelled; asks first if that costs money."""
         steps = [each for each in await self.tasks(None) if task in (None, each.id) and each.state in _AGAIN]
         kinds = Counter(each.kind for each in steps)
         if await may_work(self._screen, self.workbench, _("Retry background work?"), kinds):
             await self.workbench.carry_out(RetryBackground(task))
 
     async def cancel(self, task: int | None) -> None:
-        """One step, or all that are left, after a question."""
+        """Cancels one step, or all remaining ones, after a question."""
         if await agrees_to_stop(self._screen.app, _("Cancel background work?")):
             await self.workbench.carry_out(CancelBackground(task))
 
     async def rebuild(self) -> None:
-        """Asks for the part, shows the effects, and rebuilds after a yes."""
+        """Asks for the part, shows the effects, and rebuilds after a confirmation."""
         chosen = await self._ask(ChooseScreen(_("Rebuild what?"), tuple((key, _(_PARTS[key])) for key in _PARTS)))
         part = next((key for key in _PARTS if key == chosen), None)
         if part is None:
@@ -167,7 +167,7 @@ class QueueController:
             yield _("What has been paid for is not paid for again, unless the agents' model was changed.")
 
     async def make_again(self, stale: Sequence[StaleText]) -> None:
-        """Makes texts again from the current words of the book, after a question where that costs money."""
+        """Regenerates texts from the current text of the book, after a question if that costs money."""
         if stale and await may_remake(self._screen, self.workbench, [text.uri for text in stale]):
             await self._rebuild(Rebuild("stale", tuple(text.uri for text in stale)))
 
@@ -179,7 +179,8 @@ class QueueController:
 
 
 async def called(workbench: Project) -> Mapping[str, str]:
-    """Chapters, also deleted ones, and entities by id; chapters, profiles, arcs and the writer's rules by uri."""
+    """Display names: chapters (deleted ones included) and entities by id; chapters, profiles, arcs and the writer's
+    rules by uri."""
     chapters = await workbench.book.chapters()
     titles = {str(at.id): at.title for at in await workbench.book.deleted_chapters()}
     titles |= {str(at.id): f"{at.position} {at.title}" for at in chapters}

@@ -1,1 +1,1 @@
-"""Models on the screen: trust, and one small call each."""
+"""Models on the screen: trust, forms, and test calls."""

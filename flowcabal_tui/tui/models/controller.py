@@ -1,4 +1,4 @@
-"""Trust in a project, and one small call of each model."""
+"""Trust in a project, and one small test call of each model."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ class ModelController:
             self._screen.notify(_("Confirmed."), markup=False)
 
     async def has_model(self) -> bool:
-        """True when a model is set. Else proposes the models found; the first use of one is confirmed."""
+        """True when a model is configured. Otherwise proposes the available models; the first use of one is
+        confirmed."""
         if any(role == "user" for role, _endpoint in self._workbench.info.models):
             return True
         found = {item.identity: item for item in await self._workbench.models.found_models()}

@@ -41,7 +41,8 @@ _ALL: Final = (*PRESETS, *OTHER, OFFLINE)
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """What the form gives back. `key` was typed ("": none was) and goes into the secrets file as `endpoint.secret`."""
+    """The result of the form. `key` is the typed key ("": none), which is stored in the secrets file as
+    `endpoint.secret`."""
 
     endpoint: Endpoint
     key: str = field(default="", repr=False)
@@ -49,14 +50,14 @@ class ModelChoice:
 
 @dataclass(frozen=True, slots=True)
 class KnownKeys:
-    """Names of keys that are there: entries of the secrets file, and variables of the environment."""
+    """Names of existing keys: entries of the secrets file, and variables of the environment."""
 
     secrets: frozenset[str] = frozenset()
     variables: frozenset[str] = frozenset()
 
     @classmethod
     def now(cls) -> KnownKeys:
-        """Those of this moment; none of a secrets file that cannot be read, which is reported when a key is kept."""
+        """The current names; none from a secrets file that cannot be read, which is reported when a key is stored."""
         variables = frozenset(each.key_env for each in PRESETS if os.environ.get(each.key_env, "").strip())
         with suppress(SettingsError):
             return cls(frozenset(read_secrets()), variables)
@@ -64,7 +65,7 @@ class KnownKeys:
 
 
 class ModelForm(FormScreen[ModelChoice]):
-    """Gives back the model; the caller keeps it and asks before it is used."""
+    """Returns the model; the caller stores it and asks before it is used."""
 
     help = HelpData(
         mark("Model"),
@@ -78,7 +79,7 @@ class ModelForm(FormScreen[ModelChoice]):
     ]  # fmt: skip
 
     def __init__(self, title: str, endpoint: Endpoint | None, keys: KnownKeys, *, embeds: bool = False) -> None:
-        """`embeds`: the model makes vectors; `keys` are those that are there."""
+        """`embeds`: the model makes vectors; `keys` are the existing ones."""
         self._base, self._keys_known, self._embeds = endpoint, keys, embeds
         self._preset = preset_of(endpoint)
         super().__init__(title, self._rows(), self._choice)
@@ -132,7 +133,7 @@ class ModelForm(FormScreen[ModelChoice]):
 
     @on(Select.Changed, "#field-preset")
     def fill(self, event: Select.Changed) -> None:
-        """Another provider: its model, address and currency."""
+        """Fills in the model, address and currency of another provider."""
         preset = next((each for each in _ALL if each.name == event.value), None)
         if preset is None or preset == self._preset:
             return
@@ -171,7 +172,7 @@ class ModelForm(FormScreen[ModelChoice]):
         return ModelChoice(endpoint.model_copy(update={"api_key_env": "", "secret": endpoint.secret or secret}), key)
 
     def action_try_it(self) -> None:
-        """One call, after its cost was agreed to."""
+        """Makes one call, after the user agreed to its cost."""
         if (choice := self.typed()) is not None:
             attempt(self, self._try(choice), group="try", exclusive=True)
 
@@ -194,7 +195,7 @@ class ModelForm(FormScreen[ModelChoice]):
 
 
 def use_question(endpoint: Endpoint) -> tuple[str, str]:
-    """Title and words of the question before a model is used for the first time: what it costs, what is sent where."""
+    """Title and text of the question before a model is first used: its price, and what is sent where."""
     host = host_of(endpoint.address)
     words = [_("Every call costs money, and your manuscript is sent to its provider.")]
     for name in filter(None, (endpoint.api_key_env, endpoint.secret)):
@@ -203,7 +204,7 @@ def use_question(endpoint: Endpoint) -> tuple[str, str]:
 
 
 def call_question(choice: ModelChoice, *, embeds: bool = False) -> tuple[str, list[str], list[str]]:
-    """Title, price and words of the question before the call: where it goes, with which key; no price: it is free."""
+    """Title, price and text of the question before the call: its address and key; no price: it is free."""
     from flowcabal_tui.project.models.trying import most_cost
 
     endpoint, host = choice.endpoint, host_of(choice.endpoint.address)
@@ -218,7 +219,7 @@ def call_question(choice: ModelChoice, *, embeds: bool = False) -> tuple[str, li
 
 
 async def may_call(app: App[Any], choice: ModelChoice, *, embeds: bool = False) -> bool:
-    """The writer's answer before the call."""
+    """Asks before the call; returns the writer's answer."""
     title, price, words = call_question(choice, embeds=embeds)
     if price:
         return await agrees_to_pay(app, title, price, *words)

@@ -1,4 +1,4 @@
-"""Follows the file of the open book's settings while it is on the screen."""
+"""Watches the settings file of the open book."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LOOK_SECONDS: Final = 2.0
 
 
 class SettingsWatch:
-    """Looks at the file every LOOK_SECONDS; shows what another program has changed, and what counts later."""
+    """Checks the file every LOOK_SECONDS; shows what another program has changed, and what takes effect later."""
 
     def __init__(self, screen: Screen[Any], workbench: Project) -> None:
         self._screen, self._workbench = screen, workbench

@@ -80,7 +80,7 @@ class TrustScreen(ModalScreen[tuple[Digest, ...] | None]):
         self.query_one(PickList).focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only an open question can be answered."""
+        """Enables answers only for an open question."""
         return self._waits if action == "confirm" else True
 
     @property
@@ -130,7 +130,7 @@ class TrustScreen(ModalScreen[tuple[Digest, ...] | None]):
 
     @on(OptionList.OptionHighlighted)
     def follow_cursor(self, event: OptionList.OptionHighlighted) -> None:
-        """The item under the cursor is shown in full, as far as it fits."""
+        """Shows the item under the cursor in full, as far as it fits."""
         event.stop()
         self._show_whole()
 
@@ -142,7 +142,7 @@ class TrustScreen(ModalScreen[tuple[Digest, ...] | None]):
 
     @on(OptionList.OptionSelected)
     def open_whole(self, event: OptionList.OptionSelected) -> None:
-        """Enter: all of it."""
+        """Shows the whole item on Enter."""
         event.stop()
         if (item := self._items.get(event.option_id or "")) is not None:
             self.app.push_screen(SourceScreen(OpenedSource("", item.description, item.text or item.description)))

@@ -1,1 +1,1 @@
-"""A revision on the screen: comments at passages."""
+"""A revision on the screen: comments on passages, passes, rewrites."""

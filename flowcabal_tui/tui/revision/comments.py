@@ -1,4 +1,4 @@
-"""The comments of the book: listed, filtered, gone to, changed, resolved."""
+"""The comments of the book: listing, filtering, opening, editing, resolving."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ WISHES: Final = {
 
 
 class CommentsScreen(FilteredPage):
-    """A list, and below it the comment under the cursor with its passage."""
+    """A list above the comment under the cursor with its passage."""
 
     access: StoryAccess
     help = HelpData(
@@ -90,7 +90,7 @@ class CommentsScreen(FilteredPage):
     ]  # fmt: skip
 
     def __init__(self, access: StoryAccess, chapter: ChapterId | None = None, *, only: bool = False) -> None:
-        """`chapter` is the open one; with `only` its comments alone are listed first."""
+        """`chapter` is the open one; `only`: initially lists only its comments."""
         super().__init__(access)
         self._open_chapter, self._only_open = chapter, only and chapter is not None
         self._shown_state, self._kind_shown = "open", ""
@@ -108,7 +108,7 @@ class CommentsScreen(FilteredPage):
         yield HintLine()
 
     async def reload(self) -> None:
-        """Reads the chapters, the comments, and the texts that these are about."""
+        """Reads the chapters, the comments, and the commented texts."""
         self.cast = await self.access.people()
         wish = WISHES[self._shown_state]
         chapters = (self._open_chapter,) if self._only_open and self._open_chapter else ()
@@ -137,16 +137,16 @@ class CommentsScreen(FilteredPage):
         self.tell()
 
     def refill(self) -> None:
-        """Of other words, states or another chapter."""
+        """Lists the comments that match the words, states and chapter."""
         self.work(self.reload(), exclusive=True)
 
     @property
     def comment(self) -> Comment | None:
-        """The one under the cursor."""
+        """The comment under the cursor."""
         return self._found.get(self.listing.picked or "")
 
     def tell(self) -> None:
-        """The comment under the cursor."""
+        """Shows the comment under the cursor."""
         details, comment = self.query_one(".details", Static), self.comment
         if comment is None or self.cast is None:
             details.update(_("Nothing is listed here. In the manuscript, Ctrl+_ comments on the selected passage."))
@@ -169,22 +169,22 @@ class CommentsScreen(FilteredPage):
 
     @on(PaneChosen)
     def choose_state(self, message: PaneChosen) -> None:
-        """A tab was clicked."""
+        """Shows the state of the clicked tab."""
         self.action_show(message.pane)
 
     def action_show(self, name: str) -> None:
-        """Comments of another state."""
+        """Shows comments of another state."""
         self._shown_state = name
         self.refill()
 
     def action_kind(self) -> None:
-        """The next kind; after the last one, all."""
+        """Filters by the next kind; after the last one, shows all."""
         kinds = ["", *COMMENT_KINDS]
         self._kind_shown = kinds[(kinds.index(self._kind_shown) + 1) % len(kinds)]
         self.refill()
 
     def action_chapter(self) -> None:
-        """Only the open chapter, or all."""
+        """Switches between the open chapter and all."""
         self._only_open = not self._only_open and self._open_chapter is not None
         self.refill()
 
@@ -192,12 +192,12 @@ class CommentsScreen(FilteredPage):
 
     @on(OptionList.OptionSelected)
     def go_here(self, message: OptionList.OptionSelected) -> None:
-        """Enter goes to the passage."""
+        """Goes to the passage on Enter."""
         message.stop()
         self.action_go(edit=False)
 
     def action_go(self, edit: bool) -> None:
-        """Goes to the passage, to read or to edit it; where its words are gone, to where they were."""
+        """Goes to the passage, to read or to edit it; if its words are missing, to their former place."""
         if (comment := self.comment) is not None:
             known = bool(comment.quotation) and not comment.lost
             start = comment.start if known else -1
@@ -206,7 +206,7 @@ class CommentsScreen(FilteredPage):
             self.dismiss(StoryPlace(comment.chapter, place if edit else start, max(end, 0) if edit else end, edit))
 
     def action_add(self) -> None:
-        """A comment on the open chapter as a whole."""
+        """Adds a comment on the whole open chapter."""
         if self._open_chapter is not None:
             self.work(self._add(self._open_chapter))
 
@@ -215,7 +215,7 @@ class CommentsScreen(FilteredPage):
             await self._do(AddComment(chapter, noted.words, noted.kind))
 
     def action_change(self) -> None:
-        """Other words, or another kind."""
+        """Edits the words or the kind."""
         if (comment := self.comment) is not None:
             self.work(self._change(comment))
 
@@ -224,7 +224,7 @@ class CommentsScreen(FilteredPage):
             await self._do(EditComments((comment.id,), noted.words, noted.kind))
 
     def action_resolve(self) -> None:
-        """Marks the comment as resolved, or opens it again."""
+        """Marks the comment as resolved, or reopens it."""
         if (comment := self.comment) is not None:
             self.work(self._do(EditComments((comment.id,), resolved=not comment.resolved)))
 

@@ -1,4 +1,4 @@
-"""Opens the screens of a revision, and comments on the passage that is selected."""
+"""Opens the screens of a revision, and adds comments on the selected passage."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GoTo = Callable[[ChapterId, int, int, bool], Coroutine[Any, Any, None]]
 
 
 class RevisionController:
-    """The screens are loaded when one is opened: a project is on the screen sooner."""
+    """Opens the screens, which are imported on first use, so that a project is displayed sooner."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class RevisionController:
 
     @on_key("revision.open")
     def revision(self) -> None:
-        """Opens the passes, at the one that was looked at last."""
+        """Opens the passes, at the one viewed last."""
         from flowcabal_tui.tui.revision.revision import RevisionScreen
 
         page = RevisionScreen(StoryAccess(self._workbench), self._now, self._view.chapter, self._last_pass)
@@ -68,7 +68,7 @@ class RevisionController:
 
     @on_key("revision.comment")
     async def comment(self) -> None:
-        """Asks for a comment on the selected passage, else on the paragraph in view."""
+        """Asks for a comment on the selected passage, else on the current paragraph."""
         from flowcabal_tui.tui.revision.comment_form import comment_form
 
         chapter, (words, start) = self._view.chapter, self._passage()

@@ -1,4 +1,4 @@
-"""Comments in the text: their passages are marked where it is read and written, and the one in view is shown."""
+"""Marks commented passages in the reader and the editor, and shows the comment at the cursor."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class CommentMarks:
         """Of the text in view, in its order."""
 
     def follow_text(self) -> None:
-        """Marks are there as soon as a text is."""
+        """Shows marks as soon as there is a text."""
         watch = self._screen.watch
         watch(self._reader, "texts_shown", self._read_again)
         watch(self._pane, "face", self._read_again, init=False)
@@ -57,7 +57,7 @@ class CommentMarks:
 
     @on_request(ManuscriptPane.DraftEdited)
     def typed(self, chapter: ChapterId, text: str | None, base: int | None) -> None:
-        """Typing has stopped."""
+        """Updates the marks after typing has stopped."""
         if self._marks:
             self._read_again()
 
@@ -101,7 +101,7 @@ class CommentMarks:
 
     @on_key("revision.next-comment")
     def next(self) -> None:
-        """Goes to the next comment of the chapter, round its end."""
+        """Goes to the next comment of the chapter, wrapping around."""
         self._view.show_pane("manuscript")
         if not self._marks or self._pane.face == "proposal":
             self._screen.notify(

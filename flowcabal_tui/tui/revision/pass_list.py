@@ -1,4 +1,4 @@
-"""The passes of a revision: added, changed, moved, removed."""
+"""The passes of a revision: adding, editing, moving, removing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _CHECKS: Final = (*get_args(RuleName), *ANGLES)
 
 
 class PassesScreen(ModalScreen[None]):
-    """The list; every change is stored at once."""
+    """Lists the passes; every change is stored at once."""
 
     help = HelpData(
         mark("Passes"),
@@ -70,7 +70,7 @@ class PassesScreen(ModalScreen[None]):
         yield HintLine()
 
     def on_mount(self) -> None:
-        """At the pass that was in view."""
+        """Selects the current pass."""
         self.query_one(PickList).focus()
         attempt(self, self._reload(self._first))
 
@@ -89,7 +89,7 @@ class PassesScreen(ModalScreen[None]):
 
     @on(OptionList.OptionHighlighted)
     def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
-        """Another pass."""
+        """Shows the pass under the cursor."""
         message.stop()
         self._tell()
 
@@ -106,12 +106,12 @@ class PassesScreen(ModalScreen[None]):
 
     @on(OptionList.OptionSelected)
     def change_selected(self, message: OptionList.OptionSelected) -> None:
-        """Enter changes it."""
+        """Edits the pass on Enter."""
         message.stop()
         self.action_change()
 
     def action_add(self) -> None:
-        """A pass at the end."""
+        """Adds a pass at the end."""
         attempt(self, self._add())
 
     async def _add(self) -> None:
@@ -120,7 +120,7 @@ class PassesScreen(ModalScreen[None]):
             await self._put((*self._passes, made), made.id)
 
     def action_change(self) -> None:
-        """Title, findings, comments, checklist."""
+        """Edits title, findings, comments and checklist."""
         if (each := self._current) is not None:
             attempt(self, self._change(each))
 
@@ -130,7 +130,7 @@ class PassesScreen(ModalScreen[None]):
             await self._put([made if each.id == old.id else each for each in self._passes], old.id)
 
     def action_move(self, delta: int) -> None:
-        """Earlier or later."""
+        """Moves the pass earlier or later."""
         if (each := self._current) is not None:
             passes = list(self._passes)
             at = passes.index(each)

@@ -38,10 +38,10 @@ _DIGITS = 9
 
 
 class PassTabs(PaneTabs):
-    """The passes of the book by their digits."""
+    """The passes of the book, selected by digits."""
 
     def name_passes(self, passes: Sequence[RevisionPass], shown: str) -> None:
-        """Shows these; the one of the id `shown` is in view."""
+        """Shows these passes; the one with the id `shown` is selected."""
         named = tuple((str(n), str(each.id), one_line(each.title, 30)) for n, each in enumerate(passes, 1))
         if named != self._panes_named:
             self._panes_named, self._shown_pane = named, ""
@@ -49,7 +49,7 @@ class PassTabs(PaneTabs):
 
 
 class RevisionScreen(StoryPage):
-    """The chapters of a pass above, its checklist for the chapter under the cursor below."""
+    """The chapters of a pass, above its checklist for the chapter under the cursor."""
 
     access: StoryAccess
     help = HelpData(
@@ -100,7 +100,7 @@ class RevisionScreen(StoryPage):
         chapter: ChapterId | None,
         shown: PassId | None = None,
     ) -> None:
-        """The cursor is at `chapter`; `shown` is the pass in view (None: the first)."""
+        """The cursor starts at `chapter`; `shown` is the selected pass (None: the first)."""
         super().__init__(access)
         self._now, self._first_chapter, self.shown = now, chapter, shown
         self._rewriting = Rewriting(self, access)
@@ -119,12 +119,12 @@ class RevisionScreen(StoryPage):
         yield HintLine()
 
     def on_mount(self) -> None:
-        """The list of chapters has the focus."""
+        """Focuses the list of chapters."""
         self.query_one("#chapters", PickList).focus()
 
     @property
     def current(self) -> RevisionPass:
-        """The pass in view."""
+        """The selected pass."""
         return next((each for each in self._passes if each.id == self.shown), self._passes[0])
 
     @property
@@ -134,7 +134,7 @@ class RevisionScreen(StoryPage):
         return ChapterId(picked) if picked else None
 
     async def reload(self) -> None:
-        """Reads the passes, and how far the one in view is."""
+        """Reads the passes, and the progress of the selected one."""
         self.cast = await self.access.people()
         self._passes = await self.access.workbench.revision.passes()
         self.shown = self.current.id
@@ -195,7 +195,7 @@ class RevisionScreen(StoryPage):
 
     @on(OptionList.OptionHighlighted, "#chapters")
     def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
-        """The checklist of another chapter."""
+        """Shows the checklist of the chapter under the cursor."""
         message.stop()
         self._show_items()
 
@@ -203,7 +203,7 @@ class RevisionScreen(StoryPage):
 
     @on(OptionList.OptionSelected, "#chapters")
     def go_here(self, message: OptionList.OptionSelected) -> None:
-        """Enter opens the chapter."""
+        """Opens the chapter on Enter."""
         message.stop()
         if (chapter := self.chapter) is not None:
             self.dismiss(StoryPlace(chapter, -1, -1))
@@ -214,13 +214,13 @@ class RevisionScreen(StoryPage):
             self.dismiss(place)
 
     def action_findings(self) -> None:
-        """The findings of the pass in the chapter under the cursor."""
+        """Opens the findings of the pass in the chapter under the cursor."""
         if (chapter := self.chapter) is not None:
             page = FindingsScreen(self.access, self._now, chapter, checks=self.current.checks)
             self.app.push_screen(page, self._go)
 
     def action_comments(self) -> None:
-        """The comments of the chapter under the cursor."""
+        """Opens the comments of the chapter under the cursor."""
         if (chapter := self.chapter) is not None:
             self.app.push_screen(CommentsScreen(self.access, chapter, only=True), self._go)
 
@@ -228,12 +228,12 @@ class RevisionScreen(StoryPage):
 
     @on(PaneChosen)
     def choose_pass(self, message: PaneChosen) -> None:
-        """A name was clicked."""
+        """Selects the clicked pass."""
         self.shown = PassId(message.pane)
         self.work(self.reload(), exclusive=True)
 
     def action_choose(self, number: int) -> None:
-        """The pass of that digit."""
+        """Selects the pass with that digit."""
         if number <= len(self._passes):
             self.shown = self._passes[number - 1].id
             self.work(self.reload(), exclusive=True)
@@ -250,12 +250,12 @@ class RevisionScreen(StoryPage):
 
     @on(OptionList.OptionSelected, "#items")
     def tick_item(self, message: OptionList.OptionSelected) -> None:
-        """Enter on an item ticks it."""
+        """Ticks an item on Enter."""
         message.stop()
         self.action_tick()
 
     def action_tick(self) -> None:
-        """Ticks the chapter, or the item that has the cursor; a second press removes the tick."""
+        """Ticks the chapter or the item under the cursor, or removes its tick."""
         row, items = self._chapter_row(), self.query_one("#items", PickList)
         if row is None:
             return
@@ -279,18 +279,18 @@ class RevisionScreen(StoryPage):
         await self.reload()
 
     def action_rewrite(self, asks: bool) -> None:
-        """Has the findings of the pass mended, or (`asks`) the chapter rewritten with an instruction."""
+        """Has the findings of the pass fixed, or (`asks`) the chapter rewritten with an instruction."""
         if (chapter := self.chapter) is not None and self.cast is not None:
             checks = None if asks else self.current.checks
             self.work(self._rewriting.rewrite(chapter, self.cast.chapter(chapter), checks))
 
     def action_rewrites(self) -> None:
-        """Rewrites that wait."""
+        """Lists waiting rewrites."""
         if self.cast is not None:
             self.work(self._rewriting.choose(self.cast))
 
     def action_undo(self) -> None:
-        """Takes back the rewrite that was accepted last."""
+        """Undoes the last accepted rewrite."""
         self.work(self._rewriting.undo())
 
     def action_compare(self) -> None:

@@ -1,4 +1,4 @@
-"""Rewrites of whole chapters: asked for with their price, and decided paragraph by paragraph."""
+"""Rewrites of whole chapters: requested after a price, and decided paragraph by paragraph."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _MOST = 1_000
 
 
 class Rewriting:
-    """The rewrites of the revision."""
+    """Requests and decides rewrites for the revision."""
 
     def __init__(self, page: StoryPage, access: StoryAccess) -> None:
         self._page, self._access = page, access
         self._taken: Generation | None = None
 
     async def rewrite(self, chapter: ChapterId, title: str, checks: tuple[str, ...] | None) -> None:
-        """Mends the findings of these checks (empty: of any); None: asks how the chapter is to be rewritten."""
+        """Fixes the findings of these checks (empty: of any); None: asks for an instruction."""
         findings: tuple[ProposalId, ...] = ()
         instruction: str | None = ""
         if checks is None:
@@ -58,7 +58,7 @@ class Rewriting:
                 await self._decide(made[-1], title)
 
     async def choose(self, cast: Cast) -> None:
-        """Lists the rewrites that wait."""
+        """Lists waiting rewrites."""
         rows = await self._access.workbench.revision.proposed_rewrites()
         if not rows:
             self._page.notify(_("No rewrite waits."), markup=False)
@@ -81,7 +81,7 @@ class Rewriting:
         await self._page.reload()
 
     async def undo(self) -> None:
-        """Takes back the rewrite that was accepted last, while this screen is open."""
+        """Undoes the last accepted rewrite, while this screen is open."""
         if self._taken is None:
             self._page.notify(_("No rewrite was accepted here."), markup=False)
             return

@@ -46,7 +46,7 @@ class StoryAccess:
         return Cast(*await asyncio.gather(story.entities(), book.chapters()), Story(), ())
 
     async def ask_patches(self, change: BookChange, places: Sequence[str]) -> int:
-        """Asks for them; how many answers could not be read."""
+        """Requests patches; returns the number of answers that could not be read."""
         return int(await self.workbench.carry_out(AskPatches(change, tuple(places))) or 0)
 
     async def source(self, evidence: Evidence) -> OpenedSource:
@@ -74,9 +74,9 @@ class StoryAccess:
         await self.workbench.carry_out(RemoveRecord(record))
 
     async def merge(self, gone: Entity, kept: Entity, cast: Cast) -> None:
-        """Merges two names of one: the names and records of `gone` move to `kept`.
+        """Merges two entities: the names and records of `gone` move to `kept`.
 
-        The records are written first, so that nothing is lost when the work is cut off in the middle.
+        The records are written first, so that nothing is lost if the work is interrupted.
         """
         for record in moved_records(gone.id, kept.id, cast):
             await self.put(record)
