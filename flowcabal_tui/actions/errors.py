@@ -1,4 +1,4 @@
-"""The errors of actions. Nothing was started, except where an ActionFailed is raised."""
+"""The errors of actions. Nothing was started, except for an ActionFailed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ActionForbidden(ActionError):
 
 
 class ApprovalRequired(ActionError):
-    """A human must agree first; the caller makes the gate and calls again with `approved`."""
+    """A person must agree first; the caller asks and calls again with `approved`."""
 
     def __init__(self, action_id: str, title: str, detail: str, advice: str) -> None:
         super().__init__(title, detail, advice)
@@ -40,7 +40,7 @@ class ActionUnbound(ActionError):
 
 
 class BadParams(ActionError):
-    """The parameters do not fit the action's schema."""
+    """The parameters do not match the action's schema."""
 
 
 class SimulationError(ActionError):
@@ -52,8 +52,8 @@ class ActionFailed(ActionError):
 
 
 class TimedOut(ActionFailed):
-    """The action did not end in time and was cut."""
+    """The action did not end in time and was stopped."""
 
 
 class BadOutput(ActionFailed):
-    """The action gave something that is not JSON, too much, or does not fit its output schema."""
+    """The action's output is not JSON, too large, or does not match its output schema."""

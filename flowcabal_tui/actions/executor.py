@@ -1,4 +1,4 @@
-"""Carrying an action out: by a function of a plug-in or a command that the project allows."""
+"""Carries out an action by a function of a plug-in or a command that the project permits."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class _Ended(NamedTuple):
 class ActionExecutor:
     """Runs the actions of a registry in `folder`. `timeout` is in seconds, `limit` in bytes of an output as JSON.
 
-    A command sees no key. What it runs is what its command line names: PATH leads to no relative folder, and a Python
-    (3.11 or later) imports nothing from the folder that the command line does not name.
+    A command sees no key. It runs only what its command line names: PATH contains no relative folder, and a Python
+    (3.11 or later) imports nothing from the folder unless the command line names it.
     """
 
     def __init__(
@@ -68,12 +68,12 @@ class ActionExecutor:
         self._timeout, self._limit, self._confirmed = timeout, limit, confirmed
 
     async def run(self, action_id: str, params: Mapping[str, Any], *, role: str, approved: bool) -> Any:
-        """The action's output, a cleaned JSON value that fits its output schema.
+        """The action's output, a cleaned JSON value that matches its output schema.
 
-        Parameters go to a function as one dict of its own, to a command as JSON on standard input. A function that
-        is not `async` cannot be stopped: out of time, its thread is left behind and its result dropped.
-        Raises UnknownAction, ActionDisabled, ActionForbidden, BadParams, ActionUnbound and ApprovalRequired before
-        anything is started, in this order; then ActionFailed, TimedOut, BadOutput.
+        A function receives the parameters as its own dict, a command as JSON on standard input. A function that is not
+        `async` cannot be stopped: after the time limit, its thread continues and its result is dropped. Raises
+        UnknownAction, ActionDisabled, ActionForbidden, BadParams, ActionUnbound and ApprovalRequired before anything is
+        started, in this order; then ActionFailed, TimedOut, BadOutput.
         """
         action = self._registry.get(action_id)
         self._permit(action, role)

@@ -1,4 +1,4 @@
-"""A command of the project's allow-list as a process: fed on standard input, bounded in time and output."""
+"""Runs a command of the project's allow-list as a process: input on standard input, bounded time and output."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Action(BaseModel):
         return self.name or self.action_id
 
     def allows(self, role: str) -> bool:
-        """True when `role` may use it. "" is no role: allowed where no roles are listed."""
+        """True when `role` may use it. "" means no role: permitted if no roles are listed."""
         return not self.allowed_roles or role in self.allowed_roles
 
     @model_validator(mode="before")
@@ -82,10 +82,10 @@ class Action(BaseModel):
 
 
 class ActionRegistry:
-    """The actions by id, in the order of their files, and the functions that plug-ins put behind them."""
+    """The actions by id, in the order of their files, and the plug-in functions behind them."""
 
     def __init__(self, actions: Iterable[Action] = ()) -> None:
-        """Raises ActionError for a duplicate id."""
+        """Registers the actions. Raises ActionError for a duplicate id."""
         self._actions: dict[str, Action] = {}
         self._functions: dict[str, ActionFunction] = {}
         for action in actions:
@@ -97,7 +97,7 @@ class ActionRegistry:
     def load(cls, paths: Iterable[Path]) -> ActionRegistry:
         """Reads files, and folders with all `*.json` in them except simulations.
 
-        Raises ActionFileError with everything that is wrong in the files, each with its place.
+        Raises ActionFileError with all errors in the files, each with its place.
         """
         places: dict[str, str] = {}
         actions: list[Action] = []
@@ -124,11 +124,11 @@ class ActionRegistry:
         return cls(actions)
 
     def all(self) -> tuple[Action, ...]:
-        """Every action, also those that are switched off."""
+        """Every action, disabled ones included."""
         return tuple(self._actions.values())
 
     def for_role(self, role: str) -> tuple[Action, ...]:
-        """The actions that are switched on and that `role` may use."""
+        """The enabled actions that `role` may use."""
         return tuple(action for action in self.all() if action.enabled and action.allows(role))
 
     def get(self, action_id: str) -> Action:
@@ -143,13 +143,13 @@ class ActionRegistry:
         )
 
     def register_function(self, name: str, function: ActionFunction) -> None:
-        """Puts a function behind a name. Raises ActionError when the name is taken."""
+        """Registers a function under a name. Raises ActionError when the name is taken."""
         if name in self._functions:
             raise ActionError(_("Two functions are called {name}.").format(name=name))
         self._functions[name] = function
 
     def function(self, name: str) -> ActionFunction | None:
-        """The function of that name: registered, or of an installed plug-in, which is imported when first asked for.
+        """The function of that name, registered or from an installed plug-in, which is imported on first use.
 
         Raises ActionError when a plug-in cannot be imported or two offer the name.
         """

@@ -1,8 +1,8 @@
-"""Finding actions by words and by meaning.
+"""Finds actions by words and by meaning.
 
 score = 0.6 * text + 0.4 * vector, each min-max normalised over all actions that are searched. text is bm25 (Robertson
-and Zaragoza 2009, with the idf that is never negative) over English words and pairs of Chinese characters; vector
-is the cosine.
+and Zaragoza 2009, with the idf that is never negative) over English words and pairs of Chinese characters; vector is
+the cosine.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Vector = tuple[float, ...]
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """An action that was found. Scores lie between 0 and 1; `vector` is 0 without an embedder."""
+    """An action found by a search. Scores are between 0 and 1; `vector` is 0 without an embedder."""
 
     action: Action
     score: float
@@ -58,7 +58,7 @@ class ActionSearch:
         self._counts = [Counter(_terms(_description(action), single=True)) for action in self._actions]
 
     async def search(self, query: str, top_k: int = 5) -> list[Hit]:
-        """The best `top_k`, best first, ties by action id; without an embedder only those that share a word.
+        """The best `top_k`, best first, ties by action id; without an embedder, only actions that share a word.
 
         Raises ModelError when the embedder fails.
         """

@@ -1,4 +1,4 @@
-"""Results without the action: templates in the form of VelvetFlow's `simulation_data.json`."""
+"""Simulates actions by templates in the form of VelvetFlow's `simulation_data.json`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ def simulate(action_id: str, params: Mapping[str, Any], data: Simulations, *, st
 
     `{{key}}`, `{{key.part[0]}}` and `{{key|default('x')}}` are replaced by parameters, which override the entry's
     defaults. A slot that is the whole text keeps its value's type. Without a template the answer is marked as simulated
-    and repeats the parameters. With `strings` all is as in the original: every value becomes text, unknown slots stay.
+    and repeats the parameters. With `strings`, the original's behaviour applies: every value becomes text, unknown
+    slots stay.
 
     Raises SimulationError when a slot names a missing parameter.
     """

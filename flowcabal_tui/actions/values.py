@@ -1,4 +1,4 @@
-"""JSON values from outside: read strictly, cleaned, and checked against a schema."""
+"""JSON values from outside: parsed strictly, cleaned, and validated against a schema."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def read_json(path: Path) -> Any:
 
 
 def schema_fault(schema: dict[str, Any]) -> str:
-    """Why `schema` is no JSON Schema (draft 2020-12 unless it names another); "" when it is one."""
+    """The reason why `schema` is not a JSON Schema (draft 2020-12 unless it names another); "" when it is one."""
     import jsonschema.validators  # takes 80 ms, which a project without actions need not pay
 
     kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
@@ -78,7 +78,7 @@ def schema_fault(schema: dict[str, Any]) -> str:
 
 
 def problems(schema: dict[str, Any], value: Any) -> list[str]:
-    """The places where `value` does not fit `schema`; references never leave the schema itself."""
+    """The places where `value` does not match `schema`; references never leave the schema."""
     import jsonschema.validators
     import referencing
     import referencing.exceptions

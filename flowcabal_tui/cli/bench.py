@@ -22,7 +22,7 @@ from flowcabal_tui.project.builder.briefs import Brief, answered, read_briefs, r
 
 
 async def builder(arguments: Namespace) -> int:
-    """Writes one answer a line: a workflow, or a question."""
+    """Writes one answer per line: a workflow, or a question."""
     briefs = read_briefs(arguments.briefs)
     if arguments.model:
         answers = await _by_model(briefs, arguments)

@@ -25,9 +25,9 @@ from flowcabal_tui.project.words import money
 
 
 async def own_check(arguments: Namespace) -> int:
-    """Prints for each kind the planted, shown and found contradictions, and the false alarms of untouched chapters.
+    """Prints for each kind the planted, shown and found contradictions, and the false alarms in unchanged chapters.
 
-    `--out` gets a line for each planted row with its draft.
+    Writes a line for each planted row with its draft to `--out`.
     """
     if arguments.rows is not None or arguments.erring is not None:
         raise SettingsError(_("--own plants its own rows."), _("Give it --rules-only or --model, and no --rows."))
@@ -73,7 +73,7 @@ def _lines(book: OwnBook, found: Mapping[str, Sequence[Mapping[str, Any]]]) -> l
 
 
 def say_price(rows: int, tokens: int, endpoint: Endpoint) -> None:
-    """Prints the tokens that asking the model would send, and their price where it is known; nothing was asked yet."""
+    """Prints the tokens that the model would receive, and their price if it is known, before any call."""
     words = ngettext(
         "{n} row would send about {tokens} tokens to {model}. Add --yes to ask it.",
         "{n} rows would send about {tokens} tokens to {model}. Add --yes to ask it.",
@@ -86,7 +86,7 @@ def say_price(rows: int, tokens: int, endpoint: Endpoint) -> None:
 
 
 def say_table(table: Mapping[str, object], *, as_json: bool) -> None:
-    """One line a figure, or JSON."""
+    """Prints one figure per line, or JSON."""
     if as_json:
         say_json(table)
         return

@@ -1,4 +1,4 @@
-"""`bench context`: contexts for a file of queries over novels, or for queries made of a manuscript of one's own."""
+"""`bench context`: contexts for a file of queries over novels, or for queries made from the user's own manuscript."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from flowcabal_tui.project.bench.context_bench import (
 
 
 async def context(arguments: Namespace) -> int:
-    """Prints the scores as a table or as JSON; with `--out` writes the run file, one line a query."""
+    """Prints the scores as a table or as JSON; with `--out`, writes the run file, one line per query."""
     asked = await (own_queries(arguments.project, arguments.most) if arguments.project else _given(arguments))
     settings = settings_of(arguments)
     trials: list[Trial] = []
@@ -54,8 +54,8 @@ async def context(arguments: Namespace) -> int:
 
 
 def settings_of(arguments: Namespace) -> BenchSettings:
-    """The settings of the benchmark. With the address of an embedder its vectors are used, unless only names are
-    requested."""
+    """The settings of the benchmark. If the address of an embedder is given, its vectors are used, unless only names
+    are requested."""
     url = arguments.embedding
     endpoint = Endpoint(model=arguments.embedding_model, base_url=url, dimensions=arguments.dimensions) if url else None
     usual: Only = "vectors" if endpoint else "structural"

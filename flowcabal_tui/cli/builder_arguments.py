@@ -13,7 +13,7 @@ from flowcabal_tui.protocol.builds import BuildWords
 
 
 def bench_builder_arguments(command: argparse.ArgumentParser) -> None:
-    """The briefs, and the model or form that answers them."""
+    """Adds the arguments: the briefs, and the model or form that answers them."""
     command.add_argument(
         "--briefs", type=path, required=True, metavar=_("FILE"), help=_("briefs, one JSON object per line")
     )
@@ -28,7 +28,7 @@ def bench_builder_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def build_arguments(command: argparse.ArgumentParser, *, updates: bool) -> None:
-    """The wish, and the workflows and files that it may use."""
+    """Adds the arguments: the request, and the workflows and files that it may use."""
     command.add_argument("project", type=path, metavar=_("PROJECT"), help=_("the project's folder"))
     if updates:
         named = _("the workflow to change: its id, or a file")
@@ -54,7 +54,7 @@ def build_arguments(command: argparse.ArgumentParser, *, updates: bool) -> None:
 
 
 def builds_arguments(command: argparse.ArgumentParser) -> None:
-    """The builds to show."""
+    """Adds the arguments: the builds to show."""
     command.add_argument("project", type=path, metavar=_("PROJECT"), help=_("the project's folder"))
     command.add_argument(
         "build", nargs="?", default="", metavar=_("BUILD"), help=_("show only this build, with its rounds")

@@ -1,4 +1,5 @@
-"""`build` and `update`: a wish becomes a suggested workflow; `decide` accepts it, change by change; `builds` lists."""
+"""`build` and `update`: make a suggested workflow from a request; `decide` accepts it, change by change; `builds`
+lists."""
 
 from __future__ import annotations
 
@@ -46,13 +47,13 @@ _LONGEST: Final = 100
 
 
 async def build(arguments: Namespace) -> int:
-    """A new workflow of a wish; 3 when the writer has to decide or to answer."""
+    """Builds a new workflow from a request; returns 3 when the writer has to decide or answer."""
     command = RequestBuild(arguments.wish, template=arguments.template, **_how(arguments))
     return await _asked(arguments, command)
 
 
 async def update(arguments: Namespace) -> int:
-    """The same for a workflow that is there."""
+    """Like `build`, for an existing workflow."""
     named: dict[str, Any] = {"workflow": arguments.workflow}
     if (file := Path(arguments.workflow)).suffix in SUFFIXES:
         named = {"document": conversion_of(file, read_document(file)).workflow.model_dump(mode="json")}
@@ -61,7 +62,7 @@ async def update(arguments: Namespace) -> int:
 
 
 async def builds(arguments: Namespace) -> int:
-    """The builds of a project, or one of them."""
+    """Lists the builds of a project, or shows one of them."""
     project = await opened(arguments, read_only=True, knowledge=False)
     try:
         if arguments.build:
@@ -79,7 +80,7 @@ async def builds(arguments: Namespace) -> int:
 
 
 async def decide(arguments: Namespace) -> int:
-    """Decides a suggestion, answers its question, or takes it back."""
+    """Decides a suggestion, answers its question, or undoes its acceptance."""
     name, answer = arguments.question, arguments.answer
     kind, _colon, rest = answer.partition(":")
     project = await opened(arguments, knowledge=False, uses_models=kind in ("answer", "revise", "resume"))

@@ -1,4 +1,4 @@
-"""`candidates`: compared without their makers, chosen, put together, sifted by facts, taken back."""
+"""`candidates`: comparing with hidden origin, choosing, composing, checking, reopening."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`validate`: all errors of a workflow, and the safe suggestions applied."""
+"""`validate`: lists all errors of a workflow, and applies the safe suggestions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ class _Checked:
 
 
 async def validate_command(arguments: Namespace) -> int:
-    """Findings as numbered lines or JSON; 1 if one of them is an error, 2 if there is nothing to check."""
+    """Prints findings as numbered lines or JSON; returns 1 if one of them is an error, 2 if there is nothing to
+    check."""
     require_beside("--fix", arguments.fix, write=arguments.write)
     if is_flow_folder(arguments.document):
         return _folder(arguments)
@@ -142,12 +143,12 @@ def _print(
 
 
 def document_text(workflow: Workflow) -> str:
-    """The document as it is written to files: the fields that were given, two spaces, one line end."""
+    """The document in the form of files: only fields that were set, two spaces, one line end."""
     return json_text(workflow.model_dump(mode="json", exclude_unset=True), indent=2) + "\n"
 
 
 def difference(before: Workflow, after: Workflow) -> str:
-    """The unified diff of the documents."""
+    """The unified diff of two documents."""
     lines = difflib.unified_diff(
         document_text(before).splitlines(keepends=True),
         document_text(after).splitlines(keepends=True),

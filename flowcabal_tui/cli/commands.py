@@ -1,4 +1,4 @@
-"""The commands by name, each with the function that carries it out, which is imported when it is called."""
+"""The commands by name, each with its function, which is imported when it is called."""
 
 from __future__ import annotations
 

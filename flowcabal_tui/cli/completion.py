@@ -1,4 +1,4 @@
-"""Shell completion, made from the parser itself."""
+"""Shell completion, generated from the parser."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def _options() -> dict[str, list[str]]:
 
 
 def completion(arguments: argparse.Namespace) -> int:
-    """Prints the script of a shell."""
+    """Prints the completion script of a shell."""
     say(script(arguments.shell))
     return 0
 
 
 def script(shell: str) -> str:
-    """A script for bash, zsh or fish to be sourced."""
+    """The script for bash, zsh or fish, to be sourced."""
     options = _options()
     if shell == "fish":
         lines = [f"complete -c flowcabal-tui -n __fish_use_subcommand -a '{' '.join(options)}'"]

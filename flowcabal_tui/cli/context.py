@@ -1,4 +1,4 @@
-"""`context`: the context of a node at a chapter, spending nothing, and its difference from another receipt.
+"""`context`: the context of a node at a chapter, without spending, and its difference from another receipt.
 
 It also sets the people, place, time and kind of the chapter's scene.
 """
@@ -48,7 +48,8 @@ class ReceiptDifference:
 
 
 async def context(arguments: Namespace) -> int:
-    """The receipt that a node would get, or with `--against` its difference from that of another chapter or run."""
+    """Prints the receipt that a node would get, or with `--against` its difference from that of another chapter
+    or run."""
     given = _scene_given(arguments)
     project = await Project.open(arguments.project, read_only=given is None)
     try:
@@ -132,7 +133,7 @@ def _place(source: ContextSource) -> tuple[str, int]:
 
 
 def print_receipt(receipt: Receipt) -> None:
-    """Sources with level, tokens and reason; then the omitted ones with the reason."""
+    """Prints sources with level, tokens and reason; then the omitted ones with the reason."""
     say(_("{used} of {budget} tokens").format(used=receipt.used, budget=receipt.budget))
     say(counting_words(receipt.counted_by))
     words = scene_words(receipt.intent)

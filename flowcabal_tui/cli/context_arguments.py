@@ -10,7 +10,7 @@ from flowcabal_tui.locale import _
 
 
 def context_arguments(context: argparse.ArgumentParser) -> None:
-    """The node and chapter of the context, and the scene of that chapter."""
+    """Adds the arguments: the node and chapter of the context, and the scene of that chapter."""
     context.add_argument("--chapter", type=whole, metavar="N", help=_("for the chapter at this place in the story"))
     context.add_argument("--workflow", default="chapter", metavar=_("WORKFLOW"), help=_("id or id@version"))
     context.add_argument("--node", metavar=_("NODE"), help=_("default: the first node that writes with a model"))
@@ -33,7 +33,7 @@ def context_arguments(context: argparse.ArgumentParser) -> None:
 
 
 def bench_arguments(context: argparse.ArgumentParser) -> None:
-    """Queries of a book, or of a file over novels, and how their contexts are made."""
+    """Adds the arguments: queries of a book, or of a file over novels, and how their contexts are made."""
     context.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"), help=_("make queries from this book"))
     context.add_argument("--most", type=whole, default=40, metavar="N", help=_("queries of each kind, per book"))
     context.add_argument("--novels", type=path, metavar=_("DIR"), help=_("a folder for each novel"))
@@ -70,7 +70,8 @@ def bench_arguments(context: argparse.ArgumentParser) -> None:
 
 
 def check_arguments(check: argparse.ArgumentParser) -> None:
-    """Rows over novels, or contradictions planted into a book of one's own, and how they are checked."""
+    """Adds the arguments: rows over novels, or contradictions planted into the user's own book, and how they are
+    checked."""
     what = check.add_mutually_exclusive_group(required=True)
     what.add_argument("--novels", type=path, metavar=_("DIR"), help=_("a folder for each novel"))
     what.add_argument(

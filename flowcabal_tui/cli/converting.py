@@ -1,4 +1,4 @@
-"""`convert`, `render` and `schema`: a workflow in another form, as a picture, and the reference of the language."""
+"""`convert`, `render` and `schema`: a workflow in another format, as a picture, and the reference of the language."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ENDINGS: Final = {"jpg": "jpeg", "mmd": "mermaid", "txt": "rails"}
 
 
 async def convert(arguments: Namespace) -> int:
-    """Writes the document in another form; changes and losses go to standard error."""
+    """Writes the document in another format; prints changes and losses on standard error."""
     document = read_document(arguments.document)
     conversion = conversion_of(arguments.document, document)
     notes = [*conversion.notes]
@@ -140,7 +140,7 @@ def _picture(drawing: Drawing, form: Format, output: Path | None, *, dark: bool)
 
 
 async def schema(arguments: Namespace) -> int:
-    """JSON Schema of a whole document or of the parameters of a kind; with `--words` a page to read."""
+    """Prints the JSON Schema of a whole document or of the parameters of a kind; with `--words`, a readable page."""
     if arguments.words:
         say(help_text(arguments.kind), end="")
     else:

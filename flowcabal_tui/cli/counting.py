@@ -23,7 +23,7 @@ _GOALS: Final[TypeAdapter[Goals]] = TypeAdapter(Goals)
 
 
 async def words(arguments: Namespace) -> int:
-    """Sets goals where that is asked for, then prints the days."""
+    """Sets goals if requested, then prints the days."""
     project = await (
         opened(arguments, knowledge=False) if arguments.goal else Project.open(arguments.project, read_only=True)
     )

@@ -1,4 +1,4 @@
-"""From words to the command that they name."""
+"""Parses the command line and calls the named command."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OLD_FLAGS: Final[Mapping[tuple[str, str], str]] = {("import", "--last"): "--firs
 
 
 def dispatch(given: Sequence[str]) -> int:
-    """Parses and runs; errors are printed to standard error as title, detail and advice."""
+    """Parses and runs a command; prints errors on standard error as title, detail and advice."""
     language = given[given.index("--lang") + 1] if "--lang" in given[:-1] else None
     use_language(language)
     words = list(given)
@@ -75,9 +75,9 @@ def _parser(words: Sequence[str]) -> Parser:
 
 
 def with_new_names(words: Sequence[str], commands: Collection[str]) -> tuple[list[str], dict[str, str]]:
-    """Returns the words of a command line with new names, and the new name of each old one that it had.
+    """The words of a command line with current names, and the current name of each old one in it.
 
-    Words after `--` are values and stay as they are.
+    Words after `--` are values and stay unchanged.
     """
     command = next((word for word in words if word in commands), "")
     end = words.index("--") if "--" in words else len(words)

@@ -1,4 +1,4 @@
-"""Workflow documents that commands are given: a file in any form, or a workflow of a project."""
+"""Workflow documents given to commands: a file in any form, or a workflow of a project."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _MARKS: Final = {"changed": "~", "lost": "!", "info": "·"}
 
 @dataclass(frozen=True, slots=True)
 class InProject:
-    """A workflow of a project, with all that it may call, by every reference."""
+    """A workflow of a project, with all workflows that it may call, by every reference."""
 
     workflow: Workflow
     library: Mapping[str, Workflow]
 
 
 def read_document(path: Path) -> Document:
-    """The document in a file. Raises WorkflowError that names the file, and line and column where there are such."""
+    """The document in a file. Raises WorkflowError that names the file, and line and column if known."""
     try:
         if (size := path.stat().st_size) > _MOST_BYTES:
             raise WorkflowError(
@@ -64,7 +64,7 @@ def conversion_of(path: Path, document: Document) -> Conversion:
 
 
 def findings_in(path: Path, document: Document, actions: Actions | None) -> tuple[Finding, ...]:
-    """Everything wrong with a document. Raises WorkflowError that names the file when it cannot be read at all."""
+    """All errors in a document. Raises WorkflowError that names the file when it cannot be read at all."""
     try:
         return findings_of(document, actions)
     except DialectError as error:
@@ -72,7 +72,7 @@ def findings_in(path: Path, document: Document, actions: Actions | None) -> tupl
 
 
 def require_no_errors_in(path: Path, findings: Iterable[Finding]) -> None:
-    """Raises WorkflowError with the errors of `validate` for a document that cannot run."""
+    """Raises WorkflowError with the errors of `validate` for an invalid document."""
     errors = [finding for finding in findings if finding.severity == "error"]
     if errors:
         raise WorkflowError(
@@ -83,7 +83,7 @@ def require_no_errors_in(path: Path, findings: Iterable[Finding]) -> None:
 
 
 def finding_lines(findings: Iterable[Finding]) -> Iterable[str]:
-    """`1. [CODE] (node=…, field=…) message`, and the suggestion below."""
+    """Findings as `1. [CODE] (node=…, field=…) message`, with the suggestion below."""
     for number, finding in enumerate(findings, 1):
         place = ", ".join(
             f"{name}={value}" for name, value in (("node", finding.node), ("field", finding.field)) if value
@@ -102,7 +102,7 @@ def _line(text: str) -> str:
 
 
 def note_line(note: ConversionNote) -> str:
-    """`~` converted differently, `!` lost, `·` a remark; then the place and the message."""
+    """A note on one line: `~` converted differently, `!` lost, `·` a remark; then the place and the message."""
     text = _("{place}: {problem}").format(place=note.place, problem=note.message) if note.place else note.message
     return clean(f"{_MARKS[note.level]} {text}").replace("\n", " ")
 
@@ -124,7 +124,7 @@ async def in_project(folder: Path, reference: str) -> InProject:
 
 
 async def asked_workflow(arguments: Namespace) -> Workflow:
-    """The workflow that a command is to work on. Raises FlowCabalError."""
+    """The workflow named by the arguments. Raises FlowCabalError."""
     if arguments.workflow:
         return (await in_project(arguments.document, arguments.workflow)).workflow
     _refuse_folder(arguments.document)

@@ -1,4 +1,4 @@
-"""The question whether texts may be sent to an embedding model, on the command line."""
+"""Settles on the command line whether texts may be sent to an embedding model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from flowcabal_tui.protocol.models import AnswerEmbeddings
 
 
 async def settle_embeddings(project: Project, arguments: Namespace) -> None:
-    """Passes on the flag. Raises EmbeddingsNotAgreed when the server is used and the user has not answered."""
+    """Applies the flag. Raises EmbeddingsNotAgreed when the server is used and the user has not answered."""
     if arguments.embeddings is not None:
         await project.carry_out(AnswerEmbeddings(arguments.embeddings == "yes"))
     elif arguments.knowledge and (asked := await project.models.embedding_question()) is not None:

@@ -33,7 +33,7 @@ _OF_A_NEW_RUN: Final = (
 
 
 def require_sense(arguments: Namespace) -> None:
-    """Raises BadArgument for flags of `run` of which one would be ignored for the other."""
+    """Raises BadArgument for combinations of `run` flags of which one would be ignored."""
     if not arguments.workflow and not arguments.resume:
         raise BadArgument(_("Which workflow?"), "", _("Name one, or give --resume RUN."))
     require_beside("--keep", bool(arguments.keep), wait=arguments.wait)
@@ -51,7 +51,7 @@ def require_sense(arguments: Namespace) -> None:
 
 
 async def request_of(project: Project, workflow: Workflow, arguments: Namespace) -> RunRequest:
-    """The run that flags ask for. Raises BadArgument or UnknownName."""
+    """The run request in the flags. Raises BadArgument or UnknownName."""
     return RunRequest(
         workflow=arguments.workflow,
         chapter=await chapter_at(project, arguments.chapter),
@@ -81,7 +81,7 @@ def _length(workflow: Workflow, length: int | None) -> dict[str, str]:
 
 
 def given_inputs(arguments: Namespace) -> dict[str, Any]:
-    """The inputs that flags give: `NAME=TEXT`, or `NAME:=JSON` for anything else. Raises BadArgument."""
+    """The inputs in the flags: `NAME=TEXT`, or `NAME:=JSON` for anything else. Raises BadArgument."""
     inputs = named_values(arguments.input)
     return inputs | ({"instruction": arguments.instruction} if arguments.instruction else {})
 
@@ -100,7 +100,7 @@ def named_values(flags: Iterable[str]) -> dict[str, Any]:
 
 
 def require_inputs(workflow: Workflow, given: Mapping[str, Any], targets: Collection[NodeId] = ()) -> None:
-    """Raises BadArgument that names every input which the workflow reads and which is not given."""
+    """Raises BadArgument with the names of all missing inputs of the workflow."""
     if missing := missing_inputs(workflow, given, targets):
         shown = " ".join(f"--input {name}=TEXT" for name in missing)
         raise BadArgument(

@@ -34,7 +34,7 @@ class FlowFile:
 
 @dataclass(frozen=True)
 class FlowFolder:
-    """The documents in the order of their names."""
+    """The documents, sorted by name."""
 
     path: Path
     files: tuple[FlowFile, ...]
@@ -42,7 +42,7 @@ class FlowFolder:
     """The readable documents, by id and by `id@version`."""
 
     def findings(self, file: FlowFile, actions: Actions | None) -> tuple[Finding, ...]:
-        """The errors of one document, checked together with the others. An unreadable document is one finding."""
+        """The errors of one document, checked together with the others. An unreadable document yields one finding."""
         if file.document is None:
             error = file.refused
             problem = f"{error.title} {error.detail}".strip() if error else ""
@@ -53,7 +53,8 @@ class FlowFolder:
             return (Finding(code="INVALID_SCHEMA", message=f"{error.title} {error.detail}".strip()),)
 
     def chosen(self, reference: str | None) -> Workflow:
-        """The flow of an id or `id@version`; without one, the only one that no other calls. Raises WorkflowError."""
+        """The workflow with an id or `id@version`; without one, the only one that no other calls. Raises
+        WorkflowError."""
         if refused := next((file.refused for file in self.files if file.refused), None):
             raise refused
         if reference is not None and reference in self.library:
@@ -74,12 +75,12 @@ class FlowFolder:
 
 
 def is_flow_folder(path: Path) -> bool:
-    """True for a folder that is no project folder."""
+    """True for a folder that is not a project folder."""
     return path.is_dir() and not (path / PROJECT_FILE).exists()
 
 
 def read_folder(path: Path) -> FlowFolder:
-    """The documents in a folder and in those below it; links are not followed. Raises WorkflowError."""
+    """The documents in a folder and its subfolders, without following links. Raises WorkflowError."""
     found = sorted(_documents(path))
     if not found:
         message = _("There is no flow in {folder}.").format(folder=path)

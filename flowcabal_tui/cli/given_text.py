@@ -1,4 +1,4 @@
-"""A text that is given by the name of its file, or by `-` on standard input."""
+"""A text given by the name of its file, or by `-` on standard input."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from flowcabal_tui.locale import _
 
 
 def text_from(source: Path) -> str:
-    """Raises BadArgument when it cannot be read as text."""
+    """The text of a file, or of standard input. Raises BadArgument when it cannot be read as text."""
     try:
         return sys.stdin.read() if str(source) == "-" else source.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -20,7 +20,7 @@ from flowcabal_tui.project.words import NODE_STATES, RUN_STATES, money
 
 
 async def runs(arguments: Namespace) -> int:
-    """The newest runs, or the nodes of one."""
+    """Prints the newest runs, or the nodes of one."""
     project = await Project.open(arguments.project, read_only=True)
     try:
         if arguments.run:
@@ -83,7 +83,7 @@ def _node(node: NodeTrace) -> tuple[object, ...]:
 
 
 async def replay(arguments: Namespace) -> int:
-    """The events of a run again, without a model; 1 if they do not lead to the state that the log folds to."""
+    """Prints the events of a run again, without a model; returns 1 if they do not lead to the state in the log."""
     project = await Project.open(arguments.project, read_only=True)
     try:
         run = await the_run(project, arguments.run)

@@ -1,4 +1,4 @@
-"""`impact`: the places that rest on a change of the book, listed, applied at once, and taken back."""
+"""`impact`: the places that depend on a change of the book: listing, applying at once, undoing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _BEFORE = 60
 
 
 async def impact(arguments: Namespace) -> int:
-    """The places in a line each, the most direct first; exit code 1 when nothing rests on the change."""
+    """Prints the places, one per line, the most direct first; returns 1 when nothing depends on the change."""
     if arguments.undo:
         return await _undo(arguments)
     asks, applied = arguments.patch is not None, None

@@ -1,4 +1,4 @@
-"""`import`, `bootstrap` and `references`: novels that are there already."""
+"""`import`, `bootstrap` and `references`: existing novels."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LONG_SECONDS: Final = 1.0
 
 
 async def import_(arguments: Namespace) -> int:
-    """Reads chapters from a file or folder into the book, or a reference book."""
+    """Imports chapters from a file or folder into the book, or adds a reference book."""
     require_beside("--dry-run", arguments.dry_run, json=arguments.json)
     require_beside("--as reference", arguments.kind == "reference", title=arguments.title)
     project = await opened(arguments, read_only=arguments.dry_run, knowledge=False)
@@ -140,7 +140,7 @@ async def _offered(project: Project) -> str:
 
 
 async def bootstrap(arguments: Namespace) -> int:
-    """Quotes, asks, reads. Returns 3 when the reading paused: the same command continues it."""
+    """Quotes, asks and reads. Returns 3 when the reading paused: the same command resumes it."""
     project = await opened(arguments, uses_models=not arguments.drop, knowledge=False)
     try:
         if arguments.drop:

@@ -18,7 +18,8 @@ LOOK_SECONDS = 0.25
 
 
 async def knowledge_decided(project: Project) -> str:
-    """Waits until the knowledge server is there, or will not come: then why; "" when it is there."""
+    """Waits until the knowledge server is ready or has failed; returns the reason for a failure, "" when it is
+    ready."""
     with suppress(TimeoutError):
         async with asyncio.timeout(KNOWLEDGE_SECONDS):
             while True:
@@ -30,7 +31,7 @@ async def knowledge_decided(project: Project) -> str:
 
 
 async def texts_taken(project: Project) -> int:
-    """Waits as long as the server takes texts; returns how many it does not have then."""
+    """Waits as long as the server accepts texts; returns the number of missing texts."""
     with suppress(TimeoutError):
         async with asyncio.timeout(KNOWLEDGE_SECONDS):
             while any(map(_is_due, await _owed(project))):  # noqa: ASYNC110  # they change on the engine's loop
@@ -49,7 +50,7 @@ def _is_due(task: BackgroundTask) -> bool:
 
 
 async def tell_what_the_server_lacks(project: Project) -> None:
-    """Waits until the server has the texts; else prints that the run does without it, or the number of missing
+    """Waits until the server has the texts; otherwise prints that the run does without it, or the number of missing
     texts."""
     absent = await knowledge_decided(project)
     owed = 0 if absent else await texts_taken(project)

@@ -28,7 +28,7 @@ _KINDS: tuple[EntityKind, ...] = get_args(EntityKind)
 
 
 async def names(arguments: Namespace) -> int:
-    """The names in a line each, after what the options change; exit code 1 when none fits."""
+    """Prints the names, one per line, after applying the options; returns 1 when none matches."""
     edits, defines = arguments.edit is not None, arguments.define is not None
     require_beside("--edit", edits, field=arguments.field, **{"as": arguments.as_kind})
     require_beside("--define", defines, base=arguments.base, fields=arguments.fields)

@@ -1,4 +1,4 @@
-"""Resolves names on the command line: a chapter, workflow, node or run; else an error with the existing ones."""
+"""Resolves names on the command line: a chapter, workflow, node or run; an error lists the existing ones."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _RUNS_SHOWN = 10
 
 
 async def chapter_at(project: Project, number: int | None) -> ChapterId | None:
-    """The chapter at a place in the story, if one is named. Raises UnknownName."""
+    """The chapter at a position of the story; None if no position is given. Raises UnknownName."""
     return None if number is None else await the_chapter(project, number)
 
 
 async def the_chapter(project: Project, number: int) -> ChapterId:
-    """The chapter at a place in the story. Raises UnknownName."""
+    """The chapter at a position of the story. Raises UnknownName."""
     chapters = await project.book.chapters()
     for chapter in chapters:
         if chapter.position == number:
@@ -34,7 +34,7 @@ async def the_chapter(project: Project, number: int) -> ChapterId:
 
 
 async def chapters_of(project: Project, places: tuple[int | None, int | None] | None) -> tuple[ChapterId, ...]:
-    """The chapters between two places of the story; () for all. Raises UnknownName."""
+    """The chapters between two positions of the story; () for all. Raises UnknownName."""
     if places is None:
         return ()
     first, last = places
@@ -48,7 +48,7 @@ async def chapters_of(project: Project, places: tuple[int | None, int | None] | 
 
 
 async def the_workflow(project: Project, reference: str) -> Workflow:
-    """The workflow of an id or id@version. Raises UnknownName."""
+    """The workflow with an id or id@version. Raises UnknownName."""
     try:
         return await project.workflows.get(reference)
     except UnknownName as error:
@@ -84,7 +84,7 @@ async def the_run(project: Project, name: str) -> RunId:
 
 
 async def require_nodes(paths: Iterable[str], workflow: Workflow, called: Callable[[str], Awaitable[Workflow]]) -> None:
-    """Raises UnknownName for a path that no node of a run can have, inside its nodes and called workflows too."""
+    """Raises UnknownName for a path that no node of a run can have, also inside its nodes and called workflows."""
     top = [node.id for node in workflow.nodes]
     for path in (path for path in paths if path.partition("/")[0] not in top):
         inner = await _inner(workflow, called)

@@ -1,4 +1,4 @@
-"""Notes on standard error about text of the writer's own."""
+"""Notes on standard error about the writer's own text."""
 
 from __future__ import annotations
 

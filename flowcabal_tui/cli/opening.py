@@ -1,4 +1,4 @@
-"""Opens the project of a command that writes, with the user's word on trust."""
+"""Opens the project of a writing command, with the user's answer about trust."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from flowcabal_tui.project.trust.service import not_confirmed
 
 
 async def opened(arguments: Namespace, *, uses_models: bool = False, **how: Any) -> Project:
-    """The project; `--trust` confirms it for this process. A restricted one is open for edits, and a note is printed.
+    """The project; `--trust` confirms it for this process. A restricted one can be edited, and a note is printed.
 
-    With `uses_models` it must be confirmed. Raises ProjectNotConfirmed, with all requests of the project, and the
+    With `uses_models`, it must be confirmed. Raises ProjectNotConfirmed, with all requests of the project, and the
     errors of `Project.open`; then nothing is open.
     """
     folder: Path = arguments.project

@@ -1,4 +1,4 @@
-"""`outline`: its parts with their chapters; the words of one; written and assigned by hand."""
+"""`outline`: its parts with their chapters, the text of one part, editing and assigning parts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _KINDS: Final = {"book": mark("book"), "volume": mark("volume"), "chapter": mark
 
 
 async def outline(arguments: Namespace) -> int:
-    """A line for each part, or the words of one, after applying the options; exit code 1 if there are none."""
+    """Prints a line for each part, or the text of one, after applying the options; returns 1 if there are none."""
     if arguments.progress:
         return await progress(arguments)
     changes = arguments.write is not None or arguments.assign is not None

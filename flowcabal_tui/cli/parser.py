@@ -1,4 +1,4 @@
-"""The command line's commands and arguments."""
+"""The commands and arguments of the command line."""
 
 from __future__ import annotations
 
@@ -381,7 +381,7 @@ def _bench(commands: argparse._SubParsersAction[Parser]) -> None:
 
 
 def knowledge_arguments(add: Callable[[str, str], argparse.ArgumentParser]) -> None:
-    """Adds `knowledge` with what it can do."""
+    """Adds `knowledge` with its subcommands."""
     named = add("knowledge", _("the knowledge server for search by meaning: install it, remove it"))
     commands = named.add_subparsers(dest="what", required=True, metavar=_("COMMAND"))
 

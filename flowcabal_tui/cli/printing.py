@@ -1,4 +1,4 @@
-"""Events for a terminal or a pipe."""
+"""Prints events to a terminal or a pipe."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Printer(Protocol):
 
 
 class JsonPrinter:
-    """One JSON object a line, as in the protocol."""
+    """Prints one JSON object per line, as in the protocol."""
 
     def __init__(self, out: TextIO | None = None) -> None:
         self._out = out or sys.stdout
@@ -65,10 +65,10 @@ class JsonPrinter:
         self._line({"type": "run:quote"} | to_plain(quote))
 
     def asks(self, question: Question, text: str) -> None:
-        """Prints nothing: the event `node:needs-human` is printed already."""
+        """Prints nothing: the event `node:needs-human` has been printed already."""
 
     def pauses(self) -> None:
-        """Prints nothing: the event `run:state` is printed already."""
+        """Prints nothing: the event `run:state` has been printed already."""
 
     def waits(self, questions: tuple[Question, ...]) -> None:
         self._line({"type": "run:waits", "questions": [to_plain(question) for question in questions]})
@@ -156,7 +156,7 @@ class PlainPrinter:
         self._say(words.format(n=len(quote.would_run), total=total, names=_(", ").join(quote.would_run)))
 
     def asks(self, question: Question, text: str) -> None:
-        """`text` is the subject of the question: printed, unless it has just been streamed."""
+        """Prints a question; its subject `text` is left out if it has just been streamed."""
         if text and not {(question.node, number) for number in question.attempts[-1:]} & self._shown:
             self._say(text)
         self._say(_("{node} waits for you: {reason}").format(node=question.node, reason=question.reason))
@@ -183,7 +183,7 @@ class PlainPrinter:
         )
 
     def heading(self, words: str) -> None:
-        """A line of its own, above the text that follows."""
+        """Prints a line of its own above the text that follows."""
         self._say(f"— {words}")
 
     def error(self, error: FlowCabalError) -> None:
@@ -196,7 +196,7 @@ def findings(evaluation: Evaluation) -> str:
 
 
 def advice(checked: OutputChecked) -> str:
-    """The advice on a kept text, which stays kept in any case."""
+    """The advice on a kept text, which has no effect on keeping it."""
     known = [_("Advice on kept version {n}:").format(n=checked.version), *_check_lines(checked.checks)]
     return "\n".join([*known, *(f"  {words}" for words in checked.advice)])
 

@@ -1,4 +1,4 @@
-"""Profiles and summaries: shown with their history, written by hand, pinned, taken, made again."""
+"""Profiles and summaries: showing with their history, writing, pinning, accepting, regenerating."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from flowcabal_tui.protocol.memory import PinProfile, RegenerateProfile, TakePro
 
 
 async def profile(arguments: Namespace) -> int:
-    """All profiles, one on each line; of one, its current state, history or diff, after applying the options."""
+    """Prints all profiles, one per line, or the current state, history or diff of one, after applying the options."""
     commands = _commands(arguments)
     project = await opened(arguments, read_only=not commands, knowledge=False)
     try:

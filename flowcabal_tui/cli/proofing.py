@@ -1,4 +1,4 @@
-"""Proofing without a model, and the scenes of a chapter: listed and changed."""
+"""Proofing without a model, and the scenes of a chapter: listing and editing."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _print(chapter: ProofedChapter) -> None:
 
 
 async def scenes(arguments: Namespace) -> int:
-    """Changes one scene where that is asked for, then lists the scenes of the chapter."""
+    """Edits one scene if requested, then lists the scenes of the chapter."""
     changes = _change(arguments)
     project = await (opened(arguments, knowledge=False) if changes else Project.open(arguments.project, read_only=True))
     try:

@@ -1,4 +1,4 @@
-"""Proposals of agents and rules: listed, confirmed, corrected, dropped, undone."""
+"""Proposals of agents and rules: listing, confirming, correcting, dropping, undoing."""
 
 from __future__ import annotations
 

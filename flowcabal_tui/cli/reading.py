@@ -1,4 +1,4 @@
-"""Commands that only look."""
+"""Commands that only read."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def task_rows(tasks: Sequence[BackgroundTask]) -> Iterator[tuple[object, ...]]:
 
 
 async def status(arguments: Namespace) -> int:
-    """Runs, open questions, background work, totals."""
+    """Prints runs, open questions, background work and totals."""
     project = await Project.open(arguments.project, read_only=True)
     try:
         runs, questions = await project.runs.summaries(10), await project.runs.questions()
@@ -90,7 +90,7 @@ async def status(arguments: Namespace) -> int:
 
 
 async def chapters(arguments: Namespace) -> int:
-    """The chapters in story order, or those that were deleted; with `--add` makes one first."""
+    """Lists the chapters in story order, or the deleted ones; `--add` first adds one."""
     require_beside("--add", arguments.add is not None, at=arguments.at, volume=arguments.volume)
     if arguments.add is not None:
         await add_chapter(arguments, AddChapter(arguments.add, arguments.volume, arguments.at))
@@ -114,7 +114,7 @@ async def chapters(arguments: Namespace) -> int:
 
 
 async def workflows(arguments: Namespace) -> int:
-    """The newest version of each workflow; with `--add` stores a document or an example first."""
+    """Lists the newest version of each workflow; `--add` first stores a document or an example."""
     if arguments.add:
         await add_workflow(arguments, arguments.add)
     project = await Project.open(arguments.project, read_only=True)

@@ -1,4 +1,4 @@
-"""`revise`: a chapter or some of its paragraphs rewritten by the model, and the writer's word on each paragraph."""
+"""`revise`: has the model rewrite a chapter or some of its paragraphs; the writer decides each paragraph."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOST: Final = 1_000
 
 
 async def revise(arguments: Namespace) -> int:
-    """Asks for a rewrite, decides one, or lists those that wait; exit code 1 when there is none or nobody agreed."""
+    """Requests a rewrite, decides one, or lists waiting ones; returns 1 when there is none or nobody agreed."""
     asks = arguments.instruction is not None or arguments.findings is not None
     require_beside("--instruction", asks, paragraphs=arguments.paragraphs, yes=arguments.yes)
     require_beside("--take", arguments.take is not None, only=arguments.only)

@@ -28,7 +28,7 @@ _NAMES: Final = re.compile("[,，、]")
 
 
 async def lock(arguments: Namespace) -> int:
-    """Locks or unlocks chapters and lists those that are locked; exit code 1 when `lock` finds none to list."""
+    """Locks or unlocks chapters and lists the locked ones; returns 1 when `lock` has none to list."""
     changes = arguments.chapters is not None
     project = await opened(arguments, read_only=not changes, knowledge=False)
     try:
@@ -50,7 +50,7 @@ async def lock(arguments: Namespace) -> int:
 
 
 async def passes(arguments: Namespace) -> int:
-    """The passes with their progress, or the chapters of one, after applying the options."""
+    """Prints the passes with their progress, or the chapters of one, after applying the options."""
     ticks = arguments.tick or arguments.untick
     require_beside("--tick", bool(ticks), item=arguments.item)
     changes = _changes(arguments)

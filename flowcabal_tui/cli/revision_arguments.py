@@ -11,7 +11,7 @@ from flowcabal_tui.locale import _
 
 
 def comments_arguments(listed: argparse.ArgumentParser) -> None:
-    """The comments to list, and the changes of some."""
+    """Adds the arguments: the comments to list, and the changes to some."""
     words = _("only the chapters at these places: 7, 7..9, 7.. or ..9")
     listed.add_argument("--chapter", type=chapters_between, metavar="N..M", help=words)
     states = ("open", "resolved", "lost", "all")
@@ -33,7 +33,7 @@ def comments_arguments(listed: argparse.ArgumentParser) -> None:
 
 
 def lock_arguments(command: argparse.ArgumentParser, *, locks: bool) -> None:
-    """The chapters to lock; `lock` without any lists the locked ones."""
+    """Adds the arguments: the chapters to lock; `lock` without any lists the locked ones."""
     words = _("the chapters at these places: 7, 7..9, 7.. or ..9; without any, the locked ones are listed")
     needed = _("the chapters at these places: 7, 7..9, 7.. or ..9")
     command.add_argument(
@@ -43,7 +43,7 @@ def lock_arguments(command: argparse.ArgumentParser, *, locks: bool) -> None:
 
 
 def passes_arguments(command: argparse.ArgumentParser) -> None:
-    """The pass to show, and the changes or ticks before."""
+    """Adds the arguments: the pass to show, and the changes or ticks before."""
     command.add_argument("name", nargs="?", metavar=_("PASS"), help=_("one of them, by its id: its chapters"))
     chapters = _("the chapters at these places: 7, 7..9, 7.. or ..9")
     command.add_argument(
@@ -66,7 +66,7 @@ def passes_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def revise_arguments(command: argparse.ArgumentParser) -> None:
-    """The text to rewrite, or the rewrite to decide on."""
+    """Adds the arguments: the text to rewrite, or the rewrite to decide."""
     command.add_argument("--chapter", type=whole, metavar="N", help=_("the chapter at this place"))
     words = _("only these of its paragraphs: 7, 7..9, 7.. or ..9")
     command.add_argument("--paragraphs", type=chapters_between, metavar="N..M", help=words)

@@ -9,7 +9,7 @@ from flowcabal_tui.locale import _
 
 
 def run_arguments(run: argparse.ArgumentParser) -> None:
-    """A workflow, and how it is run."""
+    """Adds the arguments of a run: the workflow and the options."""
     run.add_argument("project", type=path, metavar=_("PROJECT"), help=_("the project's folder"))
     run.add_argument("workflow", nargs="?", metavar=_("WORKFLOW"), help=_("id or id@version"))
     run.add_argument("--resume", metavar=_("RUN"), help=_("continue a run whose process ended"))
@@ -57,7 +57,7 @@ def run_arguments(run: argparse.ArgumentParser) -> None:
 
 
 def inputs_arguments(command: argparse.ArgumentParser) -> None:
-    """The inputs of a run."""
+    """Adds the arguments for the inputs of a run."""
     command.add_argument("--instruction", metavar=_("TEXT"), default="", help=_("your instructions for this chapter"))
     message = _("a value for {{input.NAME}}: a text, or with NAME:=JSON a number, true, a list or an object")
     command.add_argument("--input", action="append", default=[], metavar="NAME=TEXT", help=message)

@@ -87,7 +87,7 @@ async def run(arguments: Namespace) -> int:
 
 
 async def execute(arguments: Namespace) -> int:
-    """`run`, where the workflow may be a document of any form that is read: the project then has it."""
+    """Like `run`, for a document in any readable form, which is stored in the project."""
     if arguments.workflow and not arguments.resume and Path(arguments.workflow).suffix in SUFFIXES:
         arguments.workflow = await stored_document(arguments, Path(arguments.workflow))
     return await run(arguments)
@@ -123,7 +123,7 @@ async def _request_of(project: Project, command: RunWorkflow | ResumeRun) -> Run
 
 
 async def decide(arguments: Namespace) -> int:
-    """Answers a waiting question; the run continues in this process. A suggestion is decided with the same command."""
+    """Answers a waiting question; the run continues in this process. Also decides suggestions of builds."""
     if arguments.question.startswith("build-"):
         from flowcabal_tui.cli import building
 
@@ -144,7 +144,7 @@ async def decide(arguments: Namespace) -> int:
 
 
 async def follow_run(project: Project, run: RunId) -> int:
-    """Prints the further events of a run; returns its exit code."""
+    """Prints further events of a run; returns its exit code."""
     return await _Session(project, PlainPrinter(moving=False), Answers({}), reads_commands=False).follow(run, None)
 
 

@@ -1,4 +1,4 @@
-"""`open` and `demo`: the screen. Imports it last, and a project only when one is opened."""
+"""`open` and `demo`: start the screen. The screen is imported last, and a project only when one is opened."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def _written(write: Callable[[], T]) -> T:
 
 
 async def demo_project(folder: Path | None, language: str | None, *, fresh: bool) -> Path:
-    """The demo's folder, made if it is missing; with `fresh` made again. Raises FlowCabalError."""
+    """The demo's folder, created if it is missing; with `fresh`, created again. Raises FlowCabalError."""
     from flowcabal_tui.project import create_demo
 
     code = "zh" if (language or use_language(None)).startswith("zh") else "en"

@@ -1,4 +1,5 @@
-"""The command line of `open` and `demo`, read without the arguments of other commands: the screen appears sooner."""
+"""The command line of `open` and `demo`, parsed without the arguments of other commands, so that the screen appears
+sooner."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ def top_parser() -> tuple[Parser, Commands]:
 
 
 def add_open(commands: Commands) -> None:
-    """`open`."""
+    """Adds `open`."""
     words = _("open the screen, with a project or at home")
     opened = commands.add_parser("open", help=words, description=words)
     opened.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"))
@@ -34,7 +35,7 @@ def add_open(commands: Commands) -> None:
 
 
 def add_demo(commands: Commands) -> None:
-    """`demo`."""
+    """Adds `demo`."""
     words = _("a sample novel with the offline model: no key, no network")
     demo = commands.add_parser("demo", help=words, description=words)
     demo.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"), help=_("where to create it"))
@@ -43,7 +44,7 @@ def add_demo(commands: Commands) -> None:
 
 
 def screen_parser() -> Parser:
-    """Knows `open` and `demo` only."""
+    """A parser for `open` and `demo` only."""
     top, commands = top_parser()
     add_open(commands)
     add_demo(commands)

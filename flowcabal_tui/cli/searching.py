@@ -1,4 +1,4 @@
-"""Words found in the whole project, and where the lines of a chapter come from."""
+"""Searches the whole project, and finds the origin of a chapter's lines."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LINE = 60
 
 
 async def search(arguments: Namespace) -> int:
-    """The best places of each kind; 1 when there is none."""
+    """Prints the best places of each kind; returns 1 when there are none."""
     project = await Project.open(arguments.project, read_only=True)
     try:
         answer = await project.book.search(arguments.query, tuple(arguments.kind) or SEARCH_KINDS, arguments.limit)
@@ -39,8 +39,8 @@ async def search(arguments: Namespace) -> int:
 
 
 async def actions(arguments: Namespace) -> int:
-    """The actions that a project may use, with `--search` those that match by words and by meaning: 1 when none
-    does."""
+    """Prints the actions of a project, with `--search` only those that match by words and by meaning; returns 1 when
+    none does."""
     project = await Project.open(arguments.project, read_only=True)
     try:
         rows = await project.workflows.actions(arguments.search)
@@ -77,7 +77,7 @@ def _marked(hit: SearchHit) -> str:
 
 
 async def blame(arguments: Namespace) -> int:
-    """Every line with the version, run and node that brought it; of one line, all that is known."""
+    """Prints every line with the version, run and node that introduced it; for one line, all details."""
     project = await Project.open(arguments.project, read_only=True)
     try:
         chapter = await the_chapter(project, arguments.chapter)

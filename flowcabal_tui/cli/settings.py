@@ -24,7 +24,7 @@ from flowcabal_tui.settings.screen import load_screen
 
 
 async def doctor(arguments: Namespace) -> int:
-    """Examines models, keys, knowledge server, terminal and disk; 1 if something that is needed fails."""
+    """Examines models, keys, knowledge server, terminal and disk; returns 1 if a required part fails."""
     if arguments.fetch_vocabulary:
         if arguments.project is None:
             raise SettingsError(_("Name the project whose writing model's tokens are to be counted."))

@@ -1,4 +1,4 @@
-"""`simulate`: a workflow run without a model, a network or a project."""
+"""`simulate`: runs a workflow without a model, a network or a project."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from flowcabal_tui.locale import _
 
 
 def proposals_arguments(listed: argparse.ArgumentParser) -> None:
-    """The rows to list, and the writer's decisions on some."""
+    """Adds the arguments: the rows to list, and the writer's decisions on some."""
     listed.add_argument("--chapter", type=whole, metavar="N", help=_("only of the chapter at this place"))
     listed.add_argument(
         "--state",
@@ -42,7 +42,7 @@ def proposals_arguments(listed: argparse.ArgumentParser) -> None:
 
 
 def findings_arguments(found: argparse.ArgumentParser) -> None:
-    """The findings to list, and the writer's decisions on some."""
+    """Adds the arguments: the findings to list, and the writer's decisions on some."""
     _chapters(found)
     states = ("new", "later", "decided", "resolved", "all")
     found.add_argument("--state", choices=states, default="new", help=_("list only those in this state"))
@@ -70,7 +70,7 @@ def findings_arguments(found: argparse.ArgumentParser) -> None:
 
 
 def check_chapters_arguments(check: argparse.ArgumentParser) -> None:
-    """The chapters to check, by rule or also by a model."""
+    """Adds the arguments: the chapters to check, and whether a model checks them too."""
     _chapters(check)
     check.add_argument("--model", action="store_true", help=_("also with the agents' model; costs money"))
     add_yes(check)
@@ -78,7 +78,7 @@ def check_chapters_arguments(check: argparse.ArgumentParser) -> None:
 
 
 def impact_arguments(impact: argparse.ArgumentParser) -> None:
-    """The change to examine, and whether it is applied."""
+    """Adds the arguments: the change to examine, and whether it is applied."""
     one = impact.add_mutually_exclusive_group(required=True)
     one.add_argument("--name", metavar=_("OLD"), help=_("rename this name; needs --to"))
     one.add_argument("--chapter", type=whole, metavar="N", help=_("the edited chapter at this place"))
@@ -170,7 +170,7 @@ def _scenes(scenes: argparse.ArgumentParser) -> None:
 
 
 def export_arguments(exported: argparse.ArgumentParser) -> None:
-    """The file, and the layout of a platform."""
+    """Adds the arguments: the file, and the layout of a platform."""
     words = _("its suffix gives the format: {formats}").format(formats=" ".join(EXPORT_FORMATS))
     exported.add_argument("target", type=path, metavar=_("FILE"), help=words)
     exported.add_argument("--comments", action="store_true", help=_("with the open comments; not for epub"))
@@ -186,7 +186,7 @@ def _chapters(command: argparse.ArgumentParser) -> None:
 
 
 def outline_arguments(outline: argparse.ArgumentParser) -> None:
-    """The part or chapter to show or write, and the assignment of parts to chapters."""
+    """Adds the arguments: the part or chapter to show or write, and the assignment of parts to chapters."""
     one = outline.add_mutually_exclusive_group()
     one.add_argument("--chapter", type=whole, metavar="N", help=_("the text for the chapter at this place"))
     one.add_argument("--part", metavar=_("PART"), help=_("the text of this part: its number in the list, or its title"))
@@ -205,7 +205,7 @@ def outline_arguments(outline: argparse.ArgumentParser) -> None:
 
 
 def ask_arguments(command: argparse.ArgumentParser) -> None:
-    """The question, the texts sent with it, and the conversation that it continues."""
+    """Adds the arguments: the question, the texts sent with it, and the conversation that it continues."""
     command.add_argument("project", type=path, metavar=_("PROJECT"), help=_("the project's folder"))
     command.add_argument("question", metavar=_("QUESTION"), help=_("a question about the book, in your own words"))
     chapter = _("send the text of this chapter with it; may be given again")
@@ -216,7 +216,7 @@ def ask_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def candidate_arguments(compared: argparse.ArgumentParser) -> None:
-    """The candidates to compare, and the writer's decision."""
+    """Adds the arguments: the candidates to compare, and the writer's decision."""
     words = _("a comparison or a waiting question; without one, what can be compared is listed")
     compared.add_argument("comparison", nargs="?", metavar=_("COMPARISON"), help=words)
     compared.add_argument(

@@ -1,7 +1,7 @@
 """All output of the command line: removes control sequences, so that no text can command the terminal.
 
-Titles, settings, rows and model text may be a stranger's. `domain.text.clean` removes control sequences, bidirectional
-overrides and invisible marks; in JSON they are escaped, so that nothing is lost.
+Titles, settings, rows and model text may come from a stranger. `domain.text.clean` removes control sequences,
+bidirectional overrides and invisible marks; in JSON they are escaped, so that nothing is lost.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _BACK_TO_START: Final = "\r\x1b[K"
 
 
 def say(*words: object, sep: str = " ", end: str = "\n", file: TextIO | None = None, flush: bool = False) -> None:
-    """Prints like `print`, to standard output where no `file` is named."""
+    """Prints like `print`, by default to standard output."""
     print(clean(sep.join(map(str, words)) + end), end="", file=file, flush=flush)
 
 
 def say_row(cells: Iterable[object], file: TextIO | None = None) -> None:
-    """Prints one line of a table: cells between tabs, each on one line."""
+    """Prints one line of a table: cells separated by tabs, without line breaks."""
     say("\t".join(clean_line(str(cell)) for cell in cells), file=file)
 
 
@@ -37,21 +37,22 @@ def say_json(value: Any, *, indent: int | None = None, file: TextIO | None = Non
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:
-    """JSON in which every character that a terminal may obey is escaped."""
+    """JSON in which every control character of a terminal is escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     return _HARMFUL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def say_over(words: str, file: TextIO | None = None) -> None:
-    """Replaces the line of a terminal that was printed last by this one; "" only takes it away."""
+    """Replaces the last printed line of a terminal; "" only removes it."""
     print(_BACK_TO_START + clean_line(words), end="", file=file, flush=True)
 
 
 def give_bytes(content: bytes) -> None:
-    """Writes binary content to standard output, which must not be a terminal."""
+    """Writes binary content to standard output. Refuses a terminal."""
     sys.stdout.buffer.write(content)
 
 
 def say_trace(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Replaces `sys.excepthook`, with cleaned text: the message of an error may contain a stranger's words."""
+    """Replacement for `sys.excepthook` with cleaned text, since the message of an error may contain a stranger's
+    words."""
     say("".join(traceback.format_exception(kind, error, trace)), end="", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""`trust`: what a project may send, spend and run, and the user's answer; and the requests of imported documents."""
+"""`trust`: the requests of a project, and the user's answer; also lists the requests of imported documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that care for a book and its file: delete, undelete, rebuild, purge, backup, restore."""
+"""Commands that maintain a book and its file: delete, undelete, rebuild, purge, backup, restore."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PURGE_SECONDS = 10.0
 
 
 async def rebuild(arguments: Namespace) -> int:
-    """Makes derived texts again and waits for them; 1 when a step failed or the server did not start."""
+    """Regenerates derived texts and waits for them; returns 1 when a step failed or the server did not start."""
     project = await opened(
         arguments,
         read_only=arguments.dry_run,
@@ -115,7 +115,7 @@ def _print_progress(project: Project) -> None:
 
 
 async def delete(arguments: Namespace) -> int:
-    """Takes a text out of the book, or brings it back, and waits until the memory has followed."""
+    """Removes a text from the book, or restores it, and waits until the memory is up to date."""
     back = arguments.command == "undelete"
     project = await opened(arguments, knowledge=False)
     try:
@@ -137,9 +137,9 @@ async def delete(arguments: Namespace) -> int:
 
 
 async def purge(arguments: Namespace) -> int:
-    """Takes a text out for good, when its name was typed or `--yes` was given.
+    """Purges a text after its name was typed, or with `--yes`.
 
-    Returns 1 when it was not, 3 when the purge is finished later.
+    Returns 1 when it was not confirmed, 3 when the purge will finish later.
     """
     project = await opened(arguments, read_only=arguments.dry_run, knowledge=False)
     try:
@@ -228,7 +228,7 @@ async def _named(project: Project, text: str, *, deleted: bool = False) -> tuple
 
 
 async def backup(arguments: Namespace) -> int:
-    """Writes a backup; the project may be open elsewhere meanwhile."""
+    """Writes a backup; meanwhile, the project may be open in another process."""
     project = await Project.open(arguments.project, read_only=True)
     try:
         manifest = await project.book.back_up(arguments.target)

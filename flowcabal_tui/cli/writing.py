@@ -23,7 +23,7 @@ from flowcabal_tui.settings.user_file import load_user
 
 
 async def new(arguments: Namespace) -> int:
-    """Makes a project folder."""
+    """Creates a project folder."""
     folder = arguments.project.expanduser()
     models = ModelsSettings(user=OFFLINE, agent=OFFLINE) if arguments.offline else load_user().models
     await create_project(
@@ -37,7 +37,7 @@ async def new(arguments: Namespace) -> int:
 
 
 async def export(arguments: Namespace) -> int:
-    """Writes the book; the file's ending determines the format."""
+    """Exports the book; the suffix of the file determines the format."""
     project = await Project.open(arguments.project, read_only=True)
     try:
         if arguments.platform:
@@ -99,7 +99,7 @@ async def _set_tags(arguments: Namespace) -> None:
 
 
 async def keep(arguments: Namespace) -> int:
-    """Keeps an output in the memory of the book; without a run lists the kept ones, with their ids."""
+    """Keeps an output in the memory of the book; without a run, lists the kept ones with their ids."""
     if arguments.set_tags is not None:
         await _set_tags(arguments)
     if not arguments.run:

@@ -22,10 +22,10 @@ TEMPLATE_ORDER: Final = ("chapter", "quick-draft", "outline", "rewrite")
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A short novel with its notes, up to the chapter that is to be written next.
+    """A short novel with its notes, up to the next chapter to write.
 
-    `instruction` is what the writer wishes for that chapter. The outline's beats for it contradict one
-    fact of an earlier chapter, so that the check has something to find.
+    `instruction` is the writer's instruction for that chapter. The outline's beats for it contradict one fact of an
+    earlier chapter, so that the check has something to find.
     """
 
     language: BookLanguage
@@ -70,7 +70,7 @@ def sample(language: str) -> Sample:
 
 @cache
 def templates(language: str) -> tuple[Workflow, ...]:
-    """The workflow templates with prompts in `language`, the one for a whole chapter first."""
+    """The workflow templates with prompts in `language`; the one for a whole chapter is first."""
     documents = [
         Workflow.model_validate_json(item.read_text(encoding="utf-8"))
         for item in _folder(book_language(language), "templates")

@@ -1,7 +1,7 @@
 """A seeded novel of any length with known facts: states by chapter, knowers of secrets, names of people.
 
-Prose of drawn sentences, with changing states, secrets and their knowers planted in it, each as one sentence. It
-measures the memory: the content of a context is compared with the facts before a chapter.
+The prose consists of randomly drawn sentences, into which changing states, secrets and their knowers are planted, each
+as one sentence. It measures the memory: the content of a context is compared with the facts before a chapter.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ class Chronicle:
 
 
 def chronicle(words: int, seed: int, language: BookLanguage) -> Chronicle:
-    """About so many words (characters in Chinese). The same arguments give the same novel on every machine."""
+    """A novel of about `words` words (characters in Chinese). The same arguments give the same novel on every
+    machine."""
     return _Writer(words, seed, language).write()
 
 

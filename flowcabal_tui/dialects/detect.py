@@ -1,4 +1,4 @@
-"""A document of any form: its dialect, its workflow, the findings of its own rules, and its conversion."""
+"""Handles a document of any form: its dialect, its workflow, the findings of its own rules, and its conversion."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OURS: Final = frozenset(("kind", "params"))
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document as it was parsed; `value` is cleaned of control characters."""
+    """A parsed document; `value` is cleaned of control characters."""
 
     text: str
     value: Any
@@ -57,7 +57,7 @@ def recognised(text: str) -> Document:
 
 
 def dialect_of(value: Any) -> Dialect | None:
-    """The dialect of a document; None when it is no workflow."""
+    """The dialect of a document; None when it is not a workflow."""
     nodes = value.get("nodes") if isinstance(value, Mapping) else None
     if isinstance(nodes, Mapping):
         return "flowcabal"
@@ -99,7 +99,7 @@ def converted(document: Document) -> Conversion:
 def findings_of(
     document: Document, actions: Actions | None = None, *, library: Mapping[str, Workflow] | None = None
 ) -> tuple[Finding, ...]:
-    """Everything wrong with a document: by its own dialect's rules, in its terms; if it keeps those, by ours.
+    """All errors of a document: by its own dialect's rules, in its terms; if there are none, by ours.
 
     `library` holds the workflows that it may call, by every reference; None: not checked.
 

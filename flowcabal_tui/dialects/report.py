@@ -34,7 +34,7 @@ class Conversion:
 
 
 class DialectError(WorkflowError):
-    """A document that cannot be read; `line` and `column` count from 1, 0 where there are none."""
+    """A document that cannot be read; `line` and `column` count from 1, 0 if unknown."""
 
     def __init__(self, title: str, detail: str = "", advice: str = "", *, line: int = 0, column: int = 0) -> None:
         where = _("line {line}, column {column}").format(line=line, column=column) if line else ""

@@ -1,4 +1,4 @@
-"""The second half of a layered drawing: the order of nodes within a layer, and their x."""
+"""The second half of a layered drawing: the order of nodes within a layer, and their x coordinates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STRAIGHT = 5000.0
 
 
 def ordered(layers: Sequence[Sequence[int]], edges: Mapping[Pair, Shifts]) -> list[list[int]]:
-    """The layers with few crossings: barycentre sweeps down and up, the best of them kept."""
+    """The layers with few crossings: the best result of barycentre sweeps down and up."""
     above, below = _neighbours(edges)
     best = current = [list(layer) for layer in layers]
     fewest = crossings(best, below)

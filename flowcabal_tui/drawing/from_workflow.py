@@ -1,4 +1,4 @@
-"""The drawing of a workflow document, whole or broken: unknown kinds and references that lead nowhere are drawn too."""
+"""The drawing of a workflow document, valid or not: unknown kinds and dangling references are drawn too."""
 
 from __future__ import annotations
 

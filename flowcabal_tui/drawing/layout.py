@@ -1,4 +1,4 @@
-"""The coordinates of a drawing: each frame is laid out on its own, then placed in its surroundings as a box."""
+"""The coordinates of a drawing: each frame is laid out by itself, then placed in its surroundings as a box."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LOOP: Final = 16.0
 
 
 def shown(node: DrawnNode) -> tuple[str, str, tuple[str, ...]]:
-    """Title, kind and lines as they are drawn: one line each, cropped to the widest box."""
+    """Title, kind and lines in displayed form: one line each, cropped to the widest box."""
     lines = [crop(one_line(line), LINE_SIZE, _MOST_TEXT) for line in node.lines]
     if len(lines) > _MOST_LINES:
         lines = [*lines[: _MOST_LINES - 1], f"… +{len(lines) - _MOST_LINES + 1}"]
@@ -36,7 +36,7 @@ def shown(node: DrawnNode) -> tuple[str, str, tuple[str, ...]]:
 
 
 def shown_label(edge: DrawnEdge) -> str:
-    """The label of an edge as it is drawn."""
+    """The displayed label of an edge."""
     return crop(one_line(edge.label), LABEL_SIZE, _MOST_LABEL)
 
 

@@ -42,7 +42,7 @@ class DrawnArrow:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """Top left corner of each item, and for each link its points and where its label's centre is."""
+    """The top left corner of each item, and for each link its points and the centre of its label."""
 
     corners: tuple[Point, ...]
     paths: tuple[tuple[Point, ...], ...]

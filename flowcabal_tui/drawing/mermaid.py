@@ -1,4 +1,4 @@
-"""A drawing as a Mermaid flowchart: ids are made here, so no text of the document is ever read as syntax."""
+"""A drawing as a Mermaid flowchart. Ids are generated, so that no text of the document is interpreted as syntax."""
 
 from __future__ import annotations
 

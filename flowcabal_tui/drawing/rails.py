@@ -1,7 +1,7 @@
-"""Rails for a graph, as `git log --graph` draws them, from the first node down: pure, linear.
+"""Rails for a graph, as `git log --graph` draws them, from the first node down; pure, in linear time.
 
-A lane belongs to a node from its own row until the row of its last child. A row costs at most
-`MAX_LANES` and its own parents; lanes beyond are counted but drawn as one `…`.
+A lane belongs to a node from its own row until the row of its last child. A row costs at most `MAX_LANES` and its own
+parents; lanes beyond are counted but drawn as one `…`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PLAIN_RAILS: Final = str.maketrans("│─├┤└┘┼┴…", "|-++`'++~")
 
 @dataclass(frozen=True, slots=True)
 class RailRow:
-    """The rails of one row, two cells a lane; exactly one of them is `NODE_SIGN`."""
+    """The rails of one row, two cells per lane; exactly one of them is `NODE_SIGN`."""
 
     node: str
     cells: str

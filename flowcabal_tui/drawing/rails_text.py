@@ -15,9 +15,9 @@ _FRAME_SIGN: Final = "◆"
 
 
 def rails_text(drawing: Drawing, *, plain: bool = False) -> str:
-    """One line a node, sources above targets; `plain` keeps to ASCII but for the names.
+    """One line per node, sources above targets; `plain` uses ASCII except for names.
 
-    Arrows that run upward (circles) are named at the end of the line: rails run down only.
+    Arrows that lead upwards (cycles) are named at the end of the line, because rails only lead down.
     """
     order = reading_order(drawing)
     place = {node: at for at, node in enumerate(order)}

@@ -1,4 +1,4 @@
-"""The first half of a layered drawing (Sugiyama, Tagawa and Toda 1981): circles cut, nodes put into layers."""
+"""The first half of a layered drawing (Sugiyama, Tagawa and Toda 1981): removes cycles and assigns layers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Pair = tuple[int, int]
 
 
 def backward(count: int, pairs: Sequence[Pair]) -> set[Pair]:
-    """Pairs that close a circle when the graph is walked depth first from node 0 on; loops are among them."""
+    """The pairs that close a cycle in a depth-first walk from node 0 on; loops are among them."""
     following: list[list[int]] = [[] for _ in range(count)]
     for source, target in pairs:
         following[source].append(target)
@@ -36,7 +36,7 @@ def backward(count: int, pairs: Sequence[Pair]) -> set[Pair]:
 
 
 def topological(count: int, pairs: Sequence[Pair]) -> list[int]:
-    """All nodes, sources before targets, else by number. The pairs must have no circle."""
+    """All nodes, sources before targets, otherwise by number. The pairs must not contain a cycle."""
     following: list[list[int]] = [[] for _ in range(count)]
     missing = [0] * count
     for source, target in pairs:
@@ -57,7 +57,8 @@ def topological(count: int, pairs: Sequence[Pair]) -> list[int]:
 def ranks(pins: Sequence[int], pairs: Sequence[Pair], spans: Sequence[int], limit: int) -> list[int]:
     """The layer of each node: after its sources by at least the pair's span, at most `limit` nodes in one layer.
 
-    `pins`: -1 puts a node in the first layer and 1 in the last, alone with others of its sort; 0 anywhere between.
+    `pins`: -1 puts a node in the first layer and 1 in the last, together only with nodes of the same pin; 0 anywhere
+    between.
     """
     count = len(pins)
     order = topological(count, pairs)

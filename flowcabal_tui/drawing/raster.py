@@ -1,4 +1,4 @@
-"""A drawing as PNG or JPEG, made from its SVG by resvg; text in the fonts of the system."""
+"""A drawing as PNG or JPEG, rendered from its SVG by resvg, with the fonts of the system."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _UNSEEN: Final = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf", "Mn", "Me"})
 
 
 class PictureError(FlowCabalError):
-    """A picture that cannot be made here: a package or a font is missing."""
+    """A picture that cannot be rendered because a package or a font is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Fonts:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """`data` in the format asked for; `scale` as it came out; `missing` symbols are drawn as `?`."""
+    """`data` in the requested format; `scale` is the actual scale; `missing` symbols are drawn as `?`."""
 
     data: bytes
     width: int
@@ -52,10 +52,10 @@ class Picture:
 def picture(
     drawing: Drawing, as_format: Format = "png", *, dark: bool = False, scale: float = 2.0, fonts: Fonts | None = None
 ) -> Picture:
-    """The drawing in pixels, `scale` pixels for one of the SVG, less if the picture would be beyond 40 megapixels.
+    """The drawing in pixels: `scale` pixels per SVG unit, fewer if the picture would exceed 40 megapixels.
 
-    Raises PictureError if the packages for it are not installed, or if no font has the letters (Chinese, say) that the
-    drawing needs. Symbols without a glyph are replaced and reported.
+    Raises PictureError if a package is missing, or if no font has the letters of the drawing (Chinese, say). Symbols
+    without a glyph are replaced and reported.
     """
     _packages()
     fonts = fonts or Fonts()

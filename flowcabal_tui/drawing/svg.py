@@ -1,4 +1,4 @@
-"""A drawing as SVG: plain shapes and text, no script, no style sheet, nothing that is fetched."""
+"""A drawing as SVG: plain shapes and text, without scripts, style sheets or external resources."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ DARK: Final = Theme(
 
 
 def svg(drawing: Drawing, *, dark: bool = False) -> str:
-    """The whole picture as an SVG document."""
+    """The picture as an SVG document."""
     return svg_of(lay_out(drawing), DARK if dark else LIGHT)
 
 
 def svg_of(layout: Layout, theme: Theme) -> str:
-    """A layout as an SVG document: frames first, then arrows, labels, boxes and the heads of frames."""
+    """A layout as an SVG document: frames first, then arrows, labels, boxes and the headers of frames."""
     width, height = f"{layout.width:.0f}", f"{layout.height:.0f}"
     frames = [box for box in layout.boxes if box.is_frame]
     parts = [
@@ -85,7 +85,7 @@ def svg_of(layout: Layout, theme: Theme) -> str:
 
 
 def kind_colour(kind: str, theme: Theme) -> str:
-    """The same kind has the same colour in every picture."""
+    """The colour of a kind, the same in every picture."""
     return theme.kinds[crc32(kind.encode("utf-8", "replace")) % len(theme.kinds)]
 
 

@@ -13,7 +13,7 @@ _XML_FORBIDDEN: Final = str.maketrans("", "", "\ufffe\uffff")
 
 
 def one_line(text: str) -> str:
-    """`text` without control characters, on one line, free of characters that XML cannot contain."""
+    """`text` on one line, without control characters and characters that XML cannot contain."""
     return " ".join(clean(text).translate(_XML_FORBIDDEN).split())
 
 

@@ -1,4 +1,4 @@
-"""The content of a drawing, and its layout."""
+"""Values for the content of a drawing and its layout."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Point = tuple[float, float]
 class DrawnNode:
     """A box. `group` is the id of the node whose frame contains it; a node that is a group is drawn as a frame.
 
-    A `missing` one is referred to but does not exist.
+    A `missing` node is referenced but does not exist.
     """
 
     id: str
@@ -34,9 +34,9 @@ class DrawnEdge:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A graph to be drawn; circles are allowed, for a broken document is looked at too.
+    """A graph to draw; cycles are permitted, because invalid documents are drawn too.
 
-    Raises ValueError if an id comes twice, an edge or a group names no node, or groups contain each other.
+    Raises ValueError for duplicate ids, an edge or a group without a node, or groups that contain each other.
     """
 
     nodes: tuple[DrawnNode, ...]
@@ -54,11 +54,11 @@ class Drawing:
 
     @property
     def groups(self) -> frozenset[str]:
-        """The nodes that hold others."""
+        """The nodes that contain others."""
         return frozenset(node.group for node in self.nodes if node.group is not None)
 
     def paths(self) -> Mapping[str, tuple[str, ...]]:
-        """For each node the frames around it, outermost first, and itself."""
+        """For each node, the frames around it, outermost first, followed by the node itself."""
         parent = {node.id: node.group for node in self.nodes}
         found: dict[str, tuple[str, ...]] = {}
         for node in parent:
@@ -77,7 +77,7 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """The place of a node, in pixels; a frame has the height of its header beside its own."""
+    """The place of a node, in pixels; a frame also has the height of its header."""
 
     node: DrawnNode
     x: float
@@ -94,7 +94,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The path of an arrow: straight between points with the same x, else a curve that starts and ends upright."""
+    """The path of an arrow: straight between points with the same x, else a curve that starts and ends vertically."""
 
     edge: DrawnEdge
     points: tuple[Point, ...]
@@ -103,7 +103,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A drawing with coordinates, frames before what they contain. Sizes in pixels."""
+    """A drawing with coordinates, frames before their contents. Sizes in pixels."""
 
     width: float
     height: float

@@ -1,4 +1,4 @@
-"""Assigns each part of an outline to a chapter: by the writer's choice, by the same title, by the same number."""
+"""Assigns each part of an outline to a chapter: by the writer's choice, by equal title, by equal number."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Found = dict[int, tuple[tuple[ChapterId, ...], Fit]]
 
 
 def assigned(outline: Outline, chapters: Sequence[Chapter], links: Sequence[OutlineLink] = ()) -> BookOutline:
-    """Every part with the chapters that it belongs to, and its place in the story. `chapters` are in story order."""
+    """Every part with its chapters and its place in the story. `chapters` are in story order."""
     here = {chapter.id: chapter for chapter in chapters}
     outline = _with_parts_as_chapters(outline, chapters)
     found = _by_link(outline, links, here)
@@ -44,7 +44,7 @@ def _with_parts_as_chapters(outline: Outline, chapters: Sequence[Chapter]) -> Ou
 
 
 def links_of(book: BookOutline) -> tuple[OutlineLink, ...]:
-    """The present assignments as links, so that they stay when chapters move."""
+    """The current assignments as links, so that they stay when chapters move."""
     return tuple(
         link_to(book, each.part, chapter, each.by)
         for each in book.placed
@@ -54,7 +54,7 @@ def links_of(book: BookOutline) -> tuple[OutlineLink, ...]:
 
 
 def link_to(book: BookOutline, part: OutlinePart, chapter: ChapterId, by: Fit = "hand") -> OutlineLink:
-    """The link of a part, as its words are now."""
+    """The link of a part with its current text."""
     return _link(book.outline, part, chapter, by)
 
 
@@ -73,7 +73,7 @@ def _by_link(outline: Outline, links: Sequence[OutlineLink], here: Mapping[Chapt
 
 
 def renewed(outline: Outline, links: Sequence[OutlineLink]) -> tuple[OutlineLink, ...]:
-    """The links with the titles and words that their parts have by now, so that the next edit of either finds them."""
+    """The links with the current titles and texts of their parts, so that the next edit of either finds them."""
     places = _linked(outline, links)
     return tuple(
         _link(outline, outline.parts[at], link.chapter, link.by) if at >= 0 else link

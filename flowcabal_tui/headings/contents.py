@@ -1,4 +1,4 @@
-"""Tables of contents in the text of a novel: headings without text between them that come again."""
+"""Removes tables of contents from the text of a novel: repeated headings without text between them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edits an outline's text: replaces the words below a heading, adds a missing heading. The rest is unchanged."""
+"""Edits an outline's text: replaces the text below a heading, or adds a missing heading. The rest is unchanged."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CHAPTERS: Final = "##"
 
 
 def with_body(text: str, part: OutlinePart, body: str) -> str:
-    """The outline with other words below one heading; every character outside of them stays."""
+    """The outline with the text below one heading replaced; every other character is unchanged."""
     old, words = text[part.body.start : part.body.end], body.strip("\n").rstrip()
     has_more = part.body.end < len(text)
     if not words and not old.strip():
@@ -39,7 +39,7 @@ def with_chapter(book: BookOutline, chapter: Chapter, body: str, language: str) 
 
 
 def with_volume(book: BookOutline, volume: str, body: str, language: str) -> str | None:
-    """The outline with a heading for a volume in front of its chapters; None where none would be read as a volume's."""
+    """The outline with a heading for a volume before its chapters; None if it would not be read as a volume's."""
     title = volume_label(book.volumes.index(volume) + 1, volume, language)
     kept = _meaning(assigned(book.outline, book.chapters).placed)
     for text in _with_volume_heading(book, _place_of_volume(book, volume), title, body):
@@ -51,7 +51,7 @@ def with_volume(book: BookOutline, volume: str, body: str, language: str) -> str
 
 
 def with_volume_words(book: BookOutline, part: OutlinePart, body: str) -> str | None:
-    """The same for a volume that is named only in the headings of its chapters (第一卷 第三回)."""
+    """The outline with the text of a volume that is named only in the headings of its chapters (第一卷 第三回)."""
     at = book.outline.parts.index(part)
     kept = _meaning(assigned(book.outline, book.chapters).placed)
     for text in _with_volume_heading(book, part.heading.start, part.title, body):

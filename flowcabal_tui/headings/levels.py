@@ -1,4 +1,4 @@
-"""The heading lines of a whole text, from Markdown levels, units and counts together."""
+"""Finds the heading lines of a text, from Markdown levels, units and counts together."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def heading_lines(text: str, *, bare: bool) -> list[HeadingLine]:
 def outline_lines(text: str, places: Sequence[int], *, bare: bool) -> list[HeadingLine]:
     """Like `heading_lines` for an outline; consecutive lines that cannot be headings are one `HeadingLine`.
 
-    `places` are those of `possible_headings`. A heading named as a volume is one, even if there is hardly a chapter; a
+    `places` are those of `possible_headings`. A heading with the word for a volume always counts as one here, whereas a
     novel may call its chapters Part One and Part Two.
     """
     lines: list[HeadingLine] = []

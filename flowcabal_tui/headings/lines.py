@@ -1,4 +1,4 @@
-"""The lines of a novel with their possible headings, and properties of the book as a whole."""
+"""The lines of a novel with their possible headings, and properties of the whole book."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class HeadingLine:
 def bare_numbers(lines: Sequence[HeadingLine]) -> frozenset[int]:
     """The places of lines that are chapters by a number alone (12, 一、雪, III. The Ferry).
 
-    Only for a book without other numbered chapters: one after the other from 1 (or 0), three at least; a count may
-    restart, as after a table of contents.
+    Only for a book without other numbered chapters: at least three, consecutive from 1 (or 0); the count may restart,
+    as after a table of contents.
     """
     if any(
         line.heading and line.heading.kind == "chapter" and line.heading.number is not None

@@ -1,4 +1,4 @@
-"""The numbers of chapters as novels write them: Chinese, Roman, and English words."""
+"""Parses the numbers of chapters: Chinese, Roman, and English words."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _ROMAN_DIGITS: Final = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m
 
 
 def chinese_number(text: str) -> int | None:
-    """`一百二十`, `一二〇`, `廿三`, `拾贰`, `１２` or `12` as an int; None when it is no numeral."""
+    """`一百二十`, `一二〇`, `廿三`, `拾贰`, `１２` or `12` as an int; None when it is not a numeral."""
     text = unicodedata.normalize("NFKC", text)
     if text.isascii():
         return int(text) if text.isdigit() else None
@@ -66,7 +66,7 @@ def chinese_number(text: str) -> int | None:
 
 
 def english_number(text: str) -> int | None:
-    """`12`, `XII`, `twelve`, `twenty-first`, `one hundred and four` as an int; None when it is no numeral."""
+    """`12`, `XII`, `twelve`, `twenty-first`, `one hundred and four` as an int; None when it is not a numeral."""
     words = re.split(r"[\s-]+", text.strip().lower())
     number, used = _leading(words)
     return number if used == len(words) else None

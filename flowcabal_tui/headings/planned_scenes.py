@@ -1,4 +1,5 @@
-"""The planned scenes of a chapter and their beats: smaller headings or a numbered list in its part of the outline."""
+"""Finds the planned scenes of a chapter and their beats: smaller headings or a numbered list in its part of the
+outline."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ _LEAST_NUMBERED: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class PlannedScene:
-    """The lines of one planned scene, without their list marks; those before the first scene have no `number`."""
+    """The lines of one planned scene, without list marks; lines before the first scene have no `number`."""
 
     title: str
     number: int
@@ -30,7 +31,7 @@ class PlannedScene:
 
 
 def planned_scenes(body: str) -> tuple[PlannedScene, ...]:
-    """The words of a chapter's part by scenes, in their order; `number` counts the scenes from 1."""
+    """The text of a chapter's part by scenes, in order; `number` counts the scenes from 1."""
     heads = scene_beats(body)
     if not heads:
         return (*_numbered(_lines(body)),)
@@ -62,9 +63,9 @@ def _numbered(lines: Sequence[str]) -> Iterator[PlannedScene]:
 
 
 def matched(planned: Sequence[PlannedScene], found: Sequence[ChapterScene]) -> tuple[int, ...]:
-    """For each planned scene the number of the scene of the text that it is compared with; 0: the whole text.
+    """For each planned scene, the number of the corresponding scene of the text; 0: the whole text.
 
-    By the same title first. The others go by their order, as long as the text has not more scenes than the plan.
+    Equal titles are matched first; the others by their order, unless the text has more scenes than the plan.
     """
     titles = {scene.title.casefold(): scene.number for scene in reversed(found) if scene.title}
     by_title = [titles.get(each.title.casefold(), 0) if each.title else 0 for each in planned]

@@ -75,11 +75,11 @@ LONGEST: Final = 100
 class Heading:
     """A heading line.
 
-    `unit` is the word that is counted: 章, 节, "chapter", "part" ("": none).
+    `unit` is the counted word: 章, 节, "chapter", "part" ("": none).
 
-    `trust`: "sure"; "habit", when only the numeral distinguishes it from running text, so that it must be how this book
-    writes headings; "next", when it reads like running text (第四回中…), so that it must be the next in number; "bare",
-    when it is a number with or without a title, so that the book must count from one by such lines alone.
+    `trust`: "sure"; "habit": only the numeral distinguishes it from running text, so it counts only if the book writes
+    its headings this way; "next": it reads like running text (第四回中…), so it counts only if it has the next number;
+    "bare": a number with or without a title, which counts only if the book numbers all chapters from one by such lines.
     """
 
     kind: HeadingKind
@@ -137,7 +137,7 @@ def _after_number(title: str) -> str | None:
 
 
 def is_apart(title: str) -> bool:
-    """True for a prologue, an epilogue or the like, which is not counted."""
+    """True for a prologue, an epilogue or the like, which is not numbered."""
     heading = heading_of(title)
     return heading is not None and heading.kind == "chapter" and heading.number is None and heading.trust == "sure"
 

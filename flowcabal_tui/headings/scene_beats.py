@@ -1,4 +1,4 @@
-"""The beats of scenes: words below smaller headings inside of a chapter's part of the outline (decision 33)."""
+"""The beats of scenes: the text below smaller headings inside a chapter's part of the outline (decision 33)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MARKS: Final = "####"
 
 @dataclass(frozen=True, slots=True)
 class SceneBeats:
-    """A heading inside of a chapter's part, and the span of the words below it in the part's own words."""
+    """A heading inside a chapter's part, and the span of the text below it."""
 
     title: str
     words: str
@@ -22,7 +22,7 @@ class SceneBeats:
 
 
 def scene_beats(body: str) -> tuple[SceneBeats, ...]:
-    """The smaller headings of a chapter's words, in order."""
+    """The smaller headings in a chapter's text, in order."""
     heads: list[tuple[str, int, int]] = []
     at = 0
     for line in body.split("\n"):
@@ -37,13 +37,14 @@ def scene_beats(body: str) -> tuple[SceneBeats, ...]:
 
 
 def with_beats(scenes: Iterable[ChapterScene], body: str) -> tuple[ChapterScene, ...]:
-    """Scenes with the words of the heading of the same title."""
+    """Scenes with the text below the heading of the same title."""
     known = {each.title.casefold(): each.words for each in reversed(scene_beats(body))}
     return tuple(replace(scene, beats=known.get(scene.title.casefold(), "") if scene.title else "") for scene in scenes)
 
 
 def written_beats(body: str, title: str, words: str) -> str:
-    """A chapter's words in the outline with other words below the heading of a scene, which is added at the end."""
+    """A chapter's text in the outline with the text below a scene's heading replaced; the heading is added at the end
+    if it is missing."""
     words = words.strip("\n").rstrip()
     for each in scene_beats(body):
         if each.title.casefold() == title.casefold():
@@ -53,7 +54,7 @@ def written_beats(body: str, title: str, words: str) -> str:
 
 
 def renamed_beats(body: str, title: str, new: str) -> str:
-    """A chapter's words in the outline with another heading for a scene; unchanged where it has none."""
+    """A chapter's text in the outline with a scene's heading replaced; unchanged if it has none."""
     for each in scene_beats(body):
         if each.title.casefold() == title.casefold():
             start = body.rfind("\n", 0, each.span.start) + 1

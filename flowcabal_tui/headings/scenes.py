@@ -1,7 +1,7 @@
-"""Finds the scenes of a chapter and edits their breaks. Words never change, only the breaks between scenes.
+"""Finds the scenes of a chapter and edits their breaks; the words never change.
 
-A break is a line of ornaments (***, * * *, ---, ※, a lone #). Between two equal ornaments it holds the title of the
-scene that it begins: `*** The lamp ***`. That is plain text, so titles survive every file format.
+A break is a line of ornaments (***, * * *, ---, ※, a lone #). A title between two equal ornaments is that of the
+following scene: `*** The lamp ***`. That is plain text, so titles survive every file format.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _Break:
 
 
 def break_line(line: str) -> tuple[str, str] | None:
-    """The ornament and the title of a line that breaks scenes; None for any other line."""
+    """The ornament and the title of a line that is a scene break; None for any other line."""
     line = line.strip()
     if not line or len(line) > _LONGEST_BREAK:
         return None
@@ -46,12 +46,12 @@ def break_line(line: str) -> tuple[str, str] | None:
 
 
 def scene_title(words: str) -> str:
-    """A title in the form that a break allows."""
+    """A title in the form that a break permits."""
     return clean_line(words)[:_LONGEST_TITLE].strip(_ENDS)
 
 
 def usual_gap(text: str) -> str:
-    """The line ends between two paragraphs of a chapter, as most of its paragraphs have them."""
+    """The line ends between two paragraphs, as in most of the chapter."""
     gaps = Counter(gap.group().count("\n") for gap in _GAP.finditer(text.strip("\n")))
     return "\n" * min(2, gaps.most_common(1)[0][0]) if gaps else "\n\n"
 
@@ -80,9 +80,10 @@ def _breaks(text: str, *, blank_lines: bool) -> Iterator[_Break]:
 
 
 def scenes(text: str, *, blank_lines: bool = False) -> tuple[ChapterScene, ...]:
-    """The scenes of a chapter in order; a text without breaks is one. With their openings they are the whole text.
+    """The scenes of a chapter in order; a text without breaks is one scene. With their openings, they form the whole
+    text.
 
-    With `blank_lines`, more blank lines than are usual between the chapter's paragraphs are a break too.
+    With `blank_lines`, more blank lines than usual between paragraphs also count as a break.
     """
     breaks = [*_breaks(text, blank_lines=blank_lines)]
     if not breaks or breaks[0].start > 0:
@@ -125,14 +126,14 @@ def _opening(text: str, scene: ChapterScene, title: str) -> str:
 
 
 def with_title(text: str, number: int, title: str, *, blank_lines: bool = False) -> str:
-    """The text with another title of a scene; "" takes it away. Raises IndexError."""
+    """The text with the title of a scene changed; "" removes it. Raises IndexError."""
     scene = scenes(text, blank_lines=blank_lines)[number - 1]
     opening = _opening(text, scene, scene_title(title))
     return f"{text[: scene.opening.start]}{opening}{text[scene.opening.end :]}"
 
 
 def with_moved(text: str, number: int, to: int, *, blank_lines: bool = False) -> str:
-    """The text with a scene at another place: its words and title move, the breaks stay where they are."""
+    """The text with a scene moved: its words and title move, the breaks stay."""
     found = scenes(text, blank_lines=blank_lines)
     order = [*found]
     order.insert(to - 1, order.pop(number - 1))
@@ -145,7 +146,7 @@ def with_moved(text: str, number: int, to: int, *, blank_lines: bool = False) ->
 
 
 def with_break(text: str, at: int, title: str = "") -> str:
-    """The text with a break at a place; in a paragraph, which becomes two. Unchanged where a part would be empty."""
+    """The text with a break at a place, which may divide a paragraph. Unchanged if a part would be empty."""
     before, after = text[:at].rstrip(" \t\n"), text[at:].lstrip(" \t\n")
     if not before or not after:
         return text
@@ -161,14 +162,14 @@ def without_break(text: str, number: int, *, blank_lines: bool = False) -> str:
 
 
 def scene_at(found: Sequence[ChapterScene], at: int) -> ChapterScene:
-    """The scene in which a place of the text is; a place in a break is in the scene that it begins."""
+    """The scene that contains a place of the text; a place in a break belongs to the scene after it."""
     return next((scene for scene in reversed(found) if at >= scene.opening.start), found[0])
 
 
 def cut(text: str, at: int) -> tuple[str, str, str]:
-    """The text before a place, the separator, and the rest: joined they are the text.
+    """The text before a place, the separator, and the rest; joined, they are the text.
 
-    A break at the place is the separator, and belongs to neither; one with a title begins the rest.
+    A break at the place is the separator and belongs to neither; one with a title begins the rest.
     """
     for scene in scenes(text)[1:]:
         if scene.opening.start <= at <= scene.opening.end:
@@ -181,7 +182,7 @@ def cut(text: str, at: int) -> tuple[str, str, str]:
 
 
 def parting(before: str, after: str) -> str:
-    """The separator for two chapters that are merged: a break in their own style, unless the second begins with one."""
+    """The separator for two merged chapters: a break in their own style, unless the second begins with one."""
     gap = usual_gap(before)
     first = break_line(after.lstrip("\n").partition("\n")[0])
     return gap if first else f"{gap}{usual_mark(before, after)}{gap}"

@@ -1,7 +1,7 @@
-"""Words for the user: gettext with the catalogues that lie beside this file.
+"""Texts for the user: gettext with the catalogues in this folder.
 
-English is the language of the source; `zh_CN` is complete (a test holds it). The language of the
-screen is apart from the language of the book.
+English is the language of the source; `zh_CN` is complete, which a test verifies. The language of the screen is
+independent of that of the book.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def _from_environment() -> str:
 
 
 def use_language(code: str | None = None) -> str:
-    """Switch the words to `code` ("en", "zh", "zh_CN.UTF-8"; None: from the environment).
+    """Switches the texts to `code` ("en", "zh", "zh_CN.UTF-8"; None: from the environment).
 
-    Returns the language that is in use: one of LANGUAGES.
+    Returns the language in use: one of LANGUAGES.
     """
     global _translation, _language
     _language = "zh_CN" if (code or _from_environment()).lower().startswith("zh") else "en"
@@ -40,13 +40,13 @@ def use_language(code: str | None = None) -> str:
 
 
 def language_in_use() -> str:
-    """The language of the words: one of LANGUAGES."""
+    """The language of the texts: one of LANGUAGES."""
     return _language
 
 
 def use_keys(named: Mapping[str, Mapping[str, str]]) -> None:
-    """Names other keys in the words: `named` has the messages, by their English words, with each usual key and the
-    one that is bound instead."""
+    """Replaces keys in the texts: `named` maps messages, by their English text, to the bound key for each default
+    one."""
     global _named_keys
     _named_keys = named
 
@@ -66,7 +66,7 @@ def _(text: str) -> str:
 
 
 def ngettext(one: str, many: str, n: int) -> str:
-    """The user's word for `n` things."""
+    """The user's text for `n` things."""
     return _with_keys(one, _translation.ngettext(one, many, n))
 
 

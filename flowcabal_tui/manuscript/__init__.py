@@ -1,1 +1,1 @@
-"""Novels as files: import with splitting into chapters, export, and the Markdown mirror of the kept chapters."""
+"""Novels as files: import divided into chapters, export, and the Markdown mirror of the kept chapters."""

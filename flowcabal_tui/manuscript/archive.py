@@ -54,7 +54,7 @@ class Archive:
     """The parts of a ZIP file by name. All methods raise ManuscriptError."""
 
     def __init__(self, file: BinaryIO, name: str) -> None:
-        """`file` is open and seekable and stays the caller's; `name` is its name in messages."""
+        """`file` is open and seekable, and stays the caller's; `name` is its name in messages."""
         self.name = name
         self._bytes_left, self._elements_left = MOST_BYTES, MOST_ELEMENTS
         if file.read(len(_OLE)) == _OLE:
@@ -88,9 +88,9 @@ class Archive:
         return part in self._entries
 
     def chunks(self, part: str, *, again: bool = False) -> Iterator[bytes]:
-        """The inflated bytes of a part, piece by piece; it is damaged when there is no such part.
+        """The inflated bytes of a part, piece by piece. Raises ManuscriptError when the part is missing.
 
-        With `again` they were counted before and are not counted twice.
+        With `again`, they were counted before and are not counted twice.
         """
         entry = self._entries.get(part)
         if entry is None:
@@ -108,11 +108,11 @@ class Archive:
             raise damaged(self.name, reason) from error
 
     def read(self, part: str) -> bytes:
-        """A whole part."""
+        """The bytes of a whole part."""
         return b"".join(self.chunks(part))
 
     def count_elements(self, number: int) -> None:
-        """Counts XML elements that are about to be built; raises when there were too many."""
+        """Counts XML elements that are about to be built. Raises ManuscriptError when there are too many."""
         self._elements_left -= number
         if self._elements_left < 0:
             raise too_large(self.name, _("It has more than {n} XML elements.").format(n=f"{MOST_ELEMENTS:,}"))
@@ -144,7 +144,7 @@ class Archive:
 
 
 def damaged(name: str, reason: str) -> ManuscriptError:
-    """The error for an archive that cannot be read as it should."""
+    """The error for a damaged archive."""
     return ManuscriptError(
         _("This file is damaged: {name}").format(name=name),
         reason,

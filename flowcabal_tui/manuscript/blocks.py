@@ -1,4 +1,4 @@
-"""Common parts of exports: the paragraphs of a chapter, scene breaks, the language tag, text that XML allows."""
+"""Common parts of exports: paragraphs, scene breaks, the language tag, and text that XML permits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SAMPLE: Final = 20_000
 
 
 def paragraphs(text: str) -> list[str]:
-    """The paragraphs of a text: separated by blank lines, or one a line where there are none (Chinese)."""
+    """The paragraphs of a text: separated by blank lines, or one per line if there are none (Chinese)."""
     return [line.strip() for line in text.split("\n") if line.strip()]
 
 
@@ -29,12 +29,13 @@ def volume_starts(chapters: Sequence[ImportedChapter]) -> list[bool]:
 
 
 def is_scene_break(paragraph: str) -> bool:
-    """A line of ornaments (***, ---, ※, ◇ ◇ ◇, a lone #), also with a title between two; …… and —— are speech."""
+    """True for a line of ornaments (***, ---, ※, ◇ ◇ ◇, a lone #), also with a title between two; …… and —— are
+    speech."""
     return break_line(paragraph) is not None
 
 
 def language_tag(language: str, chapters: Sequence[ImportedChapter]) -> str:
-    """zh-CN, zh-TW (where traditional characters are the more frequent) or the language of the project."""
+    """zh-CN, zh-TW (if traditional characters predominate) or the language of the project."""
     if language != "zh":
         return language
     sample = "".join(chapter.text[:2000] for chapter in chapters[:10])[:_SAMPLE]
@@ -48,5 +49,5 @@ def legal(text: str) -> str:
 
 
 def bracketed(note: str) -> str:
-    """A footnote inside of the text: 〔…〕 for Chinese, [...] with a space before it for others."""
+    """A footnote inside the text: 〔…〕 for Chinese, [...] with a space before it otherwise."""
     return f"〔{note}〕" if han_count(note) else f" [{note}]"

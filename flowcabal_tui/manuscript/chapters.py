@@ -39,8 +39,8 @@ def split_chapters(
 ) -> tuple[tuple[ImportedChapter, ...], tuple[str, ...]]:
     """The chapters of a cleaned text in order, and warnings in the user's words.
 
-    With `bare` a number alone may be a heading where there are no better ones. No heading found: one chapter
-    called `fallback_title`. No text is lost but a title page and a table of contents, and a warning names those.
+    With `bare`, a number alone may be a heading if there are no better ones. Without headings, the result is one
+    chapter called `fallback_title`. No text is lost except a title page and a table of contents, which a warning names.
     """
     lines, listed = without_contents(heading_lines(text, bare=bare))
     if not any(line.heading for line in lines):
@@ -119,14 +119,14 @@ def _is_title_page(text: str) -> bool:
 
 
 def named(titles: Sequence[str]) -> str:
-    """The first of them, and how many more there are."""
+    """The first titles, and the number of further ones."""
     more = len(titles) - _NAMED_IN_A_WARNING
     listed = _(", ").join(titles[:_NAMED_IN_A_WARNING])
     return listed + (_(" and {n} more").format(n=more) if more > 0 else "")
 
 
 def oddities(chapters: Sequence[ImportedChapter]) -> list[str]:
-    """Warnings: numbers that are missing, double or out of order; chapters that are empty, very short or very long."""
+    """Warnings: missing, duplicate or unordered numbers; chapters that are empty, very short or very long."""
     return [*_odd_numbers(chapters), *_odd_lengths(chapters)]
 
 

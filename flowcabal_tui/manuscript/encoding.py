@@ -1,4 +1,4 @@
-"""Bytes of a text file to text, for the encodings that novels come in."""
+"""Decodes the bytes of a text file in the usual encodings of novels."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _HIGH: Final = late(rb"[\x80-\xff]")
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A file's text, its encoding, and a warning about that ("": none)."""
+    """A file's text, its encoding, and a warning about the encoding ("": none)."""
 
     text: str
     encoding: str
@@ -47,7 +47,7 @@ class Decoded:
 def decode(data: bytes, name: str) -> Decoded:
     """Converts bytes to text, with a warning when the encoding is a guess, is mixed, or characters are damaged.
 
-    Raises ManuscriptError when `data` is empty, is no text, or its encoding cannot be determined; `name` is the file's
+    Raises ManuscriptError when `data` is empty or not text, or its encoding cannot be determined; `name` is the file's
     name for that message and for the warning.
     """
     if not data.strip():

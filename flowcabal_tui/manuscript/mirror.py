@@ -18,12 +18,12 @@ def mirror_name(position: int, title: str) -> str:
 
 
 def render_mirror(title: str, text: str) -> str:
-    """The contents of the file. `parse_mirror` returns the exact text, without control sequences."""
+    """The content of the file, from which `parse_mirror` returns the exact text, without control sequences."""
     return f"# {' '.join(clean(title).split())}\n\n{clean(text)}\n"
 
 
 def parse_mirror(content: str) -> tuple[str, str]:
-    """Title and text of a mirror file, also after an edit outside; without a heading line the title is ""."""
+    """The title and text of a mirror file, even after an outside edit; without a heading line the title is ""."""
     content = clean(content).removesuffix("\n")
     heading, newline, text = content.partition("\n")
     if not heading.startswith("# ") and heading != "#":

@@ -34,9 +34,9 @@ _THIRDS: Final = {"上": 1, "中": 2, "下": 3}
 
 
 def read_manuscript(path: Path) -> ImportPreview:
-    """The chapters of a file, or of a folder: its files in natural order of their names, and those of its folders.
+    """The chapters of a file or folder; files of a folder come in natural order, then those of its subfolders.
 
-    Raises ManuscriptError: not there, not readable, empty, no text, damaged.
+    Raises ManuscriptError: missing, unreadable, empty, not text, or damaged.
     """
     if path.is_dir():
         return _read_folder(path)
@@ -104,7 +104,7 @@ def _read(opened: BinaryIO, path: Path) -> Decoded:
 
 
 def language_at(path: Path) -> str | None:
-    """The language of a manuscript by its first file; None when that cannot be read."""
+    """The language of a manuscript by its first file; None when the file cannot be read."""
     try:
         first = next(_files(path), None) if path.is_dir() else path
         return None if first is None else language_of(read_text(first).text)

@@ -1,4 +1,4 @@
-"""An import report in the reader's words."""
+"""Describes an import report in the reader's words."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from flowcabal_tui.locale import _, ngettext
 
 
 def report_lines(report: ImportReport) -> tuple[str, ...]:
-    """The contents of the file and how they were imported, a sentence each; () for a text file, never () for a
-    document."""
+    """The contents of the file and how they were imported, one sentence each; () only for a text file."""
     if not report.paragraphs and not report.rule:
         return ()
     rules = {
@@ -25,7 +24,7 @@ def report_lines(report: ImportReport) -> tuple[str, ...]:
 
 
 def comment_line(comment: FileComment) -> str:
-    """A comment with its author and the words that it is about, in one line."""
+    """A comment with its author and the commented words, on one line."""
     about = _("on “{words}”").format(words=" ".join(comment.anchor.split())) if comment.anchor else ""
     words = " ".join(part for part in (comment.author, about) if part)
     line = _("{who}: {words}").format(who=words, words=" ".join(comment.text.split()))

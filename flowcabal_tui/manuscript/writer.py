@@ -1,4 +1,4 @@
-"""Writes novels: exports to TXT, Markdown, DOCX and EPUB, and files that are there whole or not at all."""
+"""Writes novels: exports to TXT, Markdown, DOCX and EPUB. A file is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from flowcabal_tui.system.files import SHARED, write_whole
 def write_atomically(path: Path, content: bytes) -> None:
     """Replaces `path`, which the user named, by a file that is complete on disk; the old one stays until then.
 
-    It is made for others: its permissions are what the umask leaves. Raises DiskFull.
+    Its permissions follow the umask, since it is meant for others. Raises DiskFull.
     """
     try:
         write_whole(path, content, SHARED, keep_mode=True)

@@ -1,4 +1,4 @@
-"""XML of strangers: no DTD, no entities, a bound on elements and depth, all encodings read as UTF-8."""
+"""Parses XML of strangers: no DTD, no entities, limits on elements and depth, all encodings converted to UTF-8."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _MOST_NAMES: Final = 10_000
 
 
 def local(element: Element) -> str:
-    """The name of an element without its namespace; "" for what is no element."""
+    """The name of an element without its namespace; "" for anything else."""
     tag = element.tag
     name = _LOCAL.get(tag)
     if name is None:
@@ -53,7 +53,7 @@ def local(element: Element) -> str:
 
 
 def attribute(element: Element, name: str) -> str | None:
-    """An attribute by its name without namespace: strict and transitional documents have different ones."""
+    """An attribute by its name without namespace, because strict and transitional documents have different ones."""
     for key, value in element.attrib.items():
         if key.rpartition("}")[2].rpartition(":")[2] == name:
             return str(value)
@@ -74,7 +74,7 @@ def tree(archive: Archive, part: str) -> Element:
 
 
 def events(archive: Archive, part: str, kinds: tuple[str, ...], tags: Iterable[str]) -> Iterator[tuple[str, Element]]:
-    """Parse events of a large part while it is read; the caller clears what it has used. Raises ManuscriptError.
+    """The parse events of a large part while it is read; the caller clears processed elements. Raises ManuscriptError.
 
     The part is inflated twice: once to be counted, so that one that is too large is refused before it is parsed.
     """
@@ -97,8 +97,11 @@ def events(archive: Archive, part: str, kinds: tuple[str, ...], tags: Iterable[s
 
 
 def page(archive: Archive, part: str) -> Element | None:
-    """The root of an XHTML page or an NCX: a DOCTYPE without a subset and the named entities of HTML are allowed,
-    mistakes are forgiven. None: nothing in it can be read. Raises ManuscriptError as `tree` does."""
+    """The root of an XHTML page or an NCX; None if it cannot be read at all.
+
+    A DOCTYPE without a subset and the named entities of HTML are accepted, and errors are tolerated. Raises
+    ManuscriptError as `tree` does.
+    """
     text = b"".join(_utf8(archive, part, archive.chunks(part))).decode("utf-8", "replace")
     text = _DOCTYPE.sub("", text, count=1)
     if "<!DOCTYPE" in text or "<!ENTITY" in text:

@@ -27,13 +27,13 @@ _QUOTE: Final = re.compile("[" + "".join((*_PAIRS, *_OPENING)) + '"]')
 
 
 def half_width(text: str) -> Iterator[ProofMark]:
-    """Half-width punctuation beside Chinese."""
+    """Marks half-width punctuation beside Chinese."""
     for found in _HALF_WIDTH.finditer(text):
         yield ProofMark("half-width", *found.span(), found.group(), _FULL[found.group()])
 
 
 def doubled_marks(text: str) -> Iterator[ProofMark]:
-    """Marks that are doubled, one after another, or half of a pair (…… and —— have two characters)."""
+    """Marks punctuation that is doubled, consecutive, or half of a pair (…… and —— have two characters)."""
     for found in _DOUBLED.finditer(text):
         marks = found.group()
         right = "……" if marks[0] in "….。" and len(marks) != 2 else "——" if marks == "—" else marks[-1]
@@ -41,13 +41,13 @@ def doubled_marks(text: str) -> Iterator[ProofMark]:
 
 
 def doubled_words(text: str) -> Iterator[ProofMark]:
-    """Particles that were typed twice."""
+    """Marks particles that were typed twice."""
     for found in _DOUBLED_WORD.finditer(text):
         yield ProofMark("doubled-words", *found.span(), found.group(), found.group()[0])
 
 
 def wrong_characters(text: str) -> Iterator[ProofMark]:
-    """The commonest wrong characters, as whole words of the list."""
+    """Marks the commonest wrong characters, as whole words of the list."""
     for end, (wrong, right) in wrong_words("zh_wrong.tsv").iter(text):
         yield ProofMark("wrong-words", end + 1 - len(wrong), end + 1, wrong, right)
 
@@ -59,7 +59,7 @@ def _adverbs() -> re.Pattern[str]:
 
 
 def particles(text: str) -> Iterator[ProofMark]:
-    """的 in place of 地 between an adverb and a verb, or of 得 between a verb and its complement."""
+    """Marks 的 in place of 地 between an adverb and a verb, or of 得 between a verb and its complement."""
     for found in _adverbs().finditer(text):
         if re.search(f"(?:{_DE_BEFORE})$", text[max(0, found.start() - 2) : found.start()]):
             yield ProofMark("de", *found.span(), "的", "地")
@@ -68,7 +68,7 @@ def particles(text: str) -> Iterator[ProofMark]:
 
 
 def quotes(text: str) -> Iterator[ProofMark]:
-    """Straight quotes, a closing mark that nothing opened, an opening one that nothing closes.
+    """Marks straight quotes, closing marks without an opening one, and opening marks without a closing one.
 
     A speech of several paragraphs opens again in each of them.
     """

@@ -1,4 +1,4 @@
-"""Words that come again soon, and phrases that come again in the book. Verse and formulae are left out."""
+"""Words repeated soon, and phrases repeated in the book. Verse and formulae are left out."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST_PLACES: Final = 3
 
 
 def english_echoes(text: str) -> Iterator[ProofMark]:
-    """The third use within 45 words of a long word that the chapter has nowhere else; names are left out."""
+    """Marks the third use within 45 words of a long word that the chapter has nowhere else; names are left out."""
     common = words("en_common.txt")
     places: defaultdict[str, list[tuple[int, int, int]]] = defaultdict(list)
     names = set()
@@ -44,7 +44,7 @@ def english_echoes(text: str) -> Iterator[ProofMark]:
 
 
 def chinese_echoes(text: str) -> Iterator[ProofMark]:
-    """The third use within 120 characters of four characters that the chapter has nowhere else; not in verse."""
+    """Marks the third use within 120 characters of four characters that the chapter has nowhere else; not in verse."""
     places: defaultdict[str, list[int]] = defaultdict(list)
     for run in _HAN_RUN.finditer(text):
         for at in range(run.start(), run.end() - _HAN_WORD + 1):
@@ -71,7 +71,7 @@ def is_verse(paragraph: str) -> bool:
 
 
 def repeats(text: str, others: Sequence[tuple[int, str]], *, chinese: bool) -> Iterator[ProofMark]:
-    """Long phrases of a text that other chapters (by position) have too, or that it has twice, as long as they go."""
+    """Marks long phrases of a text that other chapters (by position) contain too, or that it contains twice."""
     size = _SHINGLE_ZH if chinese else _SHINGLE_EN
     own: defaultdict[str, list[int]] = defaultdict(list)
     for at in _starts(text, size, chinese=chinese):

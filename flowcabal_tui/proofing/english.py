@@ -18,21 +18,21 @@ _DOUBLE_QUOTE: Final = re.compile('[“”"]')
 
 
 def doubled_marks(text: str) -> Iterator[ProofMark]:
-    """Marks that are doubled, or after a blank."""
+    """Marks punctuation that is doubled or follows a blank."""
     for found in _DOUBLED.finditer(text):
         marks = found.group()
         yield ProofMark("doubled-marks", *found.span(), marks, marks[-1])
 
 
 def doubled_words(text: str) -> Iterator[ProofMark]:
-    """A word that was typed twice, except names and words that may be doubled."""
+    """Marks a word that was typed twice, except names and words that may be doubled."""
     for found in _TWICE.finditer(text):
         if found[1].islower() and found[1] not in _MAY_DOUBLE:
             yield ProofMark("doubled-words", *found.span(), found.group(), found[1])
 
 
 def misspellings(text: str) -> Iterator[ProofMark]:
-    """Common wrong spellings and phrases of the list, as whole words."""
+    """Marks common wrong spellings and phrases of the list, as whole words."""
     for end, (wrong, right) in wrong_words("en_wrong.tsv").iter(text.lower()):
         start = end + 1 - len(wrong)
         before, after = text[start - 1 : start], text[end + 1 : end + 2]
@@ -43,7 +43,8 @@ def misspellings(text: str) -> Iterator[ProofMark]:
 
 
 def quotes(text: str) -> Iterator[ProofMark]:
-    """A closing quote that nothing opened, an opening one that the paragraph does not close, straight ones among curly.
+    """Marks closing quotes without an opening one, opening ones that the paragraph does not close, and straight ones
+    among curly.
 
     A speech of several paragraphs opens again in each of them, and closes in the last.
     """

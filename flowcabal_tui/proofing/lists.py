@@ -1,4 +1,4 @@
-"""The word lists of the rules, read once. One entry a line: the wrong words, a tab, the right ones."""
+"""The word lists of the rules, read once. One entry per line: the wrong words, a tab, the right ones."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _ENGLISH: Final[dict[ProofRule, Check]] = {
 
 
 def rules_for(language: str) -> tuple[ProofRule, ...]:
-    """The rules that a language has."""
+    """The rules of a language."""
     return (*(_CHINESE if language.startswith("zh") else _ENGLISH), "repeats")
 
 

@@ -1,4 +1,4 @@
-"""Files in a folder that may come from a stranger: read, written and removed there, and nowhere else.
+"""Reads, writes and removes files in a folder that may come from a stranger, and nowhere else.
 
 The folder itself is the one that the user named, also by a link. Below it only plain names are followed, folder by
 folder from open descriptors; links, devices, pipes, second names of a file (hard links) and files of other users are
@@ -40,7 +40,7 @@ class UnsafePath(OSError):
 
 @dataclass(frozen=True, slots=True)
 class Modes:
-    """With which permissions folders and files are made; the umask takes away from them."""
+    """The permissions of new folders and files; the umask restricts them further."""
 
     folder: int = 0o700
     file: int = 0o600
@@ -59,16 +59,16 @@ def open_own(path: Path, flags: int, mode: int = PRIVATE.file, *, owner: int | N
 
 
 def write_whole(path: Path, content: bytes, modes: Modes = PRIVATE, *, keep_mode: bool = False) -> None:
-    """Replaces a file that the user named, as `Folder.write` does, and makes its folders.
+    """Replaces a file that the user named, like `Folder.write`, and creates its folders.
 
-    It gets the permissions of `modes`; with `keep_mode` an existing file keeps its own. Raises OSError.
+    It gets the permissions of `modes`; with `keep_mode`, an existing file keeps its own. Raises OSError.
     """
     path.parent.mkdir(parents=True, exist_ok=True, mode=modes.folder)
     Folder(path.parent, modes).write(content, path.name, keep_mode=keep_mode)
 
 
 class Folder:
-    """One folder that the user named. Names are given part by part: `("manuscript", "0001-a.md")`.
+    """A folder that the user named. Names are given part by part: `("manuscript", "0001-a.md")`.
 
     Every method raises UnsafePath for refused files, otherwise OSError.
     """
@@ -85,7 +85,7 @@ class Folder:
                 return file.read(limit)
 
     def text(self, *names: str, limit: int = LARGEST) -> str:
-        """The whole file as UTF-8 with plain line ends. Raises UnicodeDecodeError besides."""
+        """The whole file as UTF-8 with plain line ends. Also raises UnicodeDecodeError."""
         return self.read(*names, limit=limit).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
 
     @contextmanager
@@ -99,7 +99,7 @@ class Folder:
             os.close(descriptor)
 
     def status(self, *names: str) -> os.stat_result | None:
-        """Of a file that may be read; None where there is none, or something that is refused."""
+        """The status of a file that may be read; None if it is missing or refused."""
         try:
             with self._inside(names[:-1]) as (folder, trusted):
                 found = os.stat(_plain(names[-1]), dir_fd=folder, follow_symlinks=False)
@@ -115,7 +115,7 @@ class Folder:
             raise UnsafePath(self._place(names), why)
 
     def is_there(self, *names: str) -> bool:
-        """True when anything has this name, whether it may be used or not."""
+        """True when anything has this name, usable or not."""
         try:
             with self._inside(names[:-1]) as (folder, _trusted):
                 os.stat(_plain(names[-1]), dir_fd=folder, follow_symlinks=False)
@@ -124,7 +124,7 @@ class Folder:
         return True
 
     def statuses(self, *names: str) -> dict[str, os.stat_result]:
-        """The files of a folder that may be read; {} where there is no such folder."""
+        """The files of a folder that may be read; {} if the folder does not exist."""
         try:
             with self._inside(names) as (folder, trusted):
                 return dict(_files(folder, trusted))
@@ -132,7 +132,7 @@ class Folder:
             return {}
 
     def walk(self, *names: str) -> Iterator[tuple[str, ...]]:
-        """The names of all files below a folder that may be read, sorted; nothing where there is no such folder."""
+        """The names of all readable files below a folder, sorted; none if the folder does not exist."""
         try:
             with self._inside(names) as (folder, trusted):
                 files = [name for name, _status in _files(folder, trusted)]
@@ -152,7 +152,7 @@ class Folder:
             return ()
 
     def make(self, *names: str) -> None:
-        """Makes the folder, and those that it is in; one that is there stays as it is."""
+        """Creates the folder and its parents; an existing one is not changed."""
         with self._inside(names, make=True):
             pass
 
@@ -186,7 +186,7 @@ class Folder:
             os.unlink(_plain(names[-1]), dir_fd=folder)
 
     def tighten(self, *names: str) -> None:
-        """Takes the permissions of others away from a folder and the files in it, as far as they are this user's."""
+        """Removes the permissions of others from a folder and its files, as far as this user owns them."""
         with self._inside(names) as (folder, _trusted):
             wanted = [(None, self.modes.folder), *((name, self.modes.file) for name in os.listdir(folder))]
             for name, mode in wanted:

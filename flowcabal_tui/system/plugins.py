@@ -1,4 +1,4 @@
-"""Objects of installed packages, by entry point."""
+"""Loads objects of installed packages by entry point."""
 
 from __future__ import annotations
 

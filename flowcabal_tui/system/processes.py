@@ -1,4 +1,4 @@
-"""Starts child processes: nothing of the current folder, of Python's environment or of the keys reaches them.
+"""Starts child processes that see nothing of the current folder, of Python's environment or of the keys.
 
 The current folder may be a stranger's project. `python -m` puts it first on the module path, an empty entry of PATH or
 LD_LIBRARY_PATH names it, and tools read their settings from it.
@@ -32,12 +32,12 @@ _BOOT: Final = (
 
 
 def minimal_environment(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The places of programs and files, the locale and the terminal; nothing else, so no key."""
+    """The environment with only the places of programs and files, the locale and the terminal, so without keys."""
     return _absolute_lists({name: value for name, value in environment.items() if _PASSED_ON.fullmatch(name)})
 
 
 def environment_without_secrets(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The user's whole environment for the user's own programs, without variables named as a key or a password."""
+    """The user's whole environment for the user's own programs, without variables named like a key or a password."""
     return _absolute_lists({name: value for name, value in environment.items() if not _SECRET.search(name)})
 
 
@@ -56,7 +56,7 @@ def _absolute_entries(folders: str) -> str:
 
 
 def find_program(name: str, environment: Mapping[str, str] = os.environ) -> str | None:
-    """The absolute path of a program that can be started: `name` is one, or a bare name that PATH leads to.
+    """The absolute path of a program that can be started: `name` is a path, or a bare name found on PATH.
 
     A relative path, and an entry of PATH that is relative or the current folder, finds nothing.
     """
@@ -80,7 +80,7 @@ def own_python(module: str) -> list[str]:
 
 
 def forget_current_folder() -> None:
-    """Takes the current folder off the module path, so that nothing in it can pass as a module or a plug-in.
+    """Removes the current folder from the module path, so that nothing in it can pass as a module or a plug-in.
 
     `python -m`, or an empty entry of PYTHONPATH, puts it there. The folder of this program itself stays.
     """

@@ -1,4 +1,4 @@
-"""The command `session`: requests of a client are answered with their ids, and events are sent as they come."""
+"""The command `session`: answers requests of a client with their ids, and sends events as they arrive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From bytes of standard input to messages: bounded lines, strict JSON, one typed error for each line that is none."""
+"""Reads messages from standard input: bounded lines, strict JSON, one typed error for each invalid line."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Identity = str | int | None
 
 
 class BadLine(RunError):
-    """A line that is no message. `kind` names the error for programs; `identity` is the id, where it is known."""
+    """A line that is not a message. `kind` names the error for programs; `identity` is the id, if known."""
 
     def __init__(self, kind: str, title: str, detail: str = "", identity: Identity = None) -> None:
         super().__init__(title, detail, _("The line was ignored."))
@@ -49,7 +49,7 @@ class SessionLine:
 
 
 class LineSplitter:
-    """Cuts pieces of bytes into lines and never holds more than one line of MOST_BYTES."""
+    """Divides bytes into lines; never holds more than one line of MOST_BYTES."""
 
     def __init__(self) -> None:
         self._held = bytearray()

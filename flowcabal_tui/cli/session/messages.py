@@ -1,4 +1,4 @@
-"""The messages of a session beside the commands of the protocol, and the description of all of them."""
+"""The messages of a session besides the commands of the protocol, and the description of all of them."""
 
 from __future__ import annotations
 
@@ -96,7 +96,8 @@ class ApiConfig(_Message):
         names: Sequence[str],
         identity: Identity,
     ) -> RunRequest:
-        """The run with this model for every writing step of the document. Raises BadLine for a model that is none."""
+        """The run request with this model for every writing step of the document. Raises BadLine for an unknown
+        model."""
         given: dict[str, Any] = self.parameters.model_dump(exclude_none=True)
         if self.model is not None:
             roles = [role for role in ("user", "agent") if role in models and models[role].model == self.model]
@@ -126,7 +127,7 @@ def _steps(node: Node) -> list[str]:
 
 
 def message_of(identity: Identity, fields: Mapping[str, Any]) -> _Message | tuple[Command, ApiConfig | None]:
-    """The request of a line. Raises BadLine."""
+    """The request in a line. Raises BadLine."""
     name = fields.get("type")
     rest = {key: value for key, value in fields.items() if key != "type"}
     try:
@@ -148,7 +149,7 @@ def message_of(identity: Identity, fields: Mapping[str, Any]) -> _Message | tupl
 
 
 def bad_fields(error: ValidationError, identity: Identity) -> BadLine:
-    """Names the invalid fields, never their values: one could be a key."""
+    """The error for invalid fields: it contains their names but never their values, which could be keys."""
     wrong = error.errors(include_url=False, include_input=False)[:_SHOWN]
     detail = "; ".join(f"{'.'.join(map(str, one['loc']))[: _SHOWN * 20]}: {refusal(one)}" for one in wrong)
     if error.title == ApiConfig.__name__:

@@ -1,4 +1,4 @@
-"""Lines of JSON to a client that may stop reading: few are queued, and writers wait when the queue is full."""
+"""Writes lines of JSON to a client that may stop reading: few are queued, and writers wait when the queue is full."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class MessageOutput:
             self._gone = self.is_ending
 
     async def flush(self) -> None:
-        """Returns when all is written, or the client has read nothing for some seconds."""
+        """Returns when everything is written, or the client has read nothing for some seconds."""
         with suppress(TimeoutError):
             for _line in range(WAITING):
                 await asyncio.wait_for(self._space.acquire(), _STALL_SECONDS)

@@ -1,4 +1,4 @@
-"""The questions of a session to a project: those of the screen that change nothing and call no model."""
+"""The questions of a session to a project: the screen's questions that change nothing and call no model."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _method(question: str) -> Any:
 
 @cache
 def arguments_of(question: str) -> type[BaseModel]:
-    """The arguments of a question by name, as a model that takes no others."""
+    """The arguments of a question by name, as a model that accepts no others."""
     asked = _method(question)
     hints = get_type_hints(asked)
     fields: dict[str, Any] = {
@@ -91,7 +91,8 @@ def about(question: str) -> str:
 
 
 async def asked(project: Project, question: str, given: Mapping[str, Any]) -> Any:
-    """The answer as a JSON value. Raises FlowCabalError, and pydantic.ValidationError for bad arguments."""
+    """Asks the question; returns the answer as a JSON value. Raises FlowCabalError, and pydantic.ValidationError for
+    bad arguments."""
     arguments = arguments_of(question).model_validate(given)
     values = {name: getattr(arguments, name) for name in type(arguments).model_fields}
     service = getattr(project, QUESTIONS[question])

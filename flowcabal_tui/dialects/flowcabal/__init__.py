@@ -1,4 +1,4 @@
-"""FlowCabal's own documents, from its first design to today's application: read as workflows, and written."""
+"""FlowCabal's own documents, from its first design to its current application: reading as workflows, and writing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The findings of FlowCabal's own sorting of a workflow: references to missing nodes, and cycles."""
+"""The errors found by FlowCabal's own sorting of a workflow: references to missing nodes, and cycles."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from flowcabal_tui.nodes.graph import dependencies
 
 @dataclass(frozen=True, slots=True)
 class DependencyProblem:
-    """missing: a node and the one that it refers to in vain; cycle: all that can never begin."""
+    """missing: a node and the missing node to which it refers; cycle: all nodes that can never begin."""
 
     kind: Literal["missing", "cycle"]
     nodes: tuple[NodeId, ...]
 
 
 def dependency_problem(workflow: Workflow) -> DependencyProblem | None:
-    """Why the nodes cannot be put in order; None when they can."""
+    """The reason why the nodes cannot be ordered; None when they can."""
     needed = dependencies(workflow)
     for node, sources in needed.items():
         for source in sources:

@@ -1,4 +1,4 @@
-"""The shapes of FlowCabal's documents, and telling which of them one is.
+"""The shapes of FlowCabal's documents, and how to distinguish them.
 
 `map`: the first design, nodes as entries `[id, node]`. `python`: its Python engine, nodes as an object or a list, names
 in camelCase or snake_case. `template` and `workspace`: today's application.
@@ -170,7 +170,7 @@ Shape = TypeVar("Shape", bound=BaseModel)
 
 
 def parsed(source: str | bytes | Mapping[str, Any]) -> Json:
-    """The document as an object. Raises DialectError, with line and column where there are such."""
+    """The document as an object. Raises DialectError, with line and column if known."""
     if isinstance(source, Mapping):
         return dict(source)
     try:
@@ -198,12 +198,12 @@ class Mistakes(DialectError):
 
 
 def not_ours(reason: str, place: str = "") -> Mistakes:
-    """The error for a document that is none of FlowCabal's."""
+    """The error for a document that is not FlowCabal's."""
     return Mistakes([(place, reason)])
 
 
 def form_of(document: Json) -> Form:
-    """The form of a document. Raises DialectError when it has none."""
+    """The form of a document. Raises DialectError for an unknown form."""
     if "configs" in document and "nodes" not in document:
         raise not_ours(_("It is a list of models and contains keys: set models up in the settings of the project."))
     if "nodes" not in document:

@@ -1,4 +1,4 @@
-"""The parts of a document besides its nodes that its workflow keeps in its metadata."""
+"""The parts of a document besides its nodes that the workflow stores in its metadata."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def kept(workflow: Workflow) -> Kept:
 
 
 def known_outputs(workflow: Workflow) -> dict[NodeId, str]:
-    """The outputs that a workspace brought along; a run can take them as they are."""
+    """The outputs in a workspace, which a run can use as they are."""
     return kept(workflow).outputs
 
 

@@ -1,6 +1,6 @@
 """Reads FlowCabal's documents as workflows, with a note for each part that changes or cannot be represented.
 
-Texts are made harmless, and text that would be one of our references is broken up. Ids are names, never paths.
+Texts are cleaned, and text that looks like one of our references is escaped. Ids are names, never paths.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _UNUSED: Final = ("top_p", "presence_penalty", "frequency_penalty", "stop_sequen
 
 
 def findings(source: str | bytes | Mapping[str, Any]) -> tuple[Finding, ...]:
-    """All errors that prevent reading the document. Raises DialectError for text that is no document."""
+    """All errors that prevent reading the document. Raises DialectError for text that is not a document."""
     try:
         read(source)
     except Mistakes as error:

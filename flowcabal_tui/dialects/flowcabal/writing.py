@@ -1,4 +1,4 @@
-"""Writes workflows as FlowCabal's documents, where they can hold them: prompts that take in texts and outputs."""
+"""Writes workflows as FlowCabal's documents if they consist of prompts with texts and outputs."""
 
 from __future__ import annotations
 

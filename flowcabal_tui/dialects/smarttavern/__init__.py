@@ -1,4 +1,4 @@
-"""SmartTavern's flow documents, in JSON or YAML: read as workflows, and written where they can hold one."""
+"""SmartTavern's flow documents, in JSON or YAML: reading as workflows, and writing compatible ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A SmartTavern flow as a workflow: sequences become chains, an If a condition with two branches and their join."""
+"""Compiles a SmartTavern flow into a workflow: sequences become chains, an If becomes a condition with two branches and
+a join."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ INPUT = "input.items"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Between two nodes: where the items come from, and the branch in which that is."""
+    """A place between two nodes: the source of the items, and its branch."""
 
     source: str = INPUT
     branch: tuple[NodeId, str] | None = None
@@ -32,7 +33,7 @@ class Place:
 
     @property
     def items(self) -> str:
-        """The path of the items themselves."""
+        """The path of the items."""
         return self.source if self.source == INPUT else f"{self.source}.items"
 
 

@@ -1,4 +1,4 @@
-"""Conditions of an If, written in Python over `item`, `items` and `len`, as expressions of our own and back.
+"""Converts conditions of an If, written in Python over `item`, `items` and `len`, into our expressions and back.
 
 In a `condition` node the items are `data`; so `items` becomes `data` and `item` becomes `data[0]`.
 """
@@ -40,13 +40,14 @@ def to_expression(condition: str) -> str:
 
 
 def more_functions(condition: str) -> tuple[str, ...]:
-    """Functions that a condition calls although SmartTavern knows only `len`: there it always takes the else branch."""
+    """Functions in a condition other than `len`, the only one that SmartTavern knows: there, the else branch is always
+    taken."""
     names = {node.id for node in ast.walk(_parsed(condition)) if isinstance(node, ast.Name)}
     return tuple(name for name in FUNCTIONS if name in names and name != "len")
 
 
 def from_expression(expression: str) -> str:
-    """The condition in Python that means the same. Raises ExpressionError for other names than those of a flow."""
+    """The equivalent condition in Python. Raises ExpressionError for names that a flow does not have."""
     tree = _parsed(expression)
     stored = _stored(tree)
     made = ast.fix_missing_locations(_ToPython(stored).visit(tree))
@@ -59,7 +60,7 @@ def from_expression(expression: str) -> str:
 
 
 def condition_problem(condition: str) -> str:
-    """Why a condition cannot be carried over; empty when it can."""
+    """The reason why a condition cannot be converted; "" when it can."""
     try:
         finding = check(to_expression(condition))
     except ExpressionError as error:

@@ -1,4 +1,4 @@
-"""SmartTavern's flow document: its shape, and everything that can be wrong with it before it is converted."""
+"""SmartTavern's flow document: its shape, and the detection of all errors before it is converted."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Branches(_Part):
 
 
 class Call(_Part):
-    """A Subflow: which flow, and which fields of the items go in and come back under which names."""
+    """A Subflow: the flow, and the fields of the items that are passed in and returned, with their names."""
 
     ref: str = Field(pattern=REF)
     input_map: dict[Name, str] = {}
@@ -74,7 +74,7 @@ class FlowNode(_Part):
 
     @property
     def inner(self) -> tuple[tuple[str, str], ...]:
-        """The nodes that it names, with the field where."""
+        """The nodes that it names, each with its field."""
         if self.kind == "Sequence":
             return tuple((f"children[{n}]", child) for n, child in enumerate(self.children))
         if self.kind == "If" and self.branches:
@@ -104,7 +104,7 @@ class Flow(_Part):
 
 
 def shape(document: Any) -> Flow | tuple[Finding, ...]:
-    """The flow, or everything wrong with its shape."""
+    """The flow, or all errors in its shape."""
     if isinstance(document, Mapping) and isinstance(document.get("nodes"), list) and len(document["nodes"]) > MAX_NODES:
         message = _("There are {n} nodes; at most {most} are read.").format(n=len(document["nodes"]), most=MAX_NODES)
         return (Finding(code="TOO_LARGE", message=message, field="nodes"),)
@@ -124,7 +124,7 @@ def _schema_finding(document: Any, place: tuple[int | str, ...], message: str) -
 
 
 def check(flow: Flow, known: Collection[str] = ()) -> tuple[Finding, ...]:
-    """Everything wrong with a flow that has the right shape. `known` are the flows that there are, as `id@version`."""
+    """All errors of a flow with a valid shape. `known` are the existing flows, as `id@version`."""
     return tuple(
         finding
         for part in (_doubles(flow), _references(flow), _types(flow), _calls(flow, known), _circle(flow), _unused(flow))

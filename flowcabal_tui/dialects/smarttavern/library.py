@@ -1,4 +1,4 @@
-"""Reading one flow, or several that call each other."""
+"""Reads one flow, or several that call each other."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LEVELS: Final[Mapping[str, Level]] = {"UNREACHABLE": "lost", "UNUSED_PARAM": "l
 
 
 def findings(text: str, known: Iterable[Workflow] = ()) -> tuple[Finding, ...]:
-    """Everything wrong with a flow, errors and warnings; `known` are the workflows that it may call.
+    """All errors and warnings of a flow; `known` are the workflows that it may call.
 
     Raises DialectError only when the text is neither JSON nor YAML.
     """

@@ -1,4 +1,4 @@
-"""Parameters of SmartTavern's own node types, as those of our kinds."""
+"""Converts parameters of SmartTavern's node types into those of our kinds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A workflow as a SmartTavern flow where that can hold it: chains of items, branches that join, calls of flows."""
+"""Writes a workflow as a SmartTavern flow if it consists of chains of items, joining branches, and calls of flows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""VelvetFlow's documents: the form of its README, that of its code, and today's as far as it goes."""
+"""VelvetFlow's documents: the form of its README, that of its code, and as much as possible of the current one."""
 
 from flowcabal_tui.dialects.velvetflow.checks import check
 from flowcabal_tui.dialects.velvetflow.normal import normalised

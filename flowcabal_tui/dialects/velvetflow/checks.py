@@ -46,7 +46,7 @@ _ERRORS: Final = ("UNREACHABLE", "SKIPPED_JOIN", "STATE_NOT_WRITTEN")
 def check(source: str | bytes | Any, actions: Actions | None) -> tuple[Finding, ...]:
     """Findings about a document; `actions` are the known ones by id, None: not checked. Changes nothing.
 
-    Raises DialectError for what is no document: malformed, too large, too deep.
+    Raises DialectError for malformed, too large or too deep text.
     """
     if not isinstance(source, (str, bytes, dict)):
         return (_invalid("workflow", _("A workflow is an object with nodes.")),)

@@ -1,4 +1,4 @@
-"""Reads VelvetFlow's JSON; refuses text that is no document, or too large to run, with a reason."""
+"""Reads VelvetFlow's JSON; refuses invalid or too large text with a reason."""
 
 from __future__ import annotations
 

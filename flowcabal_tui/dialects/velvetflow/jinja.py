@@ -36,7 +36,7 @@ _MAX_DEPTH: Final = 60
 
 
 class JinjaError(Exception):
-    """Text that cannot be parsed, or expressed in our language; `code` is that of a finding."""
+    """Text that cannot be parsed or expressed in our language; `code` is that of a finding."""
 
     def __init__(self, reason: str, code: str = "NOT_CARRIED_OVER") -> None:
         super().__init__(reason)

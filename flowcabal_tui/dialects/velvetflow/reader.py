@@ -33,7 +33,7 @@ Placed = tuple[Edge, str]
 
 @dataclass(frozen=True)
 class Reading:
-    """A document as it was read: `workflow` has placeholders where `telling.fatal` lists errors."""
+    """A parsed document: `workflow` has placeholders where `telling.fatal` lists errors."""
 
     workflow: Workflow
     telling: Telling
@@ -52,7 +52,7 @@ def read(source: str | bytes | Any) -> Conversion:
 
 
 def reading(source: str | bytes | Any) -> Reading:
-    """The workflow of a document, as far as it can be read, with everything that was found. Raises DialectError."""
+    """The workflow of a document, as far as it can be read, with all findings. Raises DialectError."""
     document, notes = normal(source)
     lost = [note for note in notes if note.level == "lost"]
     telling = Telling(notes)
@@ -377,7 +377,7 @@ def types_of(nodes: Any) -> dict[NodeId, str]:
 
 
 def exports_of(nodes: Any) -> dict[NodeId, frozenset[str]]:
-    """The names that loops in today's form take out."""
+    """The names that loops in the current form export."""
     many = [node for node in (nodes if isinstance(nodes, list) else []) if isinstance(node, dict) and _has_id(node)]
     return {NodeId(node["id"]): names for node in many if (names := loops.jinja_exports(node))}
 

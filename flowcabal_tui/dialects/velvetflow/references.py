@@ -1,4 +1,4 @@
-"""VelvetFlow's bindings as ours: one renaming for every place that can hold a path.
+"""Converts VelvetFlow's bindings: one renaming for every place that can hold a path.
 
 Paths lead through `result_of`; a name in braces that the document does not define becomes an input of the run. An
 expression that our language lacks is a finding, because it would be sent on as text.
@@ -47,13 +47,13 @@ class Scope:
     """The loops around, the innermost last."""
 
     def within(self, types: Mapping[NodeId, str], exports: Mapping[NodeId, frozenset[str]]) -> Scope:
-        """The same place with the nodes of a body."""
+        """The scope extended by the nodes of a body."""
         return replace(self, types={**self.types, **types}, exports={**self.exports, **exports})
 
 
 @dataclass
 class References:
-    """Rewrites the bindings of a document; collects findings for the others, and the inputs that it needs."""
+    """Rewrites the bindings of a document; collects findings for invalid ones, and the inputs that it needs."""
 
     telling: Telling
     taken: Collection[str] = frozenset()
@@ -73,7 +73,7 @@ class References:
         return value
 
     def binding(self, binding: Mapping[str, Any], scope: Scope, place: str) -> dict[str, Any]:
-        """A binding in object form; a filter in its source is carried out before the aggregate."""
+        """A binding in object form; a filter in its source is applied before the aggregate."""
         source = binding.get(FROM)
         if isinstance(source, list):
             made: Any = [self.one_path(one, scope, place) if isinstance(one, str) else one for one in source]
@@ -87,7 +87,7 @@ class References:
         return found if isinstance(found, str) else text
 
     def source(self, source: Any, scope: Scope, place: str) -> Any:
-        """The source of a condition or a loop: in text always a path."""
+        """The source of a condition or a loop; a text is always a path."""
         if isinstance(source, list):
             return [self.source(one, scope, place) if isinstance(one, str) else one for one in source]
         if not isinstance(source, str):
@@ -107,7 +107,7 @@ class References:
         return str(_renamed(path, scope) or path)
 
     def text(self, text: str, scope: Scope, place: str) -> Any:
-        """A text with its bindings: whole or inside."""
+        """A text with its bindings, whole or embedded."""
         text = paths.braced(text)
         if (whole := _json_binding(text)) is not None:
             return self.binding(whole, scope, place)
@@ -132,7 +132,7 @@ class References:
         return "".join(self.part(piece, scope, place) if piece.inner else piece.text for piece in found)
 
     def plain(self, text: str, scope: Scope, place: str) -> str:
-        """A text without braces: a path as a whole, or with bindings as JSON inside."""
+        """A text without braces: a path as a whole, or with embedded bindings as JSON."""
         if text in scope.names and text != LOOP:
             return "{{" + text + "}}"
         if (path := _bare(text, scope)) is None:
@@ -143,7 +143,7 @@ class References:
         return path
 
     def part(self, piece: Piece, scope: Scope, place: str) -> str:
-        """A part of a text."""
+        """A converted part of a text."""
         if not piece.inner:
             return self.embedded(piece.text, scope, place)
         made = self.whole(piece.text, scope, place)
@@ -154,7 +154,7 @@ class References:
         return "{{" + piece.text + "}}"
 
     def whole(self, inner: str, scope: Scope, place: str) -> Any:
-        """The contents of braces: a path, or a path with filters that a binding can express."""
+        """The content of braces: a path, or a path with filters that a binding can express."""
         if (path := _path(inner)) is not None:
             return "{{" + str(self.named(path, scope, place)) + "}}"
         found = jinja.filtered(inner)
@@ -178,7 +178,7 @@ class References:
         return "{{" + str(named) + "}}"
 
     def named(self, path: Path, scope: Scope, place: str) -> Path:
-        """A path in braces under our names: a name that the document does not define is an input of the run."""
+        """A path in braces under our names; a name that the document does not define becomes an input of the run."""
         known = _renamed(path, scope)
         if known is not None:
             return known
@@ -215,7 +215,7 @@ class References:
             return inner
 
     def embedded(self, text: str, scope: Scope, place: str) -> str:
-        """Bindings as JSON inside a text as `{{path}}`, where they make nothing of the value."""
+        """Embedded bindings as JSON in a text, rewritten as `{{path}}` if they do not change the value."""
         for start, end, binding in reversed(list(json_bindings(text))):
             source = binding.get(FROM)
             if isinstance(source, str) and binding.get(AGG, "identity") == "identity":

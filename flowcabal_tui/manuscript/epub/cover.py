@@ -19,7 +19,7 @@ _MOST_LINES: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """A picture as it goes into the package."""
+    """A cover picture for the package."""
 
     name: str
     media_type: str
@@ -27,7 +27,7 @@ class Cover:
 
 
 def cover_of(picture: bytes, title: str, author: str, language: str) -> Cover:
-    """The picture if it is a JPEG or PNG of a fit size, else one that is drawn here."""
+    """The picture if it is a JPEG or PNG of a suitable size, else a drawn one."""
     if len(picture) <= MOST_BYTES and picture.startswith(_JPEG):
         return Cover("cover.jpg", "image/jpeg", picture)
     if len(picture) <= MOST_BYTES and picture.startswith(_PNG):

@@ -36,7 +36,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """`pages` are parts of the archive in reading order, `front` those of them that only present the book."""
+    """`pages` are parts of the archive in reading order; `front` are those of them that only present the book."""
 
     pages: tuple[str, ...]
     contents: tuple[Entry, ...]
@@ -44,7 +44,7 @@ class Package:
 
 
 def read_package(archive: Archive) -> Package:
-    """Raises ManuscriptError: no EPUB, copy-protected, damaged."""
+    """Reads the package. Raises ManuscriptError: not an EPUB, copy-protected, or damaged."""
     if _CONTAINER not in archive:
         raise _no_epub(archive, _("{part} is missing.").format(part=_CONTAINER))
     _check_protection(archive)
@@ -84,7 +84,7 @@ def read_package(archive: Archive) -> Package:
 
 
 def target(base: str, href: str) -> tuple[str, str]:
-    """The part and the fragment that a link in the part `base` leads to."""
+    """The part and the fragment to which a link in the part `base` leads."""
     path, _hash, fragment = href.partition("#")
     return (_inside(base, path) if path else base), unquote(fragment)
 

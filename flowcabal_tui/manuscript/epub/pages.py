@@ -1,4 +1,4 @@
-"""One page of an EPUB book as lines of text, with the places that links lead to."""
+"""One page of an EPUB book as lines of text, with the targets of links."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LONGEST_BACKLINK: Final = 5
 
 
 class PageText:
-    """Lines of a page with their heading level (0: none); `anchors` gives the line that follows each id."""
+    """The lines of a page with their heading level (0: none); `anchors` gives the line that follows each id."""
 
     def __init__(self) -> None:
         self.lines: list[tuple[str, int]] = []
@@ -36,7 +36,7 @@ class PageText:
         self._level = 0
 
     def begin(self, level: int = 0) -> None:
-        """Ends the line, if it has any text."""
+        """Ends the line if it has text, and sets the heading level."""
         if self._pieces:
             self.lines.append((" ".join("".join(self._pieces).split("\n")).rstrip(), self._level))
             self._pieces, self._level = [], 0
@@ -48,14 +48,14 @@ class PageText:
         self._level = 0
 
     def add(self, text: str | None) -> None:
-        """Text as a browser shows it: line ends are spaces."""
+        """Adds text as a browser displays it: line ends are spaces."""
         if text and not self._pieces:
             text = text.lstrip("\n\t \r")
         if text:
             self._pieces.append(text)
 
     def break_line(self) -> None:
-        """A line end inside of a paragraph; a heading stays one line."""
+        """Adds a line end inside a paragraph; a heading stays on one line."""
         if self._level:
             self.add(" ")
         else:
@@ -63,7 +63,7 @@ class PageText:
 
 
 def note_references(root: Element, part: str) -> set[tuple[str, str]]:
-    """The places (part, id) that the notes of a page are at."""
+    """The places (part, id) of the notes of a page."""
     return {
         target(part, attribute(link, "href") or "")
         for link in root.iter("{*}a")
@@ -72,7 +72,7 @@ def note_references(root: Element, part: str) -> set[tuple[str, str]]:
 
 
 def notes_of(root: Element, wanted: set[str]) -> dict[str, str]:
-    """The texts of the notes with these ids, without the links that lead back."""
+    """The texts of the notes with these ids, without the links back."""
     found: dict[str, str] = {}
     for element in root.iter():
         name = attribute(element, "id") if isinstance(element.tag, str) else None
@@ -82,8 +82,8 @@ def notes_of(root: Element, wanted: set[str]) -> dict[str, str]:
 
 
 def page_text(root: Element, part: str, take_note: Callable[[str, str], str], used: set[str]) -> PageText:
-    """`take_note` gives the text of a note at its first reference, "" later; `used` are the ids of notes that are
-    shown where they are referred to, so not once more."""
+    """The text of a page. `take_note` returns the text of a note at its first reference, "" later; `used` are the ids
+    of notes shown at their references, which are therefore not repeated."""
     text = PageText()
     skipped: Element | None = None
     for event, element in etree.iterwalk(root, events=("start", "end")):

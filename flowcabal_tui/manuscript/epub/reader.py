@@ -22,9 +22,10 @@ _LONGEST_NOTE: Final = 20_000
 
 
 def epub_text(file: BinaryIO, name: str) -> tuple[str, ImportReport]:
-    """The text in reading order, titles by the table of contents where it has the chapters, else by the headings.
+    """The text in reading order; titles come from the table of contents if it lists the chapters, else from the
+    headings.
 
-    Raises ManuscriptError: no EPUB, copy-protected, damaged, too large.
+    Raises ManuscriptError: not an EPUB, copy-protected, damaged, or too large.
     """
     with Archive(file, name) as archive:
         package = read_package(archive)

@@ -68,7 +68,7 @@ class _Page:
 
 
 def epub(details: BookDetails, chapters: Sequence[ImportedChapter]) -> bytes:
-    """The whole file."""
+    """The bytes of the EPUB file."""
     language = language_tag(details.language, chapters)
     words = "zh" if language.startswith("zh") else "en"
     title, author = legal(details.title), legal(details.author)

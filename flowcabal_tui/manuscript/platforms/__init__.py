@@ -1,4 +1,4 @@
-"""Profiles of platforms: ours beside this module, the user's in the folder `platforms` of the settings."""
+"""Profiles of platforms: built-in ones beside this module, the user's in the folder `platforms` of the settings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MOST_NAMED: Final = 5
 
 
 def load_platforms(own: Path | None = None) -> dict[str, Platform]:
-    """The profiles by id, which is the name of the file; the user's replace ours. Raises SettingsError."""
+    """The profiles by id, which is the name of the file; the user's replace built-in ones. Raises SettingsError."""
     found: dict[str, Platform] = {}
     for folder in (Path(__file__).parent, own):
         for path in sorted(folder.glob("*.toml")) if folder and folder.is_dir() else ():

@@ -1,4 +1,4 @@
-"""Comments of the book as comments of a DOCX, at the words that they are about."""
+"""Writes comments of the book as comments of a DOCX, at the commented words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Place = tuple[int, int]
 def by_paragraph(
     chapters: Sequence[ImportedChapter], notes: Mapping[int, Sequence[Comment]]
 ) -> Mapping[Place, Sequence[Comment]]:
-    """Each comment with the paragraph in which its words begin; one without words has the first."""
+    """Each comment by the paragraph in which its words begin; one without words belongs to the first."""
     found: defaultdict[Place, list[Comment]] = defaultdict(list)
     for row, chapter in enumerate(chapters):
         for note in notes.get(row, ()):

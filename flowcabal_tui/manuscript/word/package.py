@@ -1,4 +1,4 @@
-"""The parts of a Word document: found by relationships, never by their usual names."""
+"""The parts of a Word document, found by relationships and never by their usual names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class WordParts:
 
 
 def find_parts(archive: Archive) -> WordParts:
-    """Raises ManuscriptError: no Word document, damaged."""
+    """The parts of an archive. Raises ManuscriptError: not a Word document, or damaged."""
     if _TYPES not in archive:
         raise _no_document(archive, _("{part} is missing.").format(part=_TYPES))
     main = next((path for kind, path in _relations(archive, "") if kind == "officeDocument"), "")

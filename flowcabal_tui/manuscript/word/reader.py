@@ -38,7 +38,8 @@ _MARGINS_READ: Final = 20
 
 
 def docx_text(file: BinaryIO, name: str) -> tuple[str, ImportReport]:
-    """Raises ManuscriptError: no Word document, with a password, damaged, too large."""
+    """The text of a DOCX file, and a report. Raises ManuscriptError: not a Word document, encrypted, damaged, or too
+    large."""
     with Archive(file, name) as archive:
         parts = find_parts(archive)
         document = _Document(archive, parts)

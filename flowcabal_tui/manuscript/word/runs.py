@@ -1,4 +1,4 @@
-"""The text of one paragraph of a Word document: tracked changes accepted, everything else counted."""
+"""The text of one paragraph of a Word document: tracked changes are accepted, other elements counted."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ class CommentWords:
         self._anchors: dict[str, str] = {}
 
     def begin(self, name: str | None, at: int) -> None:
-        """A comment's range begins at a piece of the line."""
+        """Starts a comment's range at a piece of the line."""
         if name is not None and name in self._comments and name not in self._anchors:
             self._open[name] = ([], at)
 
     def end(self, name: str | None, pieces: list[str]) -> None:
-        """Its range ends."""
+        """Ends a comment's range."""
         found = self._open.pop(name or "", None)
         if found is not None and name is not None:
             self._anchors[name] = "".join([*found[0], *pieces[found[1] :]])[:_LONGEST_ANCHOR]
@@ -118,7 +118,7 @@ class Runs:
         return "".join(pieces)
 
     def range_mark(self, element: Element) -> None:
-        """A comment that begins or ends between two paragraphs."""
+        """Handles a comment range that begins or ends between two paragraphs."""
         self._range(element, local(element), [])
 
     def _inside(self, element: Element, pieces: list[str]) -> None:

@@ -25,7 +25,7 @@ _LARGEST_START: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """A paragraph or character style with what it inherits. `level` counts from 0; None is body text."""
+    """A paragraph or character style with its inherited properties. `level` counts from 0; None is body text."""
 
     level: int | None = None
     hidden: bool = False
@@ -47,7 +47,7 @@ class _Written:
 
 @dataclass(frozen=True, slots=True)
 class Styles:
-    """All styles by id, and the id of the paragraph style that is meant when none is named."""
+    """All styles by id, and the id of the default paragraph style."""
 
     by_id: Mapping[str, Style] = field(default_factory=dict)
     default: str = ""
@@ -61,7 +61,7 @@ _PLAIN: Final = Style()
 
 
 def read_styles(archive: Archive, part: str | None) -> Styles:
-    """Raises ManuscriptError."""
+    """Reads the styles. Raises ManuscriptError."""
     if part is None:
         return Styles()
     written: dict[str, _Written] = {}
@@ -77,7 +77,7 @@ def read_styles(archive: Archive, part: str | None) -> Styles:
 
 
 def is_on(element: Element | None) -> bool | None:
-    """A switch: on when it is there without a value; None when it is not there."""
+    """The value of a switch: True when it exists without a value; None when it does not exist."""
     return None if element is None else attribute(element, "val") not in ("0", "false", "off")
 
 
@@ -101,7 +101,7 @@ def number(text: str | None, most: int) -> int | None:
 
 
 def numbering_of(listed: Element | None) -> tuple[str, int] | None:
-    """The list that a `numPr` names, and the level in it; the id "0" takes a paragraph out of its list."""
+    """The list named by a `numPr`, and the level in it; the id "0" removes a paragraph from its list."""
     if listed is None or (name := value(listed, "numId")) is None:
         return None
     return name, number(value(listed, "ilvl"), _LEVELS - 1) or 0
@@ -144,7 +144,7 @@ class _Level:
 
 
 class Numbering:
-    """Makes the numbers that Word shows before numbered paragraphs; they are not in the text."""
+    """Generates the numbers that Word shows before numbered paragraphs, which are not part of the text."""
 
     def __init__(self, archive: Archive, part: str | None) -> None:
         self._lists: dict[str, dict[int, _Level]] = {}

@@ -1,6 +1,6 @@
 """DOCX of a book: own styles, fonts and language for Chinese and Latin text, a page for every chapter.
 
-python-docx gives the package and its styles; the paragraphs are built here, since its own way looks through all styles
+python-docx provides the package and its styles; the paragraphs are built here, because python-docx searches all styles
 for each of them.
 """
 
@@ -31,7 +31,7 @@ _SANS: Final = {"zh-CN": "黑体", "zh-TW": "微軟正黑體"}
 def docx(
     details: BookDetails, chapters: Sequence[ImportedChapter], notes: Mapping[int, Sequence[Comment]] | None = None
 ) -> bytes:
-    """The whole file, with comments by the row of their chapter at the paragraphs that they are about."""
+    """The bytes of the DOCX file, with comments by the row of their chapter at the commented paragraphs."""
     from docx import Document
 
     document: Any = Document()

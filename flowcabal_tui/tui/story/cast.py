@@ -33,11 +33,11 @@ class Cast:
         return max((chapter.position for chapter in self.chapters if chapter.version), default=0)
 
     def entity(self, entity: EntityId) -> Entity | None:
-        """None for one that was removed."""
+        """The entity; None for one that was removed."""
         return self._by_id.get(entity)
 
     def record(self, record: str) -> StoryRecord | None:
-        """A record as it is now; None for one that is not in the story."""
+        """The current state of a record; None for one that no longer exists."""
         story = self.story
         every: list[StoryRecord] = [*story.relations, *story.facts, *story.promises, *story.moments]
         return next((each for each in every if each.id == record), None)
@@ -48,7 +48,7 @@ class Cast:
         return one_line(known.name if known else entity, 60)
 
     def names(self, entities: Iterable[EntityId]) -> str:
-        """Their names in a row."""
+        """The names of several entities in one text."""
         return _(", ").join(map(self.name, entities))
 
     def mentions(self, entity: EntityId) -> int:
@@ -56,7 +56,7 @@ class Cast:
         return self.seen[entity].mentions if entity in self.seen else 0
 
     def position(self, chapter: ChapterId | None) -> int:
-        """The place of a chapter; 0 for None (before the book) and for one that has left the book."""
+        """The position of a chapter; 0 for None (before the book) and for one that has left the book."""
         known = self._placed.get(chapter) if chapter else None
         return known.position if known else 0
 
@@ -85,7 +85,7 @@ class Cast:
 
 
 def chapter_words(chapter: Chapter) -> str:
-    """Number and title, such as "12 The Ferry"; a title that is only the number again is left out."""
+    """Number and title, such as "12 The Ferry"; a title that only repeats the number is left out."""
     title = one_line(chapter.title, 40)
     is_number = title.isdecimal() and int(title) == chapter.position
     return str(chapter.position) if is_number else f"{chapter.position} {title}".rstrip()

@@ -1,4 +1,4 @@
-"""Entities and records as they are after the writer's word on them."""
+"""Entities and records after the writer's edits."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from flowcabal_tui.tui.story.cast import Cast
 
 
 def new_id(name: str, cast: Cast) -> EntityId:
-    """An id made of the name that nobody has."""
+    """An unused id made of the name."""
     base, taken = slug(name), {each.id for each in cast.entities}
     names = chain((base,), (f"{base}-{number}" for number in count(2)))
     return EntityId(next(each for each in names if each not in taken))
 
 
 def merged(gone: Entity, kept: Entity) -> Entity:
-    """`kept` with the names of both; the name of `gone` becomes a further one."""
+    """`kept` with the names of both; the name of `gone` becomes an alias."""
     names = tuple(name for name in dict.fromkeys((*kept.aliases, *gone.names)) if name != kept.name)
     waiting = dict.fromkeys((*kept.proposed, *gone.proposed))
     return replace(
@@ -35,7 +35,7 @@ def merged(gone: Entity, kept: Entity) -> Entity:
 
 
 def moved_records(gone: EntityId, kept: EntityId, cast: Cast) -> Iterator[StoryRecord]:
-    """Every record that names `gone`, naming `kept` instead; a relation of the two with each other is left out."""
+    """Every record that names `gone`, with `kept` instead; relations between the two are left out."""
 
     def people(about: tuple[EntityId, ...]) -> tuple[EntityId, ...]:
         return tuple(dict.fromkeys(kept if each == gone else each for each in about))

@@ -1,4 +1,4 @@
-"""Opens the screens of names and records, and reads them again when the book changes."""
+"""Opens the screens of names and records, and refreshes them when the book changes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ GoTo = Callable[[ChapterId, int, int, bool], Coroutine[Any, Any, None]]
 class StoryController:
     """Opens names, records, proposals and findings.
 
-    The screens are loaded when one is opened: a project is on the screen sooner.
+    The screens are imported when they are opened, so that a project is displayed sooner.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class StoryController:
 
     @on_key("story.findings")
     def findings(self) -> None:
-        """Opens the findings of checks, at the one that was looked at last."""
+        """Opens the findings of checks, at the one viewed last."""
         from flowcabal_tui.tui.story.findings import FindingsScreen
 
         page = FindingsScreen(self._access, self._now, self._view.chapter, self._last_finding)
@@ -190,7 +190,7 @@ class StoryController:
             self.book_moved()
 
     def book_moved(self) -> None:
-        """Reads names and records again where they are shown."""
+        """Refreshes names and records on open screens."""
         from flowcabal_tui.tui.story.story_page import StoryPage
 
         for screen in self._screen.app.screen_stack:

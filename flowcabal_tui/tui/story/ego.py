@@ -1,4 +1,4 @@
-"""The neighbours of an entity as of a chapter: a graph, and below it the relations of the pair at the cursor."""
+"""The neighbours of an entity as of a chapter: a graph, above the relations of the pair at the cursor."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ _COLUMNS: Final = (
 
 
 def relations_between(relations: Iterable[Relation], one: EntityId, other: EntityId) -> tuple[Relation, ...]:
-    """The relations of two, in either direction."""
+    """The relations between two entities, in either direction."""
     return tuple(each for each in relations if {each.source, each.target} == {one, other})
 
 
 def neighbours(
     cast: Cast, centre: EntityId, companions: Sequence[Companion], position: int
 ) -> tuple[EgoNeighbour, ...]:
-    """The neighbours as of a chapter: those with a relation, then companions who have none, most frequent first."""
+    """The neighbours as of a chapter: those with a relation, then companions without one, most frequent first."""
     held = [each for each in cast.story.relations if cast.holds(each, position)]
     own = [each for each in held if centre in (each.source, each.target)]
     related = dict.fromkeys(_other(each, centre) for each in own)
@@ -85,7 +85,7 @@ def _together(cast: Cast, other: EntityId, passages: int, last: ChapterId) -> Eg
 
 
 class EgoScreen(StoryPage):
-    """The centre may be another one at every step; Backspace goes back to the one before."""
+    """Shows a graph whose centre can move at every step; Backspace returns to the previous one."""
 
     help = HelpData(
         mark("Relations"),
@@ -141,7 +141,7 @@ class EgoScreen(StoryPage):
         yield HintLine()
 
     def on_mount(self) -> None:
-        """The graph has the focus."""
+        """Focuses the graph."""
         self.query_one(EgoGraph).focus()
 
     @property
@@ -152,7 +152,7 @@ class EgoScreen(StoryPage):
 
     @property
     def neighbour(self) -> EntityId | None:
-        """The one under the cursor of the graph."""
+        """The neighbour under the cursor of the graph."""
         cursor = self.query_one(EgoGraph).cursor
         return EntityId(cursor) if cursor else None
 
@@ -184,7 +184,7 @@ class EgoScreen(StoryPage):
 
     @on(EgoGraph.NeighbourHighlighted)
     def show_pair(self) -> None:
-        """The relations of a pair: current ones first, then past and future ones."""
+        """Shows the relations of a pair: current ones first, then past and future ones."""
         cast, other = self.cast, self.neighbour
         self._pair = ()
         if cast is None or other is None:
@@ -220,7 +220,7 @@ class EgoScreen(StoryPage):
 
     @on(EgoGraph.NeighbourChosen)
     def move_centre(self, message: EgoGraph.NeighbourChosen) -> None:
-        """The neighbour comes into the middle."""
+        """Makes the neighbour the centre."""
         self._trail.append(self._centre_entity)
         self.work(self._turn_to(EntityId(message.neighbour)), exclusive=True)
 
@@ -236,7 +236,7 @@ class EgoScreen(StoryPage):
             self.work(self._turn_to(self._trail.pop()), exclusive=True)
 
     def action_chapter(self, step: int) -> None:
-        """Another chapter: relations begin and end."""
+        """Shows another chapter; relations begin and end."""
         if self.cast is not None:
             self._at_chapter = min(max(0, self._position(self.cast) + step), len(self.cast.chapters))
             self.work(self.show_cast(self.cast), exclusive=True)
@@ -248,7 +248,7 @@ class EgoScreen(StoryPage):
             self._draw(self.cast)
 
     def action_go_to(self) -> None:
-        """Anybody by name."""
+        """Asks for anybody by name."""
         if self.cast is not None:
             self.work(self._go_to(self.cast))
 
@@ -259,7 +259,7 @@ class EgoScreen(StoryPage):
             await self._turn_to(who)
 
     def action_add(self) -> None:
-        """A relation of the centre and the neighbour; the form may name another one."""
+        """Adds a relation of the centre and the neighbour; the form may name another one."""
         if self.cast is not None:
             new = Relation(NEW, self._centre_entity, self.neighbour or EntityId(""), "")
             self.work(self._put(relation_form(new, self.cast)))
@@ -268,7 +268,7 @@ class EgoScreen(StoryPage):
         await self.put(form)
 
     def action_edit(self) -> None:
-        """The relation below the cursor."""
+        """Edits the relation under the cursor of the list below."""
         if self.relation is not None and self.cast is not None:
             self.work(self._put(relation_form(self.relation, self.cast)))
 
@@ -283,7 +283,7 @@ class EgoScreen(StoryPage):
             await self.write(replace(relation, until=until))
 
     def action_remove(self) -> None:
-        """Out of the memory after a question."""
+        """Removes the relation after a question."""
         if self.relation is not None and self.cast is not None:
             words = relation_words(self.relation, self._centre_entity, self.cast)
             self.work(self.strike(self.relation, words))

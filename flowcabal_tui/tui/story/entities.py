@@ -1,4 +1,4 @@
-"""Everyone and everything with a name: found as one types, looked at, corrected, merged."""
+"""All names: searched while typing, viewed, edited, merged."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _SIGNS: Final = {"alias": "=", "proposed": "?", "rejected": "x"}
 
 
 def name_columns() -> Columns:
-    """State, mark, names, kind, mentions, chapters."""
+    """The columns: state, mark, names, kind, mentions, chapters."""
     return Columns(
         Column(most=1, least=1),
         Column(most=1, least=1),
@@ -74,7 +74,7 @@ def name_columns() -> Columns:
 
 
 def name_row(columns: Columns, entity: Entity, cast: Cast, *, marked: bool, shows_kind: bool) -> ColumnRow:
-    """A name with its aliases; the kind where the list has several."""
+    """The row of a name with its aliases; with the kind if the list has several."""
     seen = cast.seen.get(entity.id)
     return columns.row(
         Cell("?" if entity.proposed else "", "waiting"),
@@ -133,7 +133,7 @@ class EntitiesScreen(FilteredPage):
     ]  # fmt: skip
 
     def __init__(self, access: StoryAccess, entity: EntityId | None = None) -> None:
-        """`entity` is under the cursor first."""
+        """`entity` is selected initially."""
         super().__init__(access)
         self._first_entity, self._kind_shown = entity, _ALL
         self._name_rows: list[tuple[str, str]] = []
@@ -141,13 +141,13 @@ class EntitiesScreen(FilteredPage):
 
     @property
     def entity(self) -> Entity | None:
-        """The one under the cursor."""
+        """The entity under the cursor."""
         picked = self.listing.picked
         return self.cast.entity(EntityId(picked)) if self.cast and picked else None
 
     @property
     def chosen(self) -> tuple[Entity, ...]:
-        """The marked ones, else the one under the cursor."""
+        """The marked entities, else the one under the cursor."""
         marked = tuple(each for each in self.cast.entities if each.id in self._marked) if self.cast else ()
         return marked or ((self.entity,) if self.entity is not None else ())
 
@@ -165,7 +165,7 @@ class EntitiesScreen(FilteredPage):
         yield HintLine()
 
     def on_mount(self) -> None:
-        """All kinds."""
+        """Starts with all kinds."""
         self.query_one(PaneTabs).show(self._kind_shown)
 
     async def show_cast(self, cast: Cast) -> None:
@@ -174,7 +174,7 @@ class EntitiesScreen(FilteredPage):
         self.refill(cursor)
 
     def refill(self, cursor: str | None = None) -> None:
-        """Of the kind that is chosen."""
+        """Lists the entities of the selected kind."""
         if self.cast is not None:
             columns = name_columns()
             rows = [Option(self._row(columns, each, self.cast), id=each.id) for each in self._found(self.cast)]
@@ -193,7 +193,7 @@ class EntitiesScreen(FilteredPage):
         return name_row(columns, entity, cast, marked=entity.id in self._marked, shows_kind=self._kind_shown == _ALL)
 
     def tell(self) -> None:
-        """Its names that wait come first."""
+        """Shows the entity under the cursor, unconfirmed names first."""
         entity, cast = self.entity, self.cast
         details = self.query_one(".details", Static)
         if entity is None or cast is None:
@@ -218,13 +218,13 @@ class EntitiesScreen(FilteredPage):
 
     @on(OptionList.OptionSelected)
     def open_places(self, message: OptionList.OptionSelected) -> None:
-        """Enter leads to the text."""
+        """Opens the places in the text on Enter."""
         message.stop()
         self.action_mentions()
 
     @on(PaneChosen)
     def choose_kind(self, message: PaneChosen) -> None:
-        """A kind was clicked."""
+        """Shows the clicked kind."""
         self.action_kind(message.pane)
 
     def action_kind(self, kind: str) -> None:
@@ -234,8 +234,8 @@ class EntitiesScreen(FilteredPage):
         self.refill()
 
     def action_name(self, verb: str) -> None:
-        """Confirms or rejects the name under the cursor; from the list only one that waits, so that no key too many
-        takes a confirmed one away."""
+        """Confirms or rejects the name under the cursor. From the list, only an unconfirmed one, so that one key too
+        many does not remove a confirmed name."""
         entity, names = self.entity, self.query_one("#names", PickList)
         state, name = self._name_rows[names.highlighted] if names.highlighted is not None else ("", "")
         if entity is None or not (state == "proposed" or (state and names.has_focus)):
@@ -248,7 +248,7 @@ class EntitiesScreen(FilteredPage):
         await self.reload()
 
     def action_mentions(self) -> None:
-        """The places that name it."""
+        """Lists the places that name it."""
         if (entity := self.entity) is not None and self.cast is not None:
             self.app.push_screen(MentionsScreen(self.access, entity, self.cast), self._go)
 
@@ -267,18 +267,18 @@ class EntitiesScreen(FilteredPage):
             self.app.push_screen(RecordsScreen(self.access, "facts", entity.name))
 
     def action_rename(self) -> None:
-        """Another name for the one under the cursor, everywhere."""
+        """Renames the entity under the cursor everywhere."""
         self.work(rename_name(self, self.entity, self._go))
 
     def action_add(self) -> None:
-        """A form for a new one."""
+        """Opens a form for a new entity."""
         self.work(self._edit(Entity(EntityId(""), self._new_kind(), "")))
 
     def _new_kind(self) -> EntityKind:
         return next((kind for kind in ENTITY_KINDS if kind == self._kind_shown), "character")
 
     def action_edit(self) -> None:
-        """The form of the one under the cursor."""
+        """Opens the form of the entity under the cursor."""
         if (entity := self.entity) is not None:
             self.work(self._edit(entity))
 
@@ -301,7 +301,7 @@ class EntitiesScreen(FilteredPage):
             self.listing.action_cursor_down()
 
     def action_mark_all(self) -> None:
-        """Marks all that are listed, or none where all are marked."""
+        """Marks all listed entities, or none if all are marked."""
         if self.cast is not None:
             listed = dict.fromkeys(each.id for each in self._found(self.cast))
             self._marked = {} if listed.keys() <= self._marked.keys() else {**self._marked, **listed}
@@ -312,7 +312,7 @@ class EntitiesScreen(FilteredPage):
         await self.reload()
 
     def action_remove(self) -> None:
-        """Takes the marked ones, or the one under the cursor, out after a question."""
+        """Removes the marked entities, or the one under the cursor, after a question."""
         if chosen := self.chosen:
             self.work(self._remove(chosen))
 
@@ -321,7 +321,7 @@ class EntitiesScreen(FilteredPage):
             await self._done()
 
     def action_change_kind(self) -> None:
-        """Makes the marked ones, or the one under the cursor, of another kind."""
+        """Changes the kind of the marked entities, or of the one under the cursor."""
         if chosen := self.chosen:
             self.work(self._change_kind(chosen))
 
@@ -330,12 +330,12 @@ class EntitiesScreen(FilteredPage):
             await self._done(chosen[0].id)
 
     def action_kinds(self) -> None:
-        """The kinds of the book, one of which is edited."""
+        """Lists the kinds of the book, of which one can be edited."""
         if self.cast is not None:
             self.work(edit_kinds(self, self.cast))
 
     def action_merge(self) -> None:
-        """Two names of one, or all that are marked."""
+        """Merges two entities, or all marked ones."""
         if len(self.chosen) > 1:
             self.work(self._join(self.chosen))
         elif self.chosen and self.cast is not None:

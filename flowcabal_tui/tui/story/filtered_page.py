@@ -13,7 +13,7 @@ class FilteredPage(StoryPage):
     """A page with one Input and a PickList with the id `list`."""
 
     def on_mount(self) -> None:
-        """The list has the focus."""
+        """Focuses the list."""
         self.listing.focus()
 
     @property
@@ -48,11 +48,11 @@ class FilteredPage(StoryPage):
         self.listing.focus()
 
     def action_filter(self) -> None:
-        """Type a part of a name, or words."""
+        """Focuses the filter line."""
         self.query_one(Input).focus()
 
     def action_leave(self) -> None:
-        """Out of the line; a filter is taken away first; else back."""
+        """Leaves the filter line, clears the filter, or closes the page, in this order."""
         line = self.query_one(Input)
         if line.value:
             line.value = ""

@@ -1,4 +1,4 @@
-"""A finding in words, and where its passages are."""
+"""The texts and places of a finding."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def said_in(row: FindingRow) -> Finding:
 
 
 def is_note(row: FindingRow) -> bool:
-    """True for what a reader noted."""
+    """True for a reader's note."""
     return row.proposal.origin.by == "reader"
 
 
 def is_of_a_chapter(row: FindingRow) -> bool:
-    """True for words of a chapter, false for those of a draft that is not kept."""
+    """True for words of a chapter; False for those of a draft that is not kept."""
     return row.proposal.place is not None and not said_in(row).draft
 
 
@@ -55,7 +55,7 @@ def place_of(row: FindingRow, cast: Cast, *, there: bool, edit: bool = False) ->
 
 
 def finding_lines(row: FindingRow, cast: Cast, report: CheckReport | None, marked: int) -> Iterator[str]:
-    """Class, how sure, of whom, how useful its check is, the writer's word; then the explanation."""
+    """Class, certainty, subjects, usefulness of the check, the writer's decision; then the explanation."""
     if marked:
         yield ngettext("{n} row marked", "{n} rows marked", marked).format(n=marked)
     finding, maker = said_in(row), row.proposal.origin.maker
@@ -95,17 +95,17 @@ class PassageReader:
         self._texts: dict[ChapterId, str] = {}
 
     def forget(self) -> None:
-        """The book has changed."""
+        """Forgets the texts after a change of the book."""
         self._texts.clear()
 
     async def read(self, row: FindingRow, cast: Cast) -> None:
-        """Reads the chapters of a finding that were not read yet."""
+        """Reads the chapters of a finding that are not loaded yet."""
         for place in (place_of(row, cast, there=False), place_of(row, cast, there=True)):
             if place is not None and place.chapter not in self._texts:
                 self._texts[place.chapter] = await self._access.workbench.book.chapter_text(place.chapter)
 
     def of(self, row: FindingRow, cast: Cast) -> tuple[QuotedPassage, QuotedPassage | None]:
-        """The words that were checked, and the others; alone where their chapters were not read yet."""
+        """The checked words and the other passage; without surrounding text while their chapters are not loaded."""
         proposal, finding = row.proposal, said_in(row)
         here, there = place_of(row, cast, there=False), place_of(row, cast, there=True)
         title = cast.chapter(proposal.place.chapter) if proposal.place else _("a draft")

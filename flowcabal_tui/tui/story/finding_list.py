@@ -16,7 +16,7 @@ from flowcabal_tui.tui.widgets.column_rows import Column, ColumnRow, Columns
 
 
 class FindingList(ProposalList):
-    """One row a finding: chapter, class, the words; how sure, how old, how many are folded behind it."""
+    """One row per finding: chapter, class, words, certainty, age, number of folded ones."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
@@ -31,12 +31,12 @@ class FindingList(ProposalList):
     def show_findings(
         self, rows: Sequence[FindingRow], total: int, cast: Cast, now: datetime, cursor: str | None = None
     ) -> None:
-        """The first rows of `total`."""
+        """Shows the first rows of `total`."""
         self._rows, self._now = {row.proposal.id: row for row in rows}, now
         self.show_rows([row.proposal for row in rows], total, cast, cursor)
 
     def add_findings(self, rows: Sequence[FindingRow]) -> None:
-        """Further rows at the end."""
+        """Adds further rows at the end."""
         self._rows |= {row.proposal.id: row for row in rows}
         self.add_rows([row.proposal for row in rows])
 

@@ -1,4 +1,4 @@
-"""The findings of checks: both passages of each, and the writer's word on it by one key."""
+"""The findings of checks: both passages of each, decided by one key."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ from flowcabal_tui.tui.widgets.role_words import head_words, key_words
 
 
 class FindingsScreen(FilteredPage):
-    """A list, and below it the finding under the cursor with both passages."""
+    """A list above the finding under the cursor with both passages."""
 
     help = HELP
     DEFAULT_CSS = STYLE
@@ -73,8 +73,11 @@ class FindingsScreen(FilteredPage):
         cursor: str | None = None,
         checks: tuple[str, ...] | None = None,
     ) -> None:
-        """`chapter` is the open one, `cursor` the id of the first row. With `checks` (empty: any) only their findings
-        in the chapter are listed first, else the findings of all chapters."""
+        """`chapter` is the open one, `cursor` the id of the row to select.
+
+        With `checks` (empty: any), initially lists only their findings in the chapter; otherwise the findings of all
+        chapters.
+        """
         super().__init__(access)
         self._now, self._open_chapter = now, chapter
         self._states_shown, self._only_open, self._unfolded, self._newest = "waiting", checks is not None, False, False
@@ -131,7 +134,7 @@ class FindingsScreen(FilteredPage):
             self.query_one(".head", Static).update(words)
 
     def refill(self) -> None:
-        """Of other words, states or another chapter."""
+        """Lists the findings that match the words, states and chapter."""
         self.work(self.reload(), exclusive=True)
 
     async def _page(self, offset: int, limit: int = PAGE) -> FindingPage:
@@ -150,7 +153,7 @@ class FindingsScreen(FilteredPage):
 
     @on(ProposalList.MoreWanted)
     def read_more(self, message: ProposalList.MoreWanted) -> None:
-        """Further rows come in behind the cursor."""
+        """Loads further rows after the cursor."""
         message.stop()
         self.work(self._more(message.offset))
 
@@ -158,7 +161,7 @@ class FindingsScreen(FilteredPage):
         self.rows.add_findings((await self._page(offset)).rows)
 
     def tell(self) -> None:
-        """The finding under the cursor."""
+        """Shows the finding under the cursor."""
         row, cast = self.rows.row, self.cast
         told = self.query_one(".details", Static)
         if row is None or cast is None:
@@ -180,7 +183,7 @@ class FindingsScreen(FilteredPage):
 
     @on(OptionList.OptionSelected)
     def go_here(self, message: OptionList.OptionSelected) -> None:
-        """Enter goes to the words that were checked."""
+        """Goes to the checked words on Enter."""
         message.stop()
         self.action_leave_for(there=False)
 
@@ -200,13 +203,13 @@ class FindingsScreen(FilteredPage):
     # The writer's word
 
     def action_decide(self, verdict: FindingVerdict) -> None:
-        """A word on the marked rows, or the one under the cursor."""
+        """Decides the marked rows, or the one under the cursor."""
         ids = tuple(each.id for each in self.rows.chosen)
         if ids:
             self.work(self._decide(DecideFindings(ids, verdict), ids))
 
     def action_later(self) -> None:
-        """Puts findings aside, or takes up those that were put aside or decided."""
+        """Postpones findings, or reopens postponed or decided ones."""
         self.action_decide("later" if any(each.state == "waiting" for each in self.rows.chosen) else "waiting")
 
     def action_intend(self) -> None:
@@ -229,7 +232,7 @@ class FindingsScreen(FilteredPage):
                 await offer_to_write(self, row, reason.strip())
 
     def action_change(self) -> None:
-        """The form of the fact that holds from here on."""
+        """Opens the form of the fact that is valid from here on."""
         if (row := self.rows.row) is not None:
             self.work(self._change(row))
 
@@ -248,7 +251,7 @@ class FindingsScreen(FilteredPage):
         self.rows.pick(next((each.id for each in self.rows.listed if each.id not in before), None))
 
     def action_switch(self) -> None:
-        """Switches the rule of the finding off, or on again."""
+        """Switches the rule of the finding off or on."""
         row = self.rows.row
         if row is None or row.proposal.origin.by != "rule":
             self.notify(_("Only rules can be switched off here."), markup=False)
@@ -273,7 +276,7 @@ class FindingsScreen(FilteredPage):
 
     @on(PaneChosen)
     def choose_states(self, message: PaneChosen) -> None:
-        """A tab was clicked."""
+        """Shows the states of the clicked tab."""
         self.action_states(message.pane)
 
     def action_states(self, name: str) -> None:
@@ -282,17 +285,17 @@ class FindingsScreen(FilteredPage):
         self.refill()
 
     def action_chapter(self) -> None:
-        """Only the open chapter, or all."""
+        """Switches between the open chapter and all."""
         self._only_open = not self._only_open and self._open_chapter is not None
         self.refill()
 
     def action_fold(self) -> None:
-        """All of a chapter, or the first five."""
+        """Switches between all findings of a chapter and the first five."""
         self._unfolded = not self._unfolded
         self.refill()
 
     def action_sort(self) -> None:
-        """The newest first, or in story order."""
+        """Switches between newest first and story order."""
         self._newest = not self._newest
         self.refill()
 
@@ -302,7 +305,7 @@ class FindingsScreen(FilteredPage):
         self.tell()
 
     def action_mark_all(self) -> None:
-        """Marks all rows that are listed, or none."""
+        """Marks all listed rows, or none."""
         self.rows.mark_all()
         self.tell()
 
@@ -313,7 +316,7 @@ class FindingsScreen(FilteredPage):
             self.app.push_screen(SourceScreen(OpenedSource("", _("What was checked"), words)))
 
     def action_check(self) -> None:
-        """Checks chapters, or stops."""
+        """Starts or stops a check of chapters."""
         if self._checking is not None:
             self.work(self.access.workbench.carry_out(StopChecking()))
         else:
@@ -351,7 +354,7 @@ def _nothing_words(report: CheckReport | None) -> str:
 
 
 async def chosen_check(page: StoryPage, position: int) -> CheckChapters | None:
-    """The chapters to check, by rule or by a model after a quote. `position` is of the open chapter, 0: none is
+    """The chapters to check, by rule or by a model after a quote. `position` is that of the open chapter, 0: none is
     open."""
     choices = [("rules", _("all chapters by rule: costs nothing"))]
     if position:
@@ -368,14 +371,14 @@ async def chosen_check(page: StoryPage, position: int) -> CheckChapters | None:
 
 
 async def offer_to_write(page: StoryPage, row: FindingRow, reason: str) -> None:
-    """Offers the reason as a fact, which prompts and checks of all later chapters read."""
+    """Offers to store the reason as a fact, which prompts and checks of all later chapters read."""
     words = _("The contexts and checks of later chapters read facts; a reason applies to this finding only.")
     if await page.confirm(_("Record it as a fact, too?"), f"{one_line(reason, 200)}\n{words}"):
         await page.put(fact_form(replace(fact_of(row.proposal), text=reason), await page.access.cast()))
 
 
 async def fact_from(page: StoryPage, row: FindingRow) -> Command | None:
-    """Asks for the fact that holds from here on."""
+    """Asks for the fact that is valid from here on."""
     if not is_of_a_chapter(row):
         page.notify(_("Only the text of a chapter can change the story."), markup=False)
         return None
@@ -385,7 +388,7 @@ async def fact_from(page: StoryPage, row: FindingRow) -> Command | None:
 
 
 def switch_words(command: SwitchRule) -> str:
-    """What the key has done."""
+    """The message after a rule was switched."""
     said = (
         _("{rule}: on again for this book.")
         if command.on

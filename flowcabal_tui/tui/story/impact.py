@@ -1,4 +1,4 @@
-"""The places that depend on a change of the book: ticked, applied at once, undone at once."""
+"""The places that depend on a change of the book: ticked, applied and undone together."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from flowcabal_tui.tui.widgets.role_words import facts_words
 
 
 class ImpactScreen(StoryPage):
-    """A list of places, and below it the passage of the one under the cursor."""
+    """A list of places, above the passage of the one under the cursor."""
 
     help = HelpData(
         mark("What depends on a change"),
@@ -94,7 +94,7 @@ class ImpactScreen(StoryPage):
         yield HintLine()
 
     def on_mount(self) -> None:
-        """The list has the focus."""
+        """Focuses the list."""
         self.rows.focus()
 
     async def reload(self) -> None:
@@ -130,7 +130,7 @@ class ImpactScreen(StoryPage):
 
     @on(ProposalList.MoreWanted)
     def show_more(self, message: ProposalList.MoreWanted) -> None:
-        """Further rows come in behind the cursor."""
+        """Loads further rows after the cursor."""
         message.stop()
         self.rows.add_places(self._listed[message.offset : message.offset + PAGE])
 
@@ -141,13 +141,13 @@ class ImpactScreen(StoryPage):
         self.tell()
 
     def tell(self) -> None:
-        """The passage of the place under the cursor."""
+        """Shows the passage of the place under the cursor."""
         row = self.rows.place
         self.query_one(DetailText).show(() if row is None else _lines(row))
 
     @on(OptionList.OptionSelected)
     def open_place(self, message: OptionList.OptionSelected) -> None:
-        """Enter leads to the text."""
+        """Goes to the text on Enter."""
         message.stop()
         self._leave_for(edit=False)
 
@@ -170,12 +170,12 @@ class ImpactScreen(StoryPage):
             self.rows.action_cursor_down()
 
     def action_tick_chapter(self) -> None:
-        """Ticks or leaves all places of the chapter."""
+        """Ticks or unticks all places of the chapter."""
         if (row := self.rows.place) is not None and self._impact is not None:
             self._tick([each for each in self._impact.rows if each.position == row.position])
 
     def action_tick_all(self) -> None:
-        """Ticks or leaves all places."""
+        """Ticks or unticks all places."""
         if self._impact is not None:
             self._tick(self._impact.rows)
 
@@ -199,7 +199,7 @@ class ImpactScreen(StoryPage):
         self._show_rows(self.cast)
 
     def action_patch(self) -> None:
-        """Asks the model for differences."""
+        """Asks the model for patches."""
         if self._impact is None:
             return
         open_places = {row.proposal.id: row for row in self._impact.rows if row.asks and row.answer == "decide"}

@@ -34,30 +34,30 @@ class ImpactList(ProposalList):
         return self._places.get(self.picked or "")
 
     def show_places(self, places: Sequence[ImpactRow], total: int, cast: Cast) -> None:
-        """The first rows of `total`."""
+        """Shows the first rows of `total`."""
         self._places = {row.proposal.id: row for row in places}
         self.show_rows([row.proposal for row in places], total, cast)
 
     def add_places(self, places: Sequence[ImpactRow]) -> None:
-        """Further rows at the end."""
+        """Adds further rows at the end."""
         self._places |= {row.proposal.id: row for row in places}
         self.add_rows([row.proposal for row in places])
 
     def tick(self, ids: Iterable[str]) -> None:
-        """Unticks them where all are ticked, else ticks them."""
+        """Ticks the places, or unticks them if all are ticked."""
         turned = set(ids)
         self.ticked = self.ticked - turned if turned <= self.ticked else self.ticked | turned
         self.holding -= self.ticked
         self._show(turned)
 
     def hold(self, identity: str) -> None:
-        """The place still holds, or does not any more."""
+        """Marks a place as still valid, or removes the mark."""
         self.holding ^= {identity}
         self.ticked -= self.holding
         self._show({identity})
 
     def point_at(self, identity: str) -> None:
-        """The cursor goes to a place, where it is among the rows that were read."""
+        """Moves the cursor to a place, if it is among the loaded rows."""
         if identity in self._places:
             self.highlighted = self.get_option_index(identity)
 

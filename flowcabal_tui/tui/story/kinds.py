@@ -1,4 +1,4 @@
-"""The kinds of names of the book with their fields: the writer's own ones, and fields of those that the program has."""
+"""The kinds of names of the book with their fields: the writer's own, and fields of built-in ones."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _NEW: Final = ""
 
 
 def every_kind(kinds: Sequence[BookKind]) -> tuple[BookKind, ...]:
-    """The kinds of the program, then the writer's."""
+    """The built-in kinds, then the writer's."""
     known = {each.name: each for each in kinds}
     shipped = (known.pop(name, BookKind(name, name)) for name in ENTITY_KINDS)
     return (*shipped, *known.values())
 
 
 def kind_name(kind: BookKind) -> str:
-    """What a kind is called on the screen."""
+    """The display name of a kind."""
     return one_line(kind.name, 40) if kind.is_own else _(ENTITY_KINDS[kind.base])
 
 
@@ -37,7 +37,7 @@ def kind_choices(kinds: Sequence[BookKind]) -> tuple[tuple[str, str], ...]:
 
 
 async def edit_kinds(page: StoryPage, cast: Cast) -> None:
-    """Asks which kind, and for its name and fields; refreshes the page."""
+    """Asks for a kind, then for its name and fields; refreshes the page."""
     known = {each.name: each for each in every_kind(cast.kinds)}
     rows = tuple((each.name, (kind_name(each), _(", ").join(each.fields))) for each in known.values())
     title = _("Kinds of names and their fields")

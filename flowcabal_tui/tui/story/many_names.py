@@ -1,4 +1,4 @@
-"""Changes of names: several removed, merged or given another kind at once; one renamed everywhere."""
+"""Changes of names: several removed, merged or changed in kind at once; one renamed everywhere."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHOWN = 12
 
 
 async def remove_names(page: StoryPage, entities: Sequence[Entity]) -> bool:
-    """Removes them after one question. Returns whether they were removed."""
+    """Removes entities after one question. Returns True when they were removed."""
     title = _("Remove {name}?").format(name=one_line(entities[0].name, 40))
     if len(entities) > 1:
         title = ngettext("Remove {n} name?", "Remove {n} names?", len(entities)).format(n=len(entities))
@@ -53,7 +53,7 @@ async def rename_name(page: StoryPage, entity: Entity | None, go: Callable[[Stor
 
 
 async def join_names(page: StoryPage, entities: Sequence[Entity]) -> EntityId | None:
-    """Merges the entities under a name that the writer chooses; returns the remaining one, None when nothing was
+    """Merges entities under a name that the writer chooses; returns the remaining one, or None when nothing was
     done."""
     choices = tuple((str(each.id), one_line(each.name, 40)) for each in entities)
     row = Field("kept", _("Name"), choices[0][0], choices=choices)
@@ -76,7 +76,7 @@ async def join_names(page: StoryPage, entities: Sequence[Entity]) -> EntityId | 
 
 
 async def change_kind(page: StoryPage, entities: Sequence[Entity], kinds: Sequence[BookKind]) -> bool:
-    """Gives all of them the kind that the writer chooses. Returns whether it did."""
+    """Sets a kind chosen by the writer for all of them. Returns True when it was set."""
     known = {each.name: each for each in every_kind((*kinds, kind_of(entities[0], kinds)))}
     choices = kind_choices(tuple(known.values()))
     row = Field("kind", _("Kind"), entities[0].own_kind or entities[0].kind, choices=choices)

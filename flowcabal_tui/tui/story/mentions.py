@@ -1,4 +1,4 @@
-"""Every place of the book that names someone: the chapters above, below them the text at the place."""
+"""Every place of the book that names an entity: the chapters, above the text at the place."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ class MentionsScreen(StoryPage):
         yield HintLine()
 
     def on_mount(self) -> None:
-        """The first place."""
+        """Selects the first place."""
         self.query_one(PickList).focus()
 
     async def reload(self) -> None:
-        """Reads the places and the text again; the place in view stays."""
+        """Reads the places and the text again; keeps the current place."""
         self._shown_chapter = None
         before = self._places[self._place_at] if self._places else None
         self._places = await self.access.workbench.story.mentions(self._entity.id)
@@ -89,7 +89,7 @@ class MentionsScreen(StoryPage):
 
     @on(OptionList.OptionHighlighted)
     def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
-        """The first place of another chapter."""
+        """Shows the first place of another chapter."""
         message.stop()
         chapter = message.option.id
         if self._places and self._places[self._place_at].chapter != chapter:
@@ -108,14 +108,14 @@ class MentionsScreen(StoryPage):
         reader.scroll_to_offset(place.start)
 
     def action_step(self, step: int) -> None:
-        """The next place, round the end."""
+        """Goes to the next place, wrapping around."""
         if self._places:
             self._place_at = (self._place_at + step) % len(self._places)
             self.query_one(PickList).pick(self._places[self._place_at].chapter)
             self.work(self._show(), exclusive=True)
 
     def action_open(self) -> None:
-        """Leaves for the place."""
+        """Closes the page and opens the place."""
         if self._places:
             place = self._places[self._place_at]
             self.dismiss(StoryPlace(place.chapter, place.start, place.end))

@@ -1,4 +1,4 @@
-"""The two passages of a finding: side by side where they fit, else one below the other."""
+"""The two passages of a finding: in two columns if they fit, else one below the other."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONGEST: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class QuotedPassage:
-    """Quoted words with where they are: in `text` near `start`, or by themselves."""
+    """Quoted words with their place: in `text` near `start`, or by themselves."""
 
     title: str
     words: str
@@ -32,7 +32,7 @@ class QuotedPassage:
     start: int = 0
 
     def shown(self) -> Content:
-        """The title, and the words highlighted in some of the text around them."""
+        """The title, and the words highlighted within their context."""
         at = nearest(self.text, self.words, self.start) if self.text else -1
         title = (one_line(self.title, 120) + "\n", role_style("secondary"))
         if at < 0:
@@ -58,7 +58,7 @@ class Passages(Container):
     """
 
     def compose(self) -> ComposeResult:
-        """Yields the passage of the chapter that was checked, and the other one."""
+        """Yields the passage of the checked chapter, and the other one."""
         yield DetailText(classes="here")
         yield DetailText(classes="there")
 
@@ -67,7 +67,7 @@ class Passages(Container):
         self.set_class(event.size.width < BESIDE, "-stacked")
 
     def show(self, here: QuotedPassage | None, there: QuotedPassage | None) -> None:
-        """Shows these; None: nothing."""
+        """Shows these passages; None: nothing."""
         for name, passage in ((".here", here), (".there", there)):
             shown = passage.shown() if passage is not None else ""
             self.query_one(name, DetailText).show([shown])

@@ -1,4 +1,4 @@
-"""The list of proposals: rows of any kind, read by the page as the cursor comes near the last one."""
+"""The list of proposals: rows of any kind, loaded by the page as the cursor approaches the end."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ _SIGNS: Final[dict[ProposalState, tuple[str, Role]]] = {
 
 
 def start() -> tuple[Column, ...]:
-    """State, mark and chapter, before the words of a row."""
+    """The columns for state, mark and chapter, before the words of a row."""
     signs = Column(most=1, least=1)
     return signs, signs, Column(_("ch."), is_number=True, role="secondary")
 
 
 class ProposalList(PickList):
-    """One row a proposal. It shows rows and posts `MoreWanted`; it reads and decides nothing."""
+    """One row per proposal. It shows rows and posts `MoreWanted`; it reads and decides nothing."""
 
     @dataclass
     class MoreWanted(Message):
@@ -66,17 +66,17 @@ class ProposalList(PickList):
 
     @property
     def columns(self) -> Columns:
-        """Those of the rows that are shown."""
+        """The columns of the displayed rows."""
         return self._columns
 
     @property
     def proposal(self) -> Proposal | None:
-        """The one under the cursor."""
+        """The proposal under the cursor."""
         return self._listed.get(self.picked or "")
 
     @property
     def listed(self) -> tuple[Proposal, ...]:
-        """All rows that were read."""
+        """All loaded rows."""
         return tuple(self._listed.values())
 
     @property
@@ -86,12 +86,12 @@ class ProposalList(PickList):
 
     @property
     def chosen(self) -> tuple[Proposal, ...]:
-        """The marked ones, else the one under the cursor."""
+        """The marked proposals, else the one under the cursor."""
         under = self.proposal
         return self.marked or ((under,) if under is not None else ())
 
     def show_rows(self, rows: Sequence[Proposal], total: int, cast: Cast, cursor: str | None = None) -> None:
-        """The first rows of `total`; marks of rows that are gone go, too."""
+        """Shows the first rows of `total`; marks of missing rows are removed."""
         self._people, self._total_rows, self._asked_from = cast, total, len(rows)
         self._listed = {each.id: each for each in rows}
         self._marks = {identity: None for identity in self._marks if identity in self._listed}
@@ -99,28 +99,28 @@ class ProposalList(PickList):
         self.refill([Option(self._row(each), id=each.id) for each in rows], cursor)
 
     def add_rows(self, rows: Sequence[Proposal]) -> None:
-        """Further rows at the end."""
+        """Adds further rows at the end."""
         fresh = [each for each in rows if each.id not in self._listed]
         self._listed |= {each.id: each for each in fresh}
         self._asked_from = len(self._listed)
         self.add_options([Option(self._row(each), id=each.id) for each in fresh])
 
     def mark_row(self) -> None:
-        """Marks the row under the cursor or takes its mark away, and goes to the next one."""
+        """Marks the row under the cursor or removes its mark, and moves to the next one."""
         if (proposal := self.proposal) is not None:
             self._turn([proposal], off=proposal.id in self._marks)
             self.action_cursor_down()
 
     def mark_all(self) -> None:
-        """Marks all rows that were read, or none where all are marked."""
+        """Marks all loaded rows, or none if all are marked."""
         self._turn(self.listed, off=self._listed.keys() <= self._marks.keys())
 
     def unmark(self) -> None:
-        """No row is marked."""
+        """Removes all marks."""
         self._turn(self.marked, off=True)
 
     def after(self, gone: Sequence[ProposalId]) -> str | None:
-        """The row that takes the place of the cursor when these are gone."""
+        """The row to select when these rows are removed."""
         ids, row = list(self._listed), self.highlighted or 0
         return next((each for each in (*ids[row:], *reversed(ids[:row])) if each not in gone), None)
 

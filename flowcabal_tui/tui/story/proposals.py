@@ -1,4 +1,4 @@
-"""The proposals of agents and rules as one list: confirmed, corrected, dropped, and taken back."""
+"""The proposals of agents and rules as one list: confirming, correcting, dropping, and undoing."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class ProposalsScreen(FilteredPage):
     ]  # fmt: skip
 
     def __init__(self, access: StoryAccess, chapter: ChapterId | None = None) -> None:
-        """`chapter` is the open one; rows of all chapters are listed first."""
+        """`chapter` is the open one; initially, rows of all chapters are listed."""
         super().__init__(access)
         self._open_chapter, self._states_shown, self._only_open = chapter, "open", False
         self._cursor_wanted: str | None = None
@@ -146,7 +146,7 @@ class ProposalsScreen(FilteredPage):
         self.tell()
 
     def refill(self) -> None:
-        """Of other words, states or another chapter."""
+        """Lists the rows that match the words, states and chapter."""
         self.work(self.reload(), exclusive=True)
 
     async def _page(self, offset: int, limit: int = PAGE) -> ProposalPage:
@@ -165,7 +165,7 @@ class ProposalsScreen(FilteredPage):
 
     @on(ProposalList.MoreWanted)
     def read_more(self, message: ProposalList.MoreWanted) -> None:
-        """Further rows come in behind the cursor."""
+        """Loads further rows after the cursor."""
         message.stop()
         self.work(self._more(message.offset))
 
@@ -173,7 +173,7 @@ class ProposalsScreen(FilteredPage):
         self.rows.add_rows((await self._page(offset)).rows)
 
     def tell(self) -> None:
-        """The row under the cursor in full."""
+        """Shows the row under the cursor in full."""
         proposal, cast = self.rows.proposal, self.cast
         details = self.query_one(DetailText)
         if proposal is None or cast is None:
@@ -200,7 +200,7 @@ class ProposalsScreen(FilteredPage):
 
     @on(OptionList.OptionSelected)
     def open_words(self, message: OptionList.OptionSelected) -> None:
-        """Enter shows the words in their chapter."""
+        """Shows the words in their chapter on Enter."""
         message.stop()
         proposal = self.rows.proposal
         if proposal is not None:
@@ -211,7 +211,7 @@ class ProposalsScreen(FilteredPage):
 
     @on(PaneChosen)
     def choose_states(self, message: PaneChosen) -> None:
-        """A tab was clicked."""
+        """Shows the states of the clicked tab."""
         self.action_states(message.pane)
 
     def action_states(self, name: str) -> None:
@@ -220,7 +220,7 @@ class ProposalsScreen(FilteredPage):
         self.refill()
 
     def action_chapter(self) -> None:
-        """Only the open chapter, or all."""
+        """Switches between the open chapter and all."""
         self._only_open = not self._only_open and self._open_chapter is not None
         self.refill()
 
@@ -230,7 +230,7 @@ class ProposalsScreen(FilteredPage):
         self.tell()
 
     def action_mark_all(self) -> None:
-        """Marks all rows that are listed, or none."""
+        """Marks all listed rows, or none."""
         self.rows.mark_all()
         self.tell()
 
@@ -296,7 +296,7 @@ def _lines(
 
 
 def form_of(proposal: Proposal, cast: Cast) -> FormScreen[Any] | None:
-    """The form of the record or entity as it would be written; None when it is no more."""
+    """The form of the record or entity as it would be written; None when it no longer exists."""
     match proposal.difference.after:
         case Entity() as entity:
             return entity_form(cast.entity(entity.id) or entity, cast.kinds)

@@ -25,7 +25,7 @@ NEW: Final = RecordId("")
 def entity_form(entity: Entity, kinds: Sequence[BookKind] = ()) -> FormScreen[Entity]:
     """Name, kind, further names, note, and the fields of its kind among the `kinds` of the book.
 
-    A name that is written waits no more; one that is taken away is rejected.
+    A name left in the form is confirmed; a removed one is rejected.
     """
     known = {each.name: each for each in every_kind((*kinds, kind_of(entity, kinds)))}
     noted, labels = dict(entity.fields), field_names(entity, kinds)
@@ -156,7 +156,7 @@ def person_form(question: str, cast: Cast) -> FormScreen[EntityId]:
 
 
 def end_form(record: Relation | Fact, chapter: int, cast: Cast) -> FormScreen[ChapterId]:
-    """The first chapter in which it does not hold any more; `chapter` is proposed."""
+    """The form for the first chapter in which the record is no longer valid; `chapter` is proposed."""
 
     def read(typed: Typed) -> ChapterId:
         until = reading.the_chapter(typed.text("until"), cast)
@@ -168,7 +168,7 @@ def end_form(record: Relation | Fact, chapter: int, cast: Cast) -> FormScreen[Ch
 
 
 def payment_form(cast: Cast) -> FormScreen[ChapterId]:
-    """The chapter that pays a promise; the last that is written is proposed."""
+    """The form for the chapter that pays a promise; the last written one is proposed."""
     row = Field("paid", _("Paid in chapter"), str(cast.written or ""))
     title = _("Which chapter pays the promise?")
     return FormScreen(title, (row,), lambda typed: reading.the_chapter(typed.text("paid"), cast))

@@ -1,4 +1,4 @@
-"""The rows of a list of promises, moments or facts: which, in which order, in which words."""
+"""The rows of a list of promises, moments or facts: selection, order and text."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _TURNS: Final[dict[Turn, str]] = {"": " ", "back": "<", "ahead": ">"}
 class Placed:
     """A moment with its number in the story's time and its number in the telling, from 1.
 
-    `turn`: the telling looks back there, or ahead; empty where both orders go the same way.
+    `turn`: the telling goes back there, or ahead; empty if both orders agree.
     """
 
     moment: Moment
@@ -49,7 +49,7 @@ class Placed:
 
 
 def placed_moments(story: Story, cast: Cast) -> tuple[Placed, ...]:
-    """All moments, as they happen."""
+    """All moments in the order in which they happen."""
     ids = {each.id: number for number, each in enumerate(story.moments, 1)}
     telling = sorted(story.moments, key=lambda each: _telling(each, cast, ids[each.id]))
     happens = [ids[each.id] for each in telling]
@@ -110,7 +110,7 @@ class RecordRow:
 
 
 def lines(listed: RecordList, cast: Cast, wish: RecordFilter) -> list[RecordRow]:
-    """The rows of a listed, in their order."""
+    """The rows of a list, in order."""
     if listed == "promises":
         return _promises(cast, wish)
     return _moments(cast, wish) if listed == "timeline" else _facts(cast, wish)

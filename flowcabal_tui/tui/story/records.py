@@ -1,4 +1,4 @@
-"""Promises, the timeline, and the facts valid in a chapter: read, written, opened at the supporting words."""
+"""Promises, the timeline, and the facts valid in a chapter: reading, editing, opening the supporting words."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _ONLY: Final[dict[str, RecordList]] = {
 
 
 def supporting_places(record: StoryRecord) -> tuple[Evidence, ...]:
-    """The first places that support it, and for a promise those that pay it."""
+    """The first supporting places, and for a promise also those of its payment."""
     payment = record.payment if isinstance(record, Promise) else ()
     return (*record.evidence[:_MOST_PLACES], *payment[:_MOST_PLACES])
 
@@ -149,7 +149,8 @@ class RecordsScreen(FilteredPage):
     def __init__(
         self, access: StoryAccess, listed: RecordList = "promises", words: str = "", position: int = 0
     ) -> None:
-        """`words` are in the filter; facts are shown as of the chapter at `position` (0: the last that is written)."""
+        """`words` are the initial filter; facts are listed as of the chapter at `position` (0: the last written
+        one)."""
         super().__init__(access)
         self._list_shown, self._first_words, self._position = listed, words, position
         self._shows_all, self._by_narration = False, False
@@ -157,7 +158,7 @@ class RecordsScreen(FilteredPage):
 
     @property
     def record(self) -> StoryRecord | None:
-        """The one under the cursor."""
+        """The record under the cursor."""
         return self._listed.get(self.listing.picked or "")
 
     def compose(self) -> ComposeResult:
@@ -179,7 +180,7 @@ class RecordsScreen(FilteredPage):
         self._fill(cast)
 
     def refill(self) -> None:
-        """Of the list that is chosen, for the chapter in view."""
+        """Fills the selected list, for the current chapter."""
         if self.cast is not None:
             self._fill(self.cast)
 
@@ -211,7 +212,7 @@ class RecordsScreen(FilteredPage):
         return head_words(counted, order, words)
 
     def tell(self) -> None:
-        """The text of the record and its entities, then the text that it rests on."""
+        """Shows the text of the record, its entities, and its supporting words."""
         record, cast = self.record, self.cast
         if record is None or cast is None:
             words = _("There is nothing here yet: `+` adds the first one.") if not self._listed else ""
@@ -233,27 +234,27 @@ class RecordsScreen(FilteredPage):
 
     @on(OptionList.OptionSelected)
     def open_words(self, message: OptionList.OptionSelected) -> None:
-        """Enter shows the words of the text."""
+        """Shows the supporting words on Enter."""
         message.stop()
         self.action_evidence()
 
     @on(PaneChosen)
     def choose_list(self, message: PaneChosen) -> None:
-        """A name was clicked."""
+        """Shows the clicked list."""
         self.action_list(message.pane)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A key of one list is none in another."""
+        """Disables the keys of the other lists."""
         return _ONLY.get(action, self._list_shown) == self._list_shown
 
     def action_list(self, name: str) -> None:
-        """Another list."""
+        """Shows another list."""
         lists: tuple[RecordList, ...] = ("promises", "timeline", "facts")
         self._list_shown = next(listed for listed in lists if listed == name)
         self.refill()
 
     def action_order(self) -> None:
-        """In the order of the story, or in the order it is narrated."""
+        """Switches between the order of the story and the order of its telling."""
         self._by_narration = not self._by_narration
         self.refill()
 
@@ -269,7 +270,7 @@ class RecordsScreen(FilteredPage):
             self.refill()
 
     def action_add(self) -> None:
-        """A form for a new one, beginning at the chapter in view."""
+        """Opens a form for a new record, beginning at the current chapter."""
         self.work(self._add())
 
     async def _add(self) -> None:
@@ -288,7 +289,7 @@ class RecordsScreen(FilteredPage):
             self._edit(new[self._list_shown], cast)
 
     def action_edit(self) -> None:
-        """The form of the one under the cursor."""
+        """Opens the form of the record under the cursor."""
         if self.record is not None and self.cast is not None:
             self._edit(self.record, self.cast)
 
@@ -311,7 +312,7 @@ class RecordsScreen(FilteredPage):
             self._fill(self.cast, written)
 
     def action_pay(self) -> None:
-        """Paid in a chapter."""
+        """Marks the promise as paid in a chapter."""
         record, cast = self.record, self.cast
         if isinstance(record, Promise) and cast is not None:
             self.work(self._at(record, payment_form(cast), lambda chapter: replace(record, paid=chapter)))
@@ -339,7 +340,7 @@ class RecordsScreen(FilteredPage):
         await self.write(record)
 
     def action_remove(self) -> None:
-        """Out of the memory after a question."""
+        """Removes the record after a question."""
         record = self.record
         if isinstance(record, (Promise, Moment, Fact)):
             self.work(self.strike(record, one_line(record.text, 80)))
@@ -350,6 +351,6 @@ class RecordsScreen(FilteredPage):
             self.work(self.open_evidence(self.record.evidence))
 
     def action_payment(self) -> None:
-        """The words that pay it."""
+        """Shows the words that pay the promise."""
         if isinstance(self.record, Promise):
             self.work(self.open_evidence(self.record.payment))

@@ -1,4 +1,4 @@
-"""The base of all screens of names and records: they read a cast, change it, and show it again."""
+"""The base of all screens of names and records: they read a cast, change it, and refresh."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ class StoryPage(ModalScreen[StoryPlace | None]):
         self._reload_timer: Timer | None = None
 
     def on_mount(self) -> None:
-        """The cast is read behind the first frame. Textual calls this beside that of a subclass."""
+        """Reads the cast after the first frame. Textual calls this in addition to the method of a subclass."""
         self.work(self.reload())
 
     def work(self, work: Coroutine[Any, Any, object], *, exclusive: bool = False) -> None:
-        """Starts work that may fail; the error is shown."""
+        """Starts work that may fail and shows its errors."""
         attempt(self, work, group="exclusive" if exclusive else "default", exclusive=exclusive)
 
     async def reload(self) -> None:
@@ -74,7 +74,7 @@ class StoryPage(ModalScreen[StoryPlace | None]):
         """Shows the progress of a check, in chapters."""
 
     def book_moved(self) -> None:
-        """The book has changed: it is read again soon."""
+        """Refreshes the screen soon after a change of the book."""
         if self._reload_timer is None:
             self._reload_timer = self.set_timer(RELOAD_SECONDS, self._reload_now)
 
@@ -83,30 +83,30 @@ class StoryPage(ModalScreen[StoryPlace | None]):
         self.work(self.reload(), exclusive=True)
 
     async def ask(self, form: TypedScreen[T]) -> T | None:
-        """The writer's answer to a form."""
+        """Shows a form and returns the writer's answer."""
         answer: T | None = await self.app.push_screen_wait(form)
         return answer
 
     async def put(self, form: FormScreen[Any]) -> RecordId | None:
-        """Asks for a record and writes it; gives its id, or None when the form was left."""
+        """Asks for a record and writes it; returns its id, or None when the form was left."""
         record: StoryRecord | None = await self.ask(form)
         return None if record is None else await self.write(record)
 
     async def write(self, record: StoryRecord) -> RecordId:
-        """Writes a record and shows it."""
+        """Writes a record and refreshes the screen."""
         written = await self.access.put(record)
         await self.reload()
         return written
 
     async def strike(self, record: StoryRecord, words: str) -> None:
-        """Takes a record out after a question."""
+        """Removes a record after a question."""
         message = _("Agents do not bring it back. If a record is merely no longer true, end it instead of removing it.")
         if await self.confirm(_("Remove this?") + f" {words}", message):
             await self.access.remove(record.id)
             await self.reload()
 
     async def confirm(self, title: str, words: str) -> bool:
-        """Yes or no."""
+        """Asks a question with yes and no."""
         answer: bool = await self.app.push_screen_wait(ConfirmScreen(title, words))
         return answer
 
@@ -118,5 +118,5 @@ class StoryPage(ModalScreen[StoryPlace | None]):
             self.app.push_screen(SourceScreen(await self.access.source(evidence[0])))
 
     def action_leave(self) -> None:
-        """Back to the workspace."""
+        """Returns to the workspace."""
         self.dismiss(None)

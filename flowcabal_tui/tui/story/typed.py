@@ -1,4 +1,4 @@
-"""Names, chapters and people as they are typed into a form, and as they are written there."""
+"""Parses and formats names, chapters and people in forms."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def people(typed: str, cast: Cast) -> tuple[EntityId, ...]:
 
 
 def chapter(typed: str, cast: Cast) -> ChapterId | None:
-    """The chapter of that number; None for nothing typed. Raises Unreadable."""
+    """The chapter of that number; None for empty input. Raises Unreadable."""
     if not typed.strip():
         return None
     number = position(typed)
@@ -46,7 +46,7 @@ def chapter(typed: str, cast: Cast) -> ChapterId | None:
 
 
 def the_chapter(typed: str, cast: Cast) -> ChapterId:
-    """The same where one must be named. Raises Unreadable."""
+    """Like `chapter`, but the input must not be empty. Raises Unreadable."""
     found = chapter(typed, cast)
     if found is None:
         raise Unreadable(_("A chapter is missing."))
@@ -54,7 +54,7 @@ def the_chapter(typed: str, cast: Cast) -> ChapterId:
 
 
 def position(typed: str) -> int:
-    """A number of a chapter, also of one that is not written yet; 0 for nothing typed. Raises Unreadable."""
+    """The number of a chapter, written or not; 0 for empty input. Raises Unreadable."""
     words = typed.strip()
     if not words:
         return 0
@@ -64,13 +64,13 @@ def position(typed: str) -> int:
 
 
 def span(start: int, end: int) -> None:
-    """Raises Unreadable when both are named and the end comes first."""
+    """Checks a period. Raises Unreadable when both ends are given and the end comes first."""
     if start and end and end < start:
         raise Unreadable(_("The end comes before the beginning."))
 
 
 def knowers(typed: str, cast: Cast) -> tuple[Knower, ...]:
-    """The people who know, each with the chapter since which, such as `Mara @3, Joss`. Raises Unreadable."""
+    """The people who know, each with the chapter of learning it, such as `Mara @3, Joss`. Raises Unreadable."""
     found = []
     for part in names_of(typed):
         name, _sign, since = part.partition(KNOWN_SINCE)
@@ -84,12 +84,12 @@ def typed_names(entities: Iterable[EntityId], cast: Cast) -> str:
 
 
 def typed_chapter(known: ChapterId | None, cast: Cast) -> str:
-    """A chapter as it is typed."""
+    """A chapter in typed form."""
     return str(cast.position(known) or "")
 
 
 def typed_knowers(known: Iterable[Knower], cast: Cast) -> str:
-    """Knowers as they are typed."""
+    """Knowers in typed form."""
     written = ((cast.entity(each.entity), cast.position(each.since)) for each in known)
     return _(", ").join(
         f"{who.name} {KNOWN_SINCE}{since}" if since else who.name for who, since in written if who is not None

@@ -37,9 +37,10 @@ PROMISE_STATES: Final[Mapping[PromiseState, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A promise before the next chapter to be written: `late` is by how many chapters it is overdue.
+    """The state of a promise before the next chapter to be written: `late` is the number of chapters by which it is
+    overdue.
 
-    `silent` chapters have passed in which one of those whom it concerns was not mentioned; None: not known.
+    For `silent` chapters one of its subjects has not been mentioned; None: unknown.
     """
 
     state: PromiseState
@@ -48,12 +49,12 @@ class Standing:
 
 
 def kind_words(entity: Entity) -> str:
-    """The kind of an entity, in the writer's words where it has some."""
+    """The kind of an entity; the writer's own kind if it has one."""
     return one_line(entity.own_kind, 40) or _(ENTITY_KINDS[entity.kind])
 
 
 def entity_lines(entity: Entity, cast: Cast) -> Iterator[str]:
-    """The details beside the list."""
+    """The details of an entity."""
     yield one_line(entity.name, 200)
     seen = cast.seen.get(entity.id)
     yield facts_words(kind_words(entity), _(BY_ENTITY[entity.by]))
@@ -74,7 +75,7 @@ def entity_lines(entity: Entity, cast: Cast) -> Iterator[str]:
 
 
 def standing(promise: Promise, cast: Cast) -> Standing:
-    """The state of a promise when all that is written has been read."""
+    """The state of a promise as of the last written chapter."""
     coming = cast.written + 1
     if promise.dropped:
         return Standing("dropped")
@@ -98,14 +99,14 @@ def urgency(promise: Promise, cast: Cast) -> tuple[int, int, int, str]:
 
 
 def standing_words(found: Standing) -> str:
-    """Such as "overdue by 3 chapters"."""
+    """The state in words, such as "overdue by 3 chapters"."""
     if found.late:
         return ngettext("overdue by {n} chapter", "overdue by {n} chapters", found.late).format(n=found.late)
     return _(PROMISE_STATES[found.state][1])
 
 
 def promise_lines(promise: Promise, cast: Cast) -> Iterator[str]:
-    """The details below the list."""
+    """The details of a promise."""
     found = standing(promise, cast)
     yield one_line(promise.text, 2_000)
     span = due_words(promise)
@@ -134,7 +135,7 @@ def _silence(chapters: int) -> str:
 
 
 def relation_words(relation: Relation, centre: EntityId, cast: Cast) -> str:
-    """A relation as `centre` sees it: direction, kind, the other one, from when to when."""
+    """A relation from the viewpoint of `centre`: direction, kind, the other entity, the period."""
     other = relation.target if relation.source == centre else relation.source
     sign = "→" if relation.source == centre else "←"
     tie = facts_words(f"{sign if relation.directed else '─'} {one_line(relation.kind, 40)}", cast.name(other))
@@ -150,13 +151,13 @@ def period(record: Relation | Fact, cast: Cast) -> str:
 
 
 def short_period(record: Relation | Fact, cast: Cast) -> str:
-    """The same in numbers of chapters, such as "3-12", "3-"."""
+    """The period as numbers of chapters, such as "3-12", "3-"."""
     since, until = cast.position(record.since), cast.position(record.until)
     return f"{since or ''}-{until or ''}" if since or until else ""
 
 
 def fact_lines(fact: Fact, cast: Cast) -> Iterator[str]:
-    """The details below the list."""
+    """The details of a fact."""
     yield one_line(fact.text, 2_000)
     state = _("state: {attribute}").format(attribute=one_line(fact.attribute, 60)) if fact.attribute else ""
     yield facts_words(period(fact, cast) or _("always"), state, _(BY[fact.by]))
@@ -171,7 +172,7 @@ def fact_lines(fact: Fact, cast: Cast) -> Iterator[str]:
 
 
 def moment_lines(moment: Moment, cast: Cast) -> Iterator[str]:
-    """The details below the list."""
+    """The details of a moment."""
     yield one_line(moment.text, 2_000)
     when = one_line(moment.when, 80)
     narrated = _("narrated in {chapter}").format(chapter=cast.chapter(moment.chapter))

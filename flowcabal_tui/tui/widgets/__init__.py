@@ -1,1 +1,1 @@
-"""Widgets that show values and post messages: they save nothing and call no engine."""
+"""Widgets that show values and post messages: they store nothing and do not call the engine."""

@@ -34,13 +34,13 @@ class BudgetClass:
 
 
 def fill_of(place: int, *, plain: bool = False) -> tuple[str, Role]:
-    """The fill of the class at a place, and its colour's role."""
+    """The fill character of the class at a place, and the role of its colour."""
     sign, ascii_sign, role = _FILLS[place % len(_FILLS)]
     return (ascii_sign if plain else sign), role
 
 
 def bar_widths(shares: Sequence[float], space: int) -> list[int]:
-    """Cells of each class in a bar of `space` cells for the whole budget; one that was used has at least one cell."""
+    """The cells of each class in a bar of `space` cells for the whole budget; a used class has at least one cell."""
     widths = [max(1, round(share * space)) if share > 0 else 0 for share in shares]
     while sum(widths) > space and max(widths) > 1:
         widths[widths.index(max(widths))] -= 1
@@ -48,7 +48,7 @@ def bar_widths(shares: Sequence[float], space: int) -> list[int]:
 
 
 def budget_rows(classes: Sequence[BudgetClass], width: int, plain: bool = False) -> list[Content]:
-    """The bar, at most `width` cells, and the rows of the legend; the unused budget is dotted."""
+    """The bar, at most `width` cells wide, and the rows of the legend; the unused budget is dotted."""
     used = [entry for entry in classes if entry.tokens]
     if not used or width < 1:
         return []
@@ -77,7 +77,7 @@ def _legend(used: Sequence[BudgetClass], width: int, plain: bool) -> list[Conten
 
 
 class BudgetBar(Widget):
-    """The budget as one bar with its legend; as high as these are."""
+    """Shows the budget as one bar with its legend."""
 
     DEFAULT_CSS = "BudgetBar { height: auto; width: 1fr; }"
     help = HelpData(mark("Budget"), mark("Tokens given to each class of sources, in the order of the prompt."))
@@ -103,5 +103,5 @@ class BudgetBar(Widget):
         return Content("\n").join(budget_rows(self._budget, self.size.width, self._plain))
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
-        """The bar and its legend."""
+        """The height of the bar and its legend."""
         return len(budget_rows(self._budget, width, self._plain))

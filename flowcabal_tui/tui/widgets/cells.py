@@ -1,4 +1,4 @@
-"""Cell widths of text, measured once a character."""
+"""Cell widths of text, measured once per character."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ WIDTHS: Final = _Widths()
 
 
 def cell_width(text: str) -> int:
-    """The number of terminal cells that `text` takes (a tab: 4)."""
+    """The number of terminal cells of `text` (a tab: 4)."""
     return cell_len(text) + TAB_CELLS * text.count("\t")
 
 
 def padded(text: str, cells: int) -> str:
-    """`text` with blanks up to `cells` cells; longer text stays as it is."""
+    """`text` padded with blanks to `cells` cells; longer text is unchanged."""
     return text + " " * (cells - cell_width(text))
 
 
 def cell_widths(text: str) -> Iterator[int]:
-    """The cells that each character of `text` adds, so that the sum is Rich's `cell_len` (a tab: 4)."""
+    """The width that each character of `text` adds, so that the sum is Rich's `cell_len` (a tab: 4)."""
     if _JOINER in text or _EMOJI_STYLE in text:
         return _joined_widths(text)
     return map(WIDTHS.__getitem__, text)
@@ -78,7 +78,7 @@ def crop(text: str, cells: int) -> str:
 
 
 def cut_before(line: str, first: int, cells: int) -> int:
-    """From which character on a line is shown, so that the one at `first` is within the first third of `cells`."""
+    """The first character to display of a line, so that the one at `first` is within the first third of `cells`."""
     if cell_width(line) <= cells:
         return 0
     room, start = cells // _BEFORE, first

@@ -1,4 +1,4 @@
-"""One row with the chapter as of which something is shown, and its place in the book."""
+"""One row with the chapter as of which a page shows data, and its place in the book."""
 
 from __future__ import annotations
 

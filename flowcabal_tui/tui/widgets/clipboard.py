@@ -1,4 +1,4 @@
-"""Copying over any line: the terminal is asked with OSC 52, and nothing is waited for."""
+"""Copies text over any connection: the terminal is asked with OSC 52, without waiting for an answer."""
 
 from __future__ import annotations
 

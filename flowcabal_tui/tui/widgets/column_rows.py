@@ -27,7 +27,7 @@ class Column:
 
     A higher `rank` is less important: if cells are missing, the column of the highest rank is cut down to `least` cells
     first, and left out first. A column of rank 0 is never left out. `fill` takes the remaining cells. Words are cut in
-    their middle, as the end of a title tells it from others; a phrase is cut at its end.
+    the middle, because the end of a title distinguishes it; a phrase is cut at its end.
     """
 
     head: str = ""
@@ -42,7 +42,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Words of a cell that do not look as their column does."""
+    """The text of a cell whose style differs from that of its column."""
 
     words: str
     role: Role | None = None
@@ -52,7 +52,7 @@ class Cell:
 
 
 class Columns:
-    """The columns of one list; they are as wide as the widest row that was added asks for."""
+    """The columns of one list, as wide as the widest added row requires."""
 
     def __init__(self, *columns: Column) -> None:
         self.columns = columns
@@ -110,15 +110,15 @@ class ColumnRow(Visual):
         return " ".join(cell.words for cell in self._cells if cell.words)
 
     def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
-        """The width of the container."""
+        """Returns the width of the container."""
         return container_width
 
     def get_height(self, rules: RulesMap, width: int) -> int:
-        """One row, for any width."""
+        """Returns one row, for any width."""
         return 1
 
     def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
-        """The row; words that do not fit are cut."""
+        """Renders the row; text that does not fit is cut."""
         pieces: list[Content] = []
         for column, cell, cells in zip(self.columns.columns, self._cells, self.columns.widths(width), strict=True):
             if cells:

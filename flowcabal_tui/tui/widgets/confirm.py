@@ -17,7 +17,7 @@ from flowcabal_tui.tui.widgets.role_words import key_words
 
 
 class ConfirmScreen(ModalScreen[bool]):
-    """Asks `title`, explains with `words`; answers True for yes. Enter, escape and `n` say no."""
+    """Asks `title`, explains with `words`; returns True for yes. Enter, Escape and `n` mean no."""
 
     DEFAULT_CSS = """
     ConfirmScreen { align: center middle; }
@@ -54,21 +54,21 @@ class ConfirmScreen(ModalScreen[bool]):
                 yield Button(f"y  {self._yes}", id="yes", compact=True)
 
     def on_mount(self) -> None:
-        """No has the focus, so that enter changes nothing."""
+        """Focuses No, so that Enter changes nothing."""
         self.query_one("#no", Button).focus()
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
-        """The answer of a button."""
+        """Returns the answer of a button."""
         event.stop()
         self.dismiss(event.button.id == "yes")
 
     def action_answer(self, yes: bool) -> None:
-        """The answer of a key."""
+        """Returns the answer of a key."""
         self.dismiss(yes)
 
 
 def past_typed(screen: Screen[Any], is_changed: bool, go: Callable[[], object]) -> None:
-    """Leaves an editor at once, or, when something was typed in it, after a question."""
+    """Leaves an editor at once, or after a question if text was typed."""
 
     def answered(leave: bool | None) -> None:
         if leave:

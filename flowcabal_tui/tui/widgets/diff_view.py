@@ -129,11 +129,11 @@ class DiffView(StreamView):
             self.scroll_to_offset(start)
 
     def action_next_hunk(self) -> None:
-        """Goes to the next change, round the end."""
+        """Goes to the next change, wrapping around."""
         self._go_to_hunk(self._hunk_at + 1)
 
     def action_previous_hunk(self) -> None:
-        """Goes to the change before."""
+        """Goes to the previous change."""
         self._go_to_hunk(self._hunk_at - 1)
 
     def action_fold(self) -> None:

@@ -1,4 +1,4 @@
-"""A person and their neighbours, drawn in the terminal: a cursor moves over the neighbours."""
+"""A person and their neighbours as a graph in the terminal, with a cursor."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ class EgoGraph(ScrollView, can_focus=True):
 
     @dataclass
     class NeighbourHighlighted(Message):
-        """The cursor came to `neighbour`."""
+        """The cursor moved to `neighbour`."""
 
         neighbour: str
 
     @dataclass
     class NeighbourChosen(Message):
-        """`neighbour` is to be the centre."""
+        """Requests that `neighbour` become the centre."""
 
         neighbour: str
 
@@ -89,7 +89,7 @@ class EgoGraph(ScrollView, can_focus=True):
         self.post_message(self.NeighbourHighlighted(self._cursor_at))
 
     def go_to(self, neighbour: str) -> None:
-        """Puts the cursor on a neighbour; one that is not drawn is passed over."""
+        """Moves the cursor to a neighbour; ignores one that is not drawn."""
         if self._plan.place(neighbour) is not None:
             self._move_to(neighbour)
 
@@ -100,7 +100,7 @@ class EgoGraph(ScrollView, can_focus=True):
             self._scroll_update(self.virtual_size)
 
     def on_resize(self, event: Resize) -> None:
-        """There is more space between the rows, or less."""
+        """Adapts the space between the rows."""
         self._lay_out()
         self._bring(self._plan.middle)
         self._follow_cursor()
@@ -138,13 +138,13 @@ class EgoGraph(ScrollView, can_focus=True):
             self.post_message(self.NeighbourHighlighted(neighbour))
 
     def action_move(self, step: int) -> None:
-        """The next neighbour: down one side, then down the other."""
+        """Moves to the next neighbour: down one side, then down the other."""
         order = [each.id for each in self._plan.order]
         if order:
             self._move_to(order[(order.index(self._cursor_at) + step) % len(order)])
 
     def action_side(self, side: str) -> None:
-        """The nearest neighbour of the other side."""
+        """Moves to the nearest neighbour of the other side."""
         place = self._plan.place(self._cursor_at)
         column = self._plan.left if side == "left" else self._plan.right
         if place is not None and place[0] != side and column:
@@ -156,7 +156,7 @@ class EgoGraph(ScrollView, can_focus=True):
             self.post_message(self.NeighbourChosen(self._cursor_at))
 
     def on_click(self, event: Click) -> None:
-        """A click puts the cursor there; a second one moves the neighbour into the middle."""
+        """Moves the cursor to the clicked neighbour; a second click makes it the centre."""
         left = event.x
         for each in draw_row(self._plan, self._centre_name, event.y + self.scroll_offset.y, self.size.width):
             left -= len(each.text) if each.role == "line" else Segment(each.text).cell_length

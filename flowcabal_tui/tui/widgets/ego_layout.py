@@ -1,4 +1,4 @@
-"""An ego graph in cells: the centre in a box, its neighbours in a column at each side, each on a line of its own."""
+"""An ego graph in cells: the centre in a box, its neighbours in a column on each side, one per line."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _JOINTS: Final = {
 class EgoNeighbour:
     """A neighbour of the centre. `outward`: an arrow leads to them, `inward`: one comes from them.
 
-    `words` are on the line; a `loose` line is dashed: they only occur together.
+    `words` are the label of the line; a `loose` line is dashed, because they only occur together.
     """
 
     id: str
@@ -62,7 +62,7 @@ class EgoPlan:
 
     @property
     def order(self) -> tuple[EgoNeighbour, ...]:
-        """All neighbours as the cursor meets them: down the left side, then down the right one."""
+        """All neighbours in the order of the cursor: down the left side, then down the right one."""
         return (*self.left.values(), *self.right.values())
 
     def place(self, neighbour: str) -> tuple[Side, int] | None:

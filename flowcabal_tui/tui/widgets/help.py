@@ -1,4 +1,4 @@
-"""Help that lies beside the thing it explains: `HelpData` on widgets, one screen that gathers it."""
+"""Context help: `HelpData` on widgets, and one screen that collects it."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def help_sections(chain: Iterable[DOMNode], display: Iterable[tuple[DOMNode, Bin
 
 
 class HelpScreen(ModalScreen[None]):
-    """Help for the widget that had the focus when it was asked."""
+    """Help for the widget that had the focus when help was requested."""
 
     DEFAULT_CSS = """
     HelpScreen { align: center middle; }
@@ -98,7 +98,7 @@ class HelpScreen(ModalScreen[None]):
 
     @classmethod
     def of_focus(cls, screen_chain: list[DOMNode], display: Iterable[tuple[DOMNode, Binding, str]]) -> HelpScreen:
-        """The help for a chain of nodes, innermost first; see `help_sections`."""
+        """The help screen for a chain of nodes, innermost first; see `help_sections`."""
         return cls(help_sections(screen_chain, display))
 
     def compose(self) -> ComposeResult:
@@ -113,7 +113,7 @@ class HelpScreen(ModalScreen[None]):
                 yield Static(Content("\n").join(lines), markup=False, classes="help-keys")
 
     def action_close(self) -> None:
-        """Back to where the writer was."""
+        """Closes the help."""
         self.dismiss(None)
 
     def action_move(self, rows: int) -> None:

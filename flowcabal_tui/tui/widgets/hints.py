@@ -1,4 +1,4 @@
-"""Hints about words of a text, kept by paragraph: they go when their paragraph is edited."""
+"""Hints about words of a text, stored by paragraph: they disappear when their paragraph is edited."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COMMENT_SIGN: Final = role_sign("hand")
 
 
 class Hints:
-    """The hints of one text, in columns of its paragraphs; those with one sign are replaced together."""
+    """The hints of one text, in columns of its paragraphs; those with the same sign are replaced together."""
 
     def __init__(self, sign: str = MARGIN_SIGN, lines: Sequence[str] = (), hints: Iterable[Hint] = ()) -> None:
         """`hints` are spans of the text whose paragraphs are `lines`; `sign` marks their rows."""
@@ -33,7 +33,7 @@ class Hints:
             self._of[sign] = made
 
     def replaced(self, sign: str, lines: Sequence[str], hints: Iterable[Hint]) -> Hints:
-        """The same with others of this sign."""
+        """A copy with the hints of this sign replaced."""
         made = Hints(sign, lines, hints)
         made._of = {each: known for each, known in self._of.items() if each != sign} | made._of
         return made
@@ -47,7 +47,7 @@ class Hints:
     __hash__ = None  # type: ignore[assignment]  # it is compared by what it holds
 
     def words(self, line: str, column: int, sign: str = MARGIN_SIGN) -> str:
-        """The text with this sign about the words at a column; "" if there is none."""
+        """The message with this sign about the words at a column; "" if there is none."""
         known = self._hints_of(sign, line)
         return next((words for start, end, words in known if start <= column <= end), "")
 

@@ -1,4 +1,4 @@
-"""Jump mode: a letter over each pane, and one key to go there."""
+"""Jump mode: a letter over each pane; pressing it focuses the pane."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from flowcabal_tui.locale import _, mark
 
 @runtime_checkable
 class Jumpable(Protocol):
-    """A widget that can be jumped to: one character, unique on its screen."""
+    """A widget with a jump key: one character, unique on its screen."""
 
     jump_key: str
 
 
 def jump_targets(screen: Screen[object]) -> dict[str, Widget]:
-    """The widgets of `screen` that can be jumped to and are in sight, by key; the first of a key wins."""
+    """The visible widgets of `screen` with jump keys, by key; the first widget of a key wins."""
     targets: dict[str, Widget] = {}
     for widget in screen.walk_children(Widget):
         if isinstance(widget, Jumpable) and widget.is_on_screen and widget.region.area and not widget.disabled:
@@ -32,7 +32,7 @@ def jump_targets(screen: Screen[object]) -> dict[str, Widget]:
 
 
 class JumpOverlay(ModalScreen[Widget | None]):
-    """Letters over the panes of `screen`; the chosen pane gets the focus and is the answer."""
+    """Shows letters over the panes of `screen`; focuses and returns the chosen pane."""
 
     HIDES_NOTICES: ClassVar[bool] = True
     DEFAULT_CSS = """
@@ -57,7 +57,7 @@ class JumpOverlay(ModalScreen[Widget | None]):
         yield Static(_("Press a letter to go there, Esc to stay."), markup=False, classes="jump-hint")
 
     def on_key(self, event: Key) -> None:
-        """A letter goes to its pane; any other key stays here."""
+        """Goes to the pane of a letter; ignores other keys."""
         target = self._targets.get(event.character or "") or self._targets.get(event.key)
         if target is not None:
             event.stop()
@@ -71,5 +71,5 @@ class JumpOverlay(ModalScreen[Widget | None]):
                 focus.focus()
 
     def action_leave(self) -> None:
-        """Stay where we were."""
+        """Closes without moving the focus."""
         self.dismiss(None)

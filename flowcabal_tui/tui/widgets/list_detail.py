@@ -1,4 +1,4 @@
-"""A list, and what the row under the cursor says in full: beside it, or below it in a narrow terminal."""
+"""A list, and the details of the row under the cursor: beside it, or below it in a narrow terminal."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class ListDetail(Container):
     """
 
     def on_resize(self, event: Resize) -> None:
-        """The detail goes below the list where both do not fit beside each other."""
+        """Places the details below the list if both do not fit beside each other."""
         self.set_class(event.size.width < _BOTH, "-below")
 
 
 class DetailText(VerticalScroll, can_focus=False):
-    """Words that the cursor of the list brings; the last lines are cut where there is no room for them."""
+    """The details of the row under the cursor; the last lines are cut if there is no space."""
 
     DEFAULT_CSS = "DetailText > Static { height: auto; } DetailText { scrollbar-size-vertical: 0; }"
 
@@ -45,18 +45,18 @@ class DetailText(VerticalScroll, can_focus=False):
         self._parts: list[Content] = []
 
     def show(self, parts: Iterable[Content | str]) -> None:
-        """Other words, from their beginning; texts are never markup."""
+        """Shows another text from its beginning; it is never markup."""
         self._parts = [part if isinstance(part, Content) else Content(part) for part in parts]
         self._lay_out()
         self.scroll_home(animate=False)
 
     @property
     def plain(self) -> str:
-        """The words, as they were given."""
+        """The text as given."""
         return "\n".join(part.plain for part in self._parts)
 
     def on_resize(self) -> None:
-        """Other rows for another width."""
+        """Wraps the text for the new width."""
         self._lay_out()
 
     def _lay_out(self) -> None:

@@ -28,15 +28,15 @@ class HangingRow(Visual):
         return self._sign + self._label + self._words + self._dim
 
     def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
-        """All of it in one row."""
+        """Returns the width of everything on one row."""
         return cell_width(str(self))
 
     def get_height(self, rules: RulesMap, width: int) -> int:
-        """The number of rows of its words."""
+        """Returns the number of rows."""
         return 1 if cell_width(str(self)) <= width else len(self._wrapped(width))
 
     def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
-        """The rows, from the first one on."""
+        """Renders the rows, from the first one on."""
         rows = [strip for row in self._rows(width) for strip in row.render_strips(width, None, style, options)]
         return rows[:height]
 

@@ -1,4 +1,4 @@
-"""A text to read with notes on passages: they are underlined, and a sign is behind the row in which one begins."""
+"""A text view with notes on passages, which are underlined and marked with a sign at the row's end."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class NotedView(StreamView):
         self.texts_shown += 1
 
     def mark_notes(self, spans: Iterable[Span]) -> None:
-        """Marks passages that somebody noted something at."""
+        """Marks passages that have notes."""
         had, self._notes = bool(self._notes), tuple(sorted(spans))
         if had != bool(self._notes):
             self.on_resize()
@@ -51,7 +51,7 @@ class NotedView(StreamView):
 
     @property
     def in_view(self) -> Span:
-        """The characters from the uppermost row of the text up to the end of the lowest."""
+        """The characters from the first to the last visible row."""
         first = max(0, self.scroll_offset.y - self._prose_top)
         last = min(first + self.size.height, len(self._prose.rows)) - 1
         return (self._prose.starts[first], self._prose.end_of(last)) if first <= last else (0, 0)

@@ -30,7 +30,7 @@ class NoticeRow(Static):
         self.words = ""
 
     def show_row(self, words: str, left: int, severity: SeverityLevel) -> None:
-        """Shows a row of words, and that `left` more come; the severity as a colour."""
+        """Shows a row of words, with the number of further ones (`left`) and a colour for the severity."""
         for name in ("warning", "error"):
             self.set_class(name == severity, f"-{name}")
         if self.has_class("-added"):
@@ -49,5 +49,5 @@ class NoticeRow(Static):
 
 
 def row_space(width: int) -> int:
-    """Cells for words in a terminal of that width."""
+    """The cells available for words in a terminal of that width."""
     return max(1, width - 2 - LEFT_CELLS)

@@ -1,4 +1,4 @@
-"""A frame around panes: heavy and in the colour of the focus while keys act inside it, thin otherwise."""
+"""A frame around panes: heavy and in the focus colour while keys act inside it, thin otherwise."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Panel(Vertical):
         self._drawn: tuple[object, list[Strip]] = (None, [])
 
     def set_current(self, is_current: bool) -> None:
-        """Keys act inside it, or no longer; repaints only the edges."""
+        """Marks the panel as current or not; repaints only the edges."""
         if is_current != self._is_current:
             self._is_current = is_current
             width, height = self.size
@@ -60,7 +60,7 @@ class Panel(Vertical):
             )
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The frame, where there is padding for it."""
+        """Renders the frame, where there is padding for it."""
         if not self.styles.padding.left:
             return super().render_lines(crop)
         name = "panel--current" if self._is_current else "panel--edge"

@@ -17,7 +17,7 @@ from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 
 
 class PromptLine(TypedScreen[str]):
-    """Asks for one line at the foot of the screen; None when it was left with escape."""
+    """Asks for one line at the bottom of the screen; returns None after Escape."""
 
     DEFAULT_CSS = """
     PromptLine { align: center bottom; background: transparent; }
@@ -42,11 +42,11 @@ class PromptLine(TypedScreen[str]):
             yield Input(self._first_value, placeholder=self._placeholder, suggester=self._completes, compact=True)
 
     def on_mount(self) -> None:
-        """Type at once."""
+        """Focuses the input."""
         self.query_one(Input).focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter answers."""
+        """Submits on Enter."""
         event.stop()
         self.answer()
 
@@ -56,7 +56,7 @@ class PromptLine(TypedScreen[str]):
 
 
 class RunLine(PromptLine):
-    """Asks for the wish for a run and, in a field below it, for the length of its chapter: `length`, in digits."""
+    """Asks for the instruction of a run and, in a second field, for the length of its chapter: `length`, in digits."""
 
     DEFAULT_CSS = """
     RunLine Horizontal { height: 1; }
@@ -69,7 +69,7 @@ class RunLine(PromptLine):
     ]
 
     def __init__(self, title: str, *, value: str, length: str, label: str, usual: str) -> None:
-        """`usual` is the value used while the field is empty."""
+        """`usual` is the value used if the field is empty."""
         super().__init__(title, value=value)
         self.length, self._label, self._usual = length, label, usual
 
@@ -83,7 +83,7 @@ class RunLine(PromptLine):
                 yield Input(self.length, placeholder=self._usual, restrict=r"[0-9]*", max_length=5, compact=True)
 
     def answer(self) -> None:
-        """Both fields, unless the length is none that a chapter may have."""
+        """Returns both fields, unless the length is impossible for a chapter."""
         self.length = self.query(Input).last().value.lstrip("0")
         if self.length and int(self.length) > LONGEST_CHAPTER:
             self.notify(_("No chapter is longer than {n}.").format(n=f"{LONGEST_CHAPTER:,}"), markup=False)
@@ -92,11 +92,11 @@ class RunLine(PromptLine):
 
 
 class FindLine(PromptLine):
-    """Asks for the words to find in the text; they are quickly typed again, so Esc leaves at once."""
+    """Asks for the words to find in the text. Since they are quickly retyped, Esc leaves at once."""
 
     def __init__(self) -> None:
         super().__init__(_("Find"))
 
     def action_leave(self) -> None:
-        """No answer."""
+        """Closes without an answer."""
         self.dismiss(None)

@@ -1,8 +1,8 @@
-"""The editor for prose: Textual's TextArea, with few bytes for each key, also in long paragraphs.
+"""The editor for prose: Textual's TextArea with few bytes per key, even in long paragraphs.
 
 TextArea (8.2.8) repaints all of itself for every key (13 KB at 160x48). `ProseArea` keeps the face of every visible row
-(its words, cursor, selection), compares the faces before and after a change, and repaints the cells that differ. The
-screen is the same as TextArea's, by test, except for line breaks.
+(its words, cursor, selection), compares the faces before and after a change, and repaints the cells that differ. A test
+verifies that the screen is the same as TextArea's, except for line breaks.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ EDIT_DELAY = 1.0
 
 
 class RowFace(NamedTuple):
-    """All that decides how one row looks: columns count from the start of the row."""
+    """Everything that determines how one row looks: columns count from the start of the row."""
 
     words: str = ""
     is_last: bool = False
@@ -75,14 +75,14 @@ class ProseArea(TextArea):
 
     @dataclass
     class Edited(Message):
-        """The text has changed and typing has stopped, or the focus has gone."""
+        """The text has changed, and typing has stopped or the focus was lost."""
 
         area: ProseArea
         text: str
 
         @property
         def control(self) -> ProseArea:
-            """The editor it came from."""
+            """The editor that sent the message."""
             return self.area
 
     def __init__(
@@ -119,7 +119,7 @@ class ProseArea(TextArea):
         """Nothing to highlight, so drawn rows stay good: they are kept by what they show."""
 
     def find_matching_bracket(self, bracket: str, search_from: Location) -> Location | None:
-        """None: in a novel the search for a bracket's partner can cross a million characters at every key."""
+        """Always None: in a novel, the search for a bracket's partner could cross a million characters at every key."""
         return None
 
     def load_text(self, text: str) -> None:
@@ -174,7 +174,7 @@ class ProseArea(TextArea):
         return len(places)
 
     def next_match(self) -> None:
-        """Selects the next place found, round the end."""
+        """Selects the next match, wrapping around."""
         if places := self._places():
             start, _end = self.selected_span
             self._select_place(next((at for at in places if at > start), places[0]))
@@ -213,7 +213,7 @@ class ProseArea(TextArea):
             super().move_cursor(location, select, center, record_width)
 
     def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
-        """Like Textual's, but a change of text or cursor repaints the cells that differ, at its end."""
+        """Like Textual's method, but a change of text or cursor finally repaints only the cells that differ."""
         if self._repaint_held and not (regions or layout or recompose):
             return self
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
@@ -308,7 +308,7 @@ class ProseArea(TextArea):
     # Painting
 
     def render_line(self, y: int) -> Strip:
-        """One row; rows that look the same are drawn once."""
+        """Renders one row; rows that look the same are rendered once."""
         if not self._is_plain:
             return super().render_line(y)
         face = self._face(y + self.scroll_offset.y)

@@ -51,7 +51,7 @@ class Hunk:
 def prose_diff(old: str, new: str) -> tuple[DiffPiece, ...]:
     """The runs that turn `old` into `new`.
 
-    Equal and deleted runs joined are `old`; equal and inserted ones are `new`; neighbours differ in kind.
+    Equal and deleted runs together form `old`, equal and inserted ones `new`; adjacent runs differ in kind.
     """
     budget = _Budget(STEPS)
     runs: list[DiffPiece] = []

@@ -1,8 +1,8 @@
 """A document and its wrapped view, fast even if one paragraph is as long as a chapter.
 
-Textual's own (8.2.8) measures and cuts the whole paragraph several times for every key and every row that is drawn;
-this one measures a paragraph once after an edit and cuts only the requested row. Rows break where they break in the
-reading view, by the rules of Chinese and Japanese.
+Textual's own (8.2.8) measures and cuts the whole paragraph several times for every key and every rendered row; this one
+measures a paragraph once after an edit and cuts only the requested row. Rows break where they break in the reading
+view, by the rules of Chinese and Japanese.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class ProseDocument(WrappedDocument):
 
     @property
     def height(self) -> int:
-        """Rows in all."""
+        """The total number of rows."""
         return len(self._offset_to_line_info)
 
     def wrap(self, width: int, tab_width: int | None = None) -> None:
@@ -92,7 +92,7 @@ class ProseDocument(WrappedDocument):
         self._insert_lines(0, 0, self.document.lines)
 
     def wrap_range(self, start: Location, old_end: Location, new_end: Location) -> None:
-        """Wraps the lines of an edit again; call it after the document has changed."""
+        """Wraps the lines of an edit again; must be called after the document has changed."""
         old_count = len(self._wrap_offsets)
         top = min(start[0], old_end[0])
         old_bottom = min(max(start[0], old_end[0]), old_count - 1)

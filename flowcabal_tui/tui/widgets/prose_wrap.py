@@ -49,7 +49,7 @@ def _overflow(text: str, start: int, width: int) -> int | None:
 def break_at(text: str, start: int, overflow: int, width: int) -> int | None:
     """The end of a row of `width` cells from `start`, if `overflow` is the first character that does not fit.
 
-    None: not known before more text comes.
+    None: unknown until more text arrives.
     """
     at = overflow
     if text[at] == " ":

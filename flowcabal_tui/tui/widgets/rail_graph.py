@@ -1,4 +1,4 @@
-"""The workflow as rails: one row a node, its state as a sign, its name at the right."""
+"""The workflow as rails: one row per node, its state as a sign, its name at the right."""
 
 from __future__ import annotations
 
@@ -93,14 +93,14 @@ class RailGraph(ScrollView, can_focus=True):
 
     @dataclass
     class NodeHighlighted(Message):
-        """The cursor came to `node`."""
+        """The cursor moved to `node`."""
 
         graph: RailGraph
         node: str
 
         @property
         def control(self) -> RailGraph:
-            """The graph it came from."""
+            """The graph that sent the message."""
             return self.graph
 
     @dataclass
@@ -112,7 +112,7 @@ class RailGraph(ScrollView, can_focus=True):
 
         @property
         def control(self) -> RailGraph:
-            """The graph it came from."""
+            """The graph that sent the message."""
             return self.graph
 
     def __init__(
@@ -147,14 +147,14 @@ class RailGraph(ScrollView, can_focus=True):
             self.refresh()
 
     def set_state(self, node: str, state: str) -> None:
-        """Shows another state of one node: repaints its row; an unknown node is passed over."""
+        """Shows another state of one node and repaints its row; ignores an unknown node."""
         row = self._row_of_node.get(node)
         if row is not None and self._rail_nodes[row].state != state:
             self._rail_nodes[row] = replace(self._rail_nodes[row], state=state)
             self._refresh_row(row)
 
     def go_to(self, node: str) -> None:
-        """Puts the cursor on `node`, in sight; an unknown node is passed over."""
+        """Moves the cursor to `node` and scrolls to it; ignores an unknown node."""
         if node in self._row_of_node:
             self._move_to(self._row_of_node[node])
 
@@ -165,7 +165,7 @@ class RailGraph(ScrollView, can_focus=True):
         self.set_reactive(Widget.virtual_size, Size(0, len(nodes)))
 
     def render_line(self, y: int) -> Strip:
-        """One node."""
+        """Renders one node."""
         row = y + self.scroll_offset.y
         width = self.size.width
         base = self.rich_style
@@ -211,7 +211,7 @@ class RailGraph(ScrollView, can_focus=True):
         self.post_message(self.NodeHighlighted(self, self._rail_nodes[row].id))
 
     def on_click(self, event: Click) -> None:
-        """A click puts the cursor there; a second one opens."""
+        """Moves the cursor to the clicked node; a second click opens it."""
         row = event.y + self.scroll_offset.y
         if row < len(self._rail_nodes):
             if row == self._cursor_row:

@@ -1,4 +1,4 @@
-"""A row of the graph on the screen; its rails are those of `drawing.rails`."""
+"""A row of the graph on the screen; its rails come from `drawing.rails`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words with roles: the head of a pane, and a sentence that names keys."""
+"""Words with roles: the heading of a pane, and a sentence that names keys."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KEY: Final = late(
 
 
 def head_words(title: str, *facts: str | Content, role: Role = "secondary") -> Content:
-    """The title of a pane in bold, and what is in view; empty facts are left out. Styles inside a fact stay."""
+    """The title of a pane in bold, and what it shows; empty facts are left out. Styles inside a fact are kept."""
     styled = [Content.styled(title, f"bold {role_style('text')}")] if title else []
     shown = [words if isinstance(words, Content) else Content(words) for words in facts]
     styled += [words.stylize_before(role_style(role)) for words in shown if words]
@@ -25,17 +25,17 @@ def head_words(title: str, *facts: str | Content, role: Role = "secondary") -> C
 
 
 def facts_words(*facts: str) -> str:
-    """Facts of one line, apart from each other; empty ones are left out."""
+    """Facts on one line with separators; empty ones are left out."""
     return FACTS_APART.join(each for each in facts if each)
 
 
 def key_words(words: str) -> Content:
-    """A sentence whose keys are shown as such; the backticks that messages put around them are left out."""
+    """A sentence with its keys in the key role, without the backticks around them."""
     return Content.assemble(*_key_parts(words))
 
 
 def without_backticks(words: str) -> str:
-    """The same for a place that shows plain text."""
+    """The sentence without backticks, for a place that shows plain text."""
     return "".join(part if isinstance(part, str) else part[0] for part in _key_parts(words))
 
 

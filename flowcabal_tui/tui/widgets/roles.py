@@ -1,4 +1,4 @@
-"""Roles: the meanings of colours and signs on the screen. A theme gives each a colour; sign and weight need no
+"""Roles: the meanings of colours and signs on the screen. A theme gives each a colour; sign and weight work without
 colour."""
 
 from __future__ import annotations

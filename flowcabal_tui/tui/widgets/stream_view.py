@@ -76,7 +76,7 @@ class StreamView(ScrollView, can_focus=True):
 
         @property
         def control(self) -> StreamView:
-            """The view it came from."""
+            """The view that sent the message."""
             return self.stream
 
     measure = 10_000  # columns of a row at most; rows stand in the middle of a wider view
@@ -141,7 +141,8 @@ class StreamView(ScrollView, can_focus=True):
 
     @property
     def place(self) -> int:
-        """The character that is meant: where the selection ends, the marked span or match begins, or the uppermost."""
+        """The character of interest: the end of the selection, the start of the marked span or match, or the first
+        visible one."""
         if (meant := self._text_marks.place(self._prose)) is not None:
             return meant
         row = max(0, self.scroll_offset.y - self._prose_top)
@@ -219,12 +220,12 @@ class StreamView(ScrollView, can_focus=True):
                 self.refresh_lines(top, bottom - top)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Scrolling to the end follows it again."""
+        """Follows the text again after scrolling to the end."""
         super().watch_scroll_y(old_value, new_value)
         self._following = round(new_value) >= self.max_scroll_y
 
     def on_resize(self) -> None:
-        """Wrap for the new width and stay at the same words."""
+        """Wraps for the new width and stays at the same words."""
         width = self._row_width
         if width < 1:
             return
@@ -247,7 +248,7 @@ class StreamView(ScrollView, can_focus=True):
     # Painting
 
     def render_line(self, y: int) -> Strip:
-        """One row of the view."""
+        """Renders one row."""
         width, base = self.size.width, self.rich_style
         row, top = y + self.scroll_offset.y, self._prose_top
         if row < len(self._thoughts.rows):
@@ -324,7 +325,7 @@ class StreamView(ScrollView, can_focus=True):
         self.refresh()
 
     def action_unselect(self) -> None:
-        """Forget the selection and the marked span."""
+        """Clears the selection and the marked span."""
         self._text_marks.rows = self._text_marks.span = None
         self.refresh()
 

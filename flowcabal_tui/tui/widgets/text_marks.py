@@ -33,7 +33,8 @@ class TextMarks:
         return self._starts[self._at] if self._at >= 0 else None
 
     def place(self, text: WrappedText) -> int | None:
-        """The character that is meant: where the selection ends, or the span or match begins; None for none."""
+        """The character of interest: the end of the selection, or the start of the span or match; None if there is
+        none."""
         if self.rows:
             return text.starts[self.rows[1]]
         return self.span[0] if self.span else self.match
@@ -45,7 +46,7 @@ class TextMarks:
         return text.text[slice(*self.span)] if self.span else text.text
 
     def find(self, words: str, text: str) -> int:
-        """Marks every place of `words` in `text`, letter case aside; gives how many there are."""
+        """Marks every place of `words` in `text`, in any letter case; returns their number."""
         self._length = len(words)
         found = re.finditer(re.escape(words), text, re.IGNORECASE) if words else ()
         self._starts = [match.start() for match in found]
@@ -57,11 +58,11 @@ class TextMarks:
         return bisect_left(self._starts, offset)
 
     def beside(self, step: int) -> int:
-        """The number of the match so many after the one that was gone to last."""
+        """The number of the match `step` places after the last visited one."""
         return self._at + step
 
     def go_to(self, number: int) -> int | None:
-        """Goes to a match, round the end; its number from 0, or None when nothing was found."""
+        """Goes to a match, wrapping around; returns its number from 0, or None when nothing was found."""
         if not self._starts:
             return None
         self._at = number % len(self._starts)
@@ -83,7 +84,7 @@ class TextMarks:
 
 
 def cut_at_marks(words: str, start: int, spans: Sequence[tuple[Span, str]]) -> Iterator[tuple[str, list[str]]]:
-    """A row that begins at `start`, in pieces, each with the names of the marks that lie over all of it."""
+    """A row that begins at `start`, divided into pieces, each with the names of the marks that cover it."""
     edges = {0, len(words)}
     for (first, last), _name in spans:
         edges.update(min(max(edge - start, 0), len(words)) for edge in (first, last))

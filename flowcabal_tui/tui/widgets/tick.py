@@ -1,4 +1,4 @@
-"""A box to tick."""
+"""A checkbox."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from textual.widgets import Checkbox
 
 
 class Tick(Checkbox):
-    """A checkbox that shows its state without colour: `[ ]` or `[X]`, as bright as its words.
+    """A checkbox that shows its state without colour: `[ ]` or `[X]`, as bright as its label.
 
     Textual's shows its cross in both states, and an empty box as dark as its background.
     """

@@ -15,7 +15,7 @@ from flowcabal_tui.locale import _, mark
 
 
 class TypeNameScreen(ModalScreen[bool]):
-    """Asks `title`, explains with `words`; True when exactly `name` was typed, blanks at its ends aside."""
+    """Asks `title`, explains with `words`; returns True when exactly `name` was typed, ignoring blanks at its ends."""
 
     DEFAULT_CSS = """
     TypeNameScreen { align: center middle; }
@@ -47,7 +47,7 @@ class TypeNameScreen(ModalScreen[bool]):
         self.query_one(Input).focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Only the name itself is a yes."""
+        """Returns True only for the name itself."""
         event.stop()
         if self._name and event.value.strip() == self._name:
             self.dismiss(True)

@@ -1,4 +1,4 @@
-"""A screen with fields to fill in, which throws nothing away unasked."""
+"""A screen with fields to fill in, which discards nothing without asking."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ T = TypeVar("T")
 
 
 class TypedScreen(ModalScreen[T | None]):
-    """Returns the typed value, or None when it was left: at once while nothing was changed, else after a question."""
+    """Returns the typed value, or None when it was left: at once if nothing was changed, else after a question."""
 
     def on_mount(self) -> None:
-        """Notes the fields as they are at first. Textual calls this beside that of a subclass."""
+        """Records the initial values of the fields. Textual calls this in addition to the method of a subclass."""
         self._stood_first = self.standing()
 
     def standing(self) -> object:

@@ -8,7 +8,7 @@ from flowcabal_tui.tui.widgets.prose_wrap import wrap
 
 
 class WrappedText:
-    """Rows of a text; closed rows are kept, only the last row of the open paragraph wraps again."""
+    """Rows of a text; closed rows are kept, only the last row of the open paragraph is wrapped again."""
 
     def __init__(self, width: int = 80) -> None:
         self.width = max(1, width)
@@ -29,11 +29,11 @@ class WrappedText:
         return pieces
 
     def end_of(self, row: int) -> int:
-        """The offset after the last character of `row`, its line end not counted."""
+        """The offset after the last character of `row`, without its line end."""
         return self.starts[row] + len(self.rows[row])
 
     def append(self, text: str) -> int:
-        """Adds `text`; the number of the first row that changed."""
+        """Adds `text`; returns the number of the first row that changed."""
         if not text:
             return len(self.rows)
         start, tail = (self.starts.pop(), self.rows.pop()) if self.rows else (0, "")
@@ -47,12 +47,12 @@ class WrappedText:
         return first_changed
 
     def clear(self) -> None:
-        """Back to the empty text."""
+        """Clears the text."""
         self.rows.clear()
         self.starts.clear()
 
     def rewrap(self, width: int) -> None:
-        """The same text in rows of another width."""
+        """Wraps the text for another width."""
         if (width := max(1, width)) != self.width:
             text = self.text
             self.clear()
@@ -60,7 +60,7 @@ class WrappedText:
             self.append(text)
 
     def row_of(self, offset: int) -> int:
-        """The row that holds the character at `offset` (the nearest one, outside the text)."""
+        """The row that contains the character at `offset` (the nearest one, outside the text)."""
         return max(0, bisect_right(self.starts, offset) - 1)
 
     def slice(self, first: int, last: int) -> str:

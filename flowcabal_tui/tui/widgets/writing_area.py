@@ -1,4 +1,4 @@
-"""The editor of the writing view: the cursor's row stays at half height, and other paragraphs can fade."""
+"""The editor of the writing view: the cursor's row can stay at half height, and other paragraphs can fade."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from flowcabal_tui.tui.widgets.prose_document import ProseLines
 class WritingArea(ProseArea):
     """A `ProseArea` that can scroll like a typewriter, show only the cursor's paragraph in full colour, and hints.
 
-    Hints belong to the words of their paragraph: they go when it is edited, and come back with the next ones.
+    Hints belong to the words of their paragraph: they disappear when it is edited, and return with the next ones.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"prose--faded"}
@@ -34,13 +34,13 @@ class WritingArea(ProseArea):
     _hints = Hints()
 
     def show_hints(self, hints: Iterable[Hint], sign: str = MARGIN_SIGN) -> None:
-        """Underlines spans of the text and marks their rows, in place of the earlier ones with the sign."""
+        """Underlines spans of the text and marks their rows, replacing earlier hints with the sign."""
         if (shown := self._hints.replaced(sign, self.document.lines, hints)) != self._hints:
             self._hints = shown
             self.refresh()
 
     def hint(self, sign: str = MARGIN_SIGN) -> str:
-        """The text with this sign about the words at the cursor; "" if there is none."""
+        """The hint with this sign at the cursor; "" if there is none."""
         row, column = self.cursor_location
         return self._hints.words(self.document.get_line(row), column, sign)
 
@@ -58,7 +58,7 @@ class WritingArea(ProseArea):
             self.refresh()
 
     def watch_fades_others(self) -> None:
-        """Paragraphs fade, or come back."""
+        """Fades other paragraphs, or restores them."""
         self._line_cache.clear()
         self.refresh()
 
@@ -71,7 +71,7 @@ class WritingArea(ProseArea):
         return self.size.height // 2 if self.is_typewriter else 0
 
     def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
-        """Brings the cursor into view: in the middle row of a typewriter, which is never animated."""
+        """Scrolls to the cursor: to the middle row in typewriter mode, which is never animated."""
         if not self.is_typewriter:
             return super().scroll_cursor_visible(center, animate)
         self._recompute_cursor_offset()  # type: ignore[no-untyped-call]  # Textual's, without types

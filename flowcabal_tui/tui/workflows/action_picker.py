@@ -1,4 +1,4 @@
-"""The actions that a project may use, found by words and by meaning, to take one into a node."""
+"""The actions of a project, searched by words and by meaning, for use in a node."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FindActions = Callable[[str], Awaitable[Sequence[ActionRow]]]
 
 
 class ActionPicker(ModalScreen[str | None]):
-    """Returns the id of an action, or None. A search is one question to the embedder: Enter begins it."""
+    """Returns the id of an action, or None. A search makes one call of the embedder, so it starts only on Enter."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", mark("Cancel"), priority=True, id="action-picker.cancel"),
@@ -40,7 +40,7 @@ class ActionPicker(ModalScreen[str | None]):
         """The query that the list answers."""
 
     def compose(self) -> ComposeResult:
-        """A line for the query, the actions, and what there is to say of the one under the cursor."""
+        """Yields an input for the query, the actions, and the details of the one under the cursor."""
         with Vertical(classes="dialog"):
             yield Static(_("Which action?"), markup=False, classes="dialog-title")
             yield Input(placeholder=_("what it does, in your words"), compact=True)
@@ -49,7 +49,7 @@ class ActionPicker(ModalScreen[str | None]):
             yield Static(_("Enter: search, then choose   Esc: cancel"), markup=False, classes="dialog-keys")
 
     def on_mount(self) -> None:
-        """All actions at first."""
+        """Shows all actions."""
         self.query_one(Input).focus()
         self._search("")
 
@@ -73,7 +73,7 @@ class ActionPicker(ModalScreen[str | None]):
 
     @on(Input.Submitted)
     def search_or_take(self, event: Input.Submitted) -> None:
-        """Enter searches for what is typed; again, it takes the row under the cursor."""
+        """Searches for the typed words on Enter; a second Enter takes the row under the cursor."""
         event.stop()
         query = event.value.strip()
         if query != self._found_for:
@@ -83,11 +83,11 @@ class ActionPicker(ModalScreen[str | None]):
 
     @on(OptionList.OptionSelected)
     def take(self, event: OptionList.OptionSelected) -> None:
-        """Enter or a click on a row."""
+        """Takes the row on Enter or a click."""
         event.stop()
         self.dismiss(event.option_id)
 
     def action_move(self, rows: int) -> None:
-        """The cursor of the list, while words are typed."""
+        """Moves the cursor of the list while typing."""
         listed = self.query_one(PickList)
         (listed.action_cursor_down if rows > 0 else listed.action_cursor_up)()

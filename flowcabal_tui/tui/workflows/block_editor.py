@@ -59,7 +59,7 @@ from flowcabal_tui.tui.workflows.node_form import FormAnswer, NodeForm
 
 
 class BlockEditor(Vertical):
-    """Shows the blocks of one node; every change gives a new document. One that is older than it is passed over."""
+    """Shows the blocks of one node; every change yields a new document. Ignores documents older than its own."""
 
     help = HelpData(
         mark("Prompt"),
@@ -100,16 +100,16 @@ class BlockEditor(Vertical):
 
     @dataclass
     class Edited(Request):
-        """The document has changed; this is the whole of it."""
+        """The document has changed; this is all of it."""
 
         workflow: Workflow
 
     class ParamsRequested(Request):
-        """The writer asks for the parameters of a node that is no prompt."""
+        """The writer requests the parameters of a node that is not a prompt."""
 
     @dataclass
     class BlockRunRequested(Request):
-        """The writer asks to run the node with its dependencies."""
+        """The writer requests a run of the node with its dependencies."""
 
         node: NodeId
 
@@ -137,7 +137,8 @@ class BlockEditor(Vertical):
         return self._workflow
 
     def show(self, workflow: Workflow, node: NodeId, read_only: bool, *, anew: bool = False) -> None:
-        """Shows a node of a document, after reporting the typed text. `anew`: the document is the newer of both."""
+        """Shows a node of a document, after reporting the typed text. `anew`: the document is newer than the
+        editor's."""
         self._take_typed()
         is_stale = not anew and same_content(workflow, self._given) and not same_content(workflow, self._workflow)
         if not is_stale:
@@ -300,11 +301,11 @@ class BlockEditor(Vertical):
             self.query_one(ProseArea).focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only out of the text there is a way to the list."""
+        """Enables the way back to the list only inside the text."""
         return action != "leave" or self.query_one(ProseArea).has_focus
 
     def action_leave(self) -> None:
-        """Back to the list."""
+        """Returns to the list."""
         self._take_typed()
         self.query_one(PickList).focus()
 
@@ -346,7 +347,7 @@ class BlockEditor(Vertical):
         return answered
 
     def action_remove(self) -> None:
-        """Takes the block out."""
+        """Removes the block."""
         slot = self._slot
         if slot is not None and slot.field != "question" and self._may_change():
             blocks = self._blocks(slot.field)
@@ -363,7 +364,7 @@ class BlockEditor(Vertical):
             self._restructure(slot.field, tuple(blocks), place)
 
     def action_live(self) -> None:
-        """Let a frozen block read the live output again."""
+        """Unfreezes a frozen block, which reads the live output again."""
         slot, block = self._slot, self._block()
         if slot is not None and isinstance(block, VirtualBlock) and block.frozen is not None and self._may_change():
             blocks = list(self._blocks(slot.field))
@@ -371,7 +372,7 @@ class BlockEditor(Vertical):
             self._restructure(slot.field, tuple(blocks), slot.index)
 
     def action_undo(self) -> None:
-        """Goes back to the document before the last change of blocks."""
+        """Restores the document before the last change of blocks."""
         if self._read_only or not self._undo:
             self.notify(_("There is nothing to undo."), markup=False)
             return

@@ -1,4 +1,4 @@
-"""The blocks of a node, read from a workflow document and put back into a new one."""
+"""The blocks of a node, read from a workflow document and written into a new one."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Slot:
 
 
 def blocks_of(node: Node, field: Field) -> Blocks | None:
-    """The blocks of a list; a question is one text block. None when the document cannot be read there."""
+    """The blocks of a list; a question is one text block. None if the document cannot be read there."""
     value: Any = node.params.get(field, ())
     if field == "question":
         return (TextBlock(text=value if isinstance(value, str) else ""),)
@@ -71,13 +71,13 @@ def with_blocks(workflow: Workflow, node: NodeId, field: Field, blocks: Blocks) 
 
 
 def changed_params(params: Mapping[str, Any], changed: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters with changed ones; those of sampling that are not set are not written, as before there were any."""
+    """Parameters with changes; unset sampling parameters are omitted, so that digests do not change."""
     merged = {**params, **changed}
     return {name: value for name, value in merged.items() if name not in SAMPLING or value is not None}
 
 
 def with_params(workflow: Workflow, node: NodeId, changed: dict[str, Any], name: str | None = None) -> Workflow:
-    """The document with some parameters of one node, and perhaps its name, changed."""
+    """The document with some parameters of one node, and optionally its name, changed."""
 
     def change(item: Node) -> Node:
         update: dict[str, Any] = {"params": changed_params(item.params, changed)}
@@ -88,7 +88,7 @@ def with_params(workflow: Workflow, node: NodeId, changed: dict[str, Any], name:
 
 
 def text_of(block: Block | None) -> str | None:
-    """The text that the writer can edit in a block; None for the output of a node."""
+    """The editable text of a block; None for the output of a node."""
     match block:
         case TextBlock(text=text) | InquiryBlock(question=text):
             return text
@@ -96,7 +96,7 @@ def text_of(block: Block | None) -> str | None:
 
 
 def with_text(block: Block, text: str) -> Block:
-    """The block with other words."""
+    """The block with another text."""
     if isinstance(block, InquiryBlock):
         return block.model_copy(update={"question": text})
     return block.model_copy(update={"text": text})
@@ -129,7 +129,7 @@ def sources_for(workflow: Workflow, node: NodeId) -> tuple[Node, ...]:
 
 
 def block_row(block: Block, workflow: Workflow) -> str:
-    """A block in one line: its kind and how it begins."""
+    """A block on one line: its kind and its beginning."""
     if isinstance(block, TextBlock):
         return one_line(block.text, 120) or _("(empty text)")
     if isinstance(block, InquiryBlock):
@@ -142,7 +142,7 @@ def block_row(block: Block, workflow: Workflow) -> str:
 
 
 def block_hint(block: Block | None) -> str:
-    """The purpose of a block whose text alone does not show it."""
+    """The purpose of a block, unless its text alone shows it."""
     if isinstance(block, InquiryBlock):
         return _("a question to the Context agent, answered here when the node runs")
     if not isinstance(block, VirtualBlock):
@@ -152,7 +152,7 @@ def block_hint(block: Block | None) -> str:
 
 
 def params_words(params: PromptParams) -> str:
-    """The parameters of a prompt in one line."""
+    """The parameters of a prompt on one line."""
     parts = [_("model of the writer") if params.role == "user" else _("model of the agents")]
     parts += [one_line(params.model)] if params.model else []
     if params.temperature is not None:
@@ -171,7 +171,7 @@ def params_words(params: PromptParams) -> str:
 
 
 def no_blocks(node: Node) -> str:
-    """The text in the place of blocks, for a kind of node without any."""
+    """The text shown instead of blocks, for a kind of node without any."""
     if any(bodies_of(node)):
         return _("Its steps are nested in it: Space unfolds it in the workflow.")
     return _("It has no prompt: `p` edits its parameters.")

@@ -1,4 +1,4 @@
-"""The form of the Builder on the screen: which steps, where to wait, how many candidates, which checks."""
+"""The form of the Builder on the screen: steps, pauses, number of candidates, checks."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class FormScreens:
         return await self._app.push_screen_wait(page)
 
     async def steps(self, first: Form) -> Form | None:
-        """A new workflow."""
+        """The form for a new workflow."""
         shown = [_shown_verb(step) for step in first.steps]
         paused = [self._name(verb) for step, verb in zip(first.steps, shown, strict=True) if step.pause]
         number = next((step.number for step in first.steps if step.does == "candidates"), _USUAL_CANDIDATES)
@@ -134,7 +134,7 @@ class FormScreens:
         return Form.model_validate(plain), typed.tick("text")
 
     async def alterations(self, first: Form, base: Mapping[str, Any]) -> Form | None:
-        """Changes to a workflow that is there, one form a change."""
+        """The form for changes to an existing workflow, one form per change."""
         nodes = [each.path for each in all_found(dict(base))]
         waiting, more, text = list(first.alterations), True, False
         taken: list[Alteration] = []
@@ -234,7 +234,7 @@ def _plain(text: str) -> Any:
 
 
 def step_verbs() -> tuple[str, ...]:
-    """The verbs that a step can have, in the order in which they are offered."""
+    """The verbs for a step, in the order in which they are offered."""
     found: list[str] = []
     for each in get_args(Step.model_fields["does"].annotation):
         found += get_args(each) or (each,)

@@ -1,4 +1,4 @@
-"""The graph of a workflow before and after a build, side by side, with signs at the differences."""
+"""The graphs of a workflow before and after a build, in two columns, with signs at the differences."""
 
 from __future__ import annotations
 

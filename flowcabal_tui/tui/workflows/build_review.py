@@ -1,4 +1,4 @@
-"""A build under review: its changes by points of the checklist, taken or turned down one by one, by keys."""
+"""A build under review: its changes by points of the checklist, accepted or rejected one by one."""
 
 from __future__ import annotations
 
@@ -198,19 +198,19 @@ class BuildReviewScreen(ModalScreen[str]):
     # Keys
 
     def action_face(self, name: str) -> None:
-        """Another view beside the list; the same key leads back to the difference."""
+        """Switches the view beside the list; the same key returns to the difference."""
         faces = self.query_one(ContentSwitcher)
         faces.current = "changes" if faces.current == name else name
 
     def action_tick(self, ticked: bool) -> None:
-        """Takes the change under the cursor, or turns it down."""
+        """Accepts the change under the cursor, or rejects it."""
         if (change := self._change) is not None and self._may_decide():
             self._do(MarkChanges(self.build, (change.id,), ticked))
             if change.id != next(reversed(self._listed)):  # the cursor would go round the end
                 self.query_one(PickList).action_cursor_down()
 
     def action_take_all(self) -> None:
-        """Takes every change."""
+        """Accepts every change."""
         if self._listed and self._may_decide():
             self._do(MarkChanges(self.build, tuple(self._listed)))
 
@@ -225,7 +225,7 @@ class BuildReviewScreen(ModalScreen[str]):
         await self._reload()
 
     def action_undo(self) -> None:
-        """Takes the saved version back."""
+        """Undoes the saved version."""
         if self._record is not None and self._record.saved and not self._workbench.info.read_only:
             attempt(self, self._undo(), group="decide")
         else:
@@ -239,7 +239,7 @@ class BuildReviewScreen(ModalScreen[str]):
         await self._reload()
 
     def action_reject(self) -> None:
-        """Turns the suggestion down for good."""
+        """Rejects the suggestion for good."""
         record = self._record
         if record is not None and self._may_change(record):
             self._do(RejectBuild(self.build))
@@ -262,13 +262,13 @@ class BuildReviewScreen(ModalScreen[str]):
             attempt(self, self._go_on(record, ResumeBuild(self.build)), group="build")
 
     def action_revise(self) -> None:
-        """Turns the suggestion down with a reason, or answers its question."""
+        """Rejects the suggestion with a reason, or answers its question."""
         if self._record is not None and self._may_decide(asks=True):
             attempt(self, self._revise(self._record), group="build")
 
     @on(OptionList.OptionSelected)
     def choose(self, message: OptionList.OptionSelected) -> None:
-        """Enter answers a question, or edits a change."""
+        """Answers a question or edits a change on Enter."""
         message.stop()
         if (message.option_id or "").startswith(_QUESTION):
             self.action_revise()
@@ -302,7 +302,7 @@ class BuildReviewScreen(ModalScreen[str]):
         return await agrees_to_pay(self.app, _("Continue with the Builder?"), build_price_lines(price))
 
     def action_form(self) -> None:
-        """Build again by the form."""
+        """Builds again by the form."""
         record = self._record
         if record is not None and self._may_change(record):
             attempt(self, self._by_form(record), group="build")

@@ -1,4 +1,4 @@
-"""Builds of workflows on the screen: asks for a wish, counts waiting ones, and opens a build."""
+"""Builds of workflows on the screen: asks for a request, counts waiting builds, and opens one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TEMPLATE: Final = "template:"
 
 
 class BuildController:
-    """`show` shows a workflow by its reference."""
+    """Starts and opens builds. `show` shows a workflow by its reference."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class BuildController:
 
     @on_key("builds.open", group="builds", exclusive=True)
     async def open(self) -> None:
-        """The build that waits; the list where several do, or none."""
+        """Opens the waiting build; shows the list if there are several, or none."""
         rows = await self._workbench.builds.build_rows()
         waiting = [row for row in rows if row.waits]
         if len(waiting) == 1:
@@ -81,7 +81,7 @@ class BuildController:
             self._screen.notify(_("Nothing is waiting for you: F3 lists the runs, `V` the builds."), markup=False)
 
     async def review(self, build: str) -> None:
-        """Opens a build; afterwards shows the version that came of it."""
+        """Opens a build, then shows the resulting version."""
         from flowcabal_tui.tui.workflows.build_review import BuildReviewScreen  # not needed for the first frame
 
         before = {each.reference for each in self._document.templates}
@@ -93,7 +93,8 @@ class BuildController:
             await self._show(saved if saved in now else next((each for each in now if each not in before), now[0]))
 
     async def build(self, workflow: str) -> None:
-        """Asks for a wish, and the method; a new workflow for the id "". The writer agrees to a price first."""
+        """Asks for a request and the method; for the id "", a new workflow is made. The writer agrees to a price
+        first."""
         title = _("What should be different in {name}?").format(name=workflow) if workflow else _("What should it do?")
         wish = ((await self._ask(PromptLine(title))) or "").strip()
         if not wish:

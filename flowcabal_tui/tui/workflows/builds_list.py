@@ -1,4 +1,4 @@
-"""The builds of a project: those that wait first, each opened or purged by a key."""
+"""The builds of a project, waiting ones first, each opened or purged by a key."""
 
 from __future__ import annotations
 
@@ -72,11 +72,11 @@ class BuildsScreen(ModalScreen[str | None]):
         yield HintLine()
 
     def on_mount(self) -> None:
-        """The rows have the focus."""
+        """Focuses the rows."""
         self.query_one(PickList).focus()
 
     def on_screen_resume(self) -> None:
-        """Reads the rows, also when a page that was opened above is left."""
+        """Reads the rows, also after a page on top was left."""
         self.read_again()
 
     def read_again(self) -> None:
@@ -93,16 +93,16 @@ class BuildsScreen(ModalScreen[str | None]):
 
     @on(OptionList.OptionSelected)
     def choose(self, message: OptionList.OptionSelected) -> None:
-        """Enter opens the build under the cursor."""
+        """Opens the build under the cursor on Enter."""
         message.stop()
         self.dismiss(message.option_id)
 
     def action_build(self) -> None:
-        """A new one."""
+        """Requests a new build."""
         self.dismiss("")
 
     def action_purge(self) -> None:
-        """Takes the build out for good, after a question."""
+        """Purges the build after a question."""
         if (row := self._listed.get(self.query_one(PickList).picked or "")) is not None:
             attempt(self, self._purge(row))
 

@@ -1,6 +1,6 @@
 """Editing the graph of a workflow: every change is a new value of the document, and can be undone.
 
-Modules that only a form needs are loaded when it is first opened: the first frame does not wait for them.
+Modules for forms are imported when the first form is opened, so that the first frame need not wait for them.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ _FIRST_KINDS: Final = ("prompt", "human", "recursive", "evolution", "loop", "con
 
 
 class GraphController:
-    """Changes the nodes of the document in view.
+    """Changes the nodes of the current document.
 
-    `show_node` shows a node of the workflow, `choose_node` also keeps it in view.
+    `show_node` shows a node of the workflow, `choose_node` also selects it.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class GraphController:
         attempt(self._screen, self.refresh_marks(), group="marks", exclusive=True)
 
     async def opened(self) -> None:
-        """Another document, run or version is in view."""
+        """Resets the state when another document, run or version is displayed."""
         if self._document.workflow is not None:
             self._history.opened(self._document.workflow, self._document.stored)
             starred = await self._workbench.drafts.draft(self._star_key) or ""
@@ -110,7 +110,7 @@ class GraphController:
             self._screen.query_one(WorkflowPane).show_marks(marks)
 
     async def toggle_target(self, node: NodeId) -> None:
-        """Sets or takes away the star of a node; kept for the workflow, beside the document."""
+        """Sets or removes the star of a node; stored with the workflow, outside the document."""
         top, targets = NodeId(node.split("/")[0]), self._document.targets
         self._document.targets = tuple(each for each in targets if each != top) if top in targets else (*targets, top)
         await self._workbench.drafts.put_draft(self._star_key, "\n".join(self._document.targets) or None)
@@ -141,7 +141,7 @@ class GraphController:
         return None
 
     async def change(self, workflow: Workflow, at: NodeId | None = None) -> None:
-        """Takes a new value of the document; the cursor goes to `at`, a path of the document."""
+        """Applies a new value of the document; the cursor moves to `at`, a path of the document."""
         before = self._document.workflow
         if before is not None and not same_content(workflow, before):
             self._history.changed(before)
@@ -160,7 +160,7 @@ class GraphController:
 
     @on_request(BlockEditor.Edited, group="edited")
     async def block_edited(self, workflow: Workflow) -> None:
-        """A prompt was changed in its editor, which shows it already."""
+        """Applies a change of a prompt, which its editor already shows."""
         before = self._document.workflow
         if before is None:
             return
@@ -174,7 +174,7 @@ class GraphController:
     @on_key("document.undo", group="graph")
     @on_key("document.redo", group="graph", redo=True)
     async def undo(self, *, redo: bool = False) -> None:
-        """Takes the last change back, or makes it again."""
+        """Undoes or redoes the last change."""
         now = self._document.workflow
         if now is None or self._workbench.info.read_only:
             return
@@ -187,7 +187,7 @@ class GraphController:
         self._screen.notify(_("Redone.") if redo else _("Undone."), markup=False)
 
     async def show_findings(self) -> None:
-        """Lists the findings; a row leads to its node."""
+        """Lists the findings; choosing one goes to its node."""
         if not self._findings:
             self._screen.notify(_("This workflow has no errors."), markup=False)
             return
@@ -385,14 +385,14 @@ def _replaced(graph: Graph, node: NodeId, made: Node) -> Graph:
 
 
 def kind_words(name: str) -> str:
-    """The purpose of a kind of node, in one line."""
+    """The purpose of a kind of node, on one line."""
     kind = kind_named(name)
     about = (kind.params.__doc__ or "").strip().split("\n")[0] if kind else ""
     return _(NODE_KINDS[name]) if name in NODE_KINDS else one_line(about)
 
 
 def finding_words(finding: Finding) -> str:
-    """A finding in one line, with the place and the suggestion."""
+    """A finding on one line, with its place and suggestion."""
     place = ".".join(part for part in (finding.node, finding.field) if part)
     severity = "" if finding.severity == "error" else _("warning: ")
     return f"{place}: {severity}{finding.message}" + (f" ({finding.fix})" if finding.fix else "")

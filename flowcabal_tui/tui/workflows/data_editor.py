@@ -1,4 +1,4 @@
-"""A piece of a document as text: YAML or JSON, with the errors beside it while one types."""
+"""A part of a document as text: YAML or JSON, with errors displayed while typing."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def as_yaml(value: Any) -> str:
 
 
 class DataEditor(TypedScreen[tuple[Any]]):
-    """Returns the value in a tuple, or None. An unreadable text is never returned."""
+    """Returns the value in a tuple, or None. Never returns an unreadable text."""
 
     help = HelpData(
         mark("Edit as text"),
@@ -73,13 +73,13 @@ class DataEditor(TypedScreen[tuple[Any]]):
         yield HintLine()
 
     def on_mount(self) -> None:
-        """Type at once."""
+        """Focuses the text."""
         self.query_one(ProseArea).focus()
         self._tell()
 
     @on(TextArea.Changed)
     def check_typed(self) -> None:
-        """The errors of the text."""
+        """Shows the errors of the text."""
         self._tell()
 
     def _tell(self) -> tuple[Any] | None:

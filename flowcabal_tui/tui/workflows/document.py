@@ -1,4 +1,4 @@
-"""The workflow in view: its document, its unsaved edits, and the available templates."""
+"""The current workflow: its document, its unsaved edits, and the available templates."""
 
 from __future__ import annotations
 
@@ -81,14 +81,14 @@ def _key(workflow: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowOpened:
-    """Another workflow, version or run is in view."""
+    """Another workflow, version or run is displayed."""
 
 
 class WorkflowDocument:
     """Shows the document in the workflow pane and the prompt editor, and stores edits.
 
-    `stored` is the version below resumed edits, else None. `node_states` are those of the run in view, by path, and
-    `targets` the nodes with a star: the targets of a run.
+    `stored` is the version on which resumed edits are based, else None. `node_states` are those of the current run, by
+    path. `targets` are the nodes with a star: the targets of a run.
     """
 
     def __init__(self, screen: Screen[Any], workbench: Project, view: OpenView) -> None:
@@ -103,7 +103,7 @@ class WorkflowDocument:
 
     @property
     def title(self) -> str:
-        """The name of the workflow in view."""
+        """The name of the current workflow."""
         return self.workflow.name or self.workflow.id if self.workflow else ""
 
     async def load(self) -> None:
@@ -111,11 +111,11 @@ class WorkflowDocument:
         self.templates = await self._workbench.workflows.newest()
 
     def newest(self, workflow: Workflow) -> Workflow:
-        """The newest version of a workflow; itself where no template has its id."""
+        """The newest version of a workflow; the workflow itself if no template has its id."""
         return next((item for item in self.templates if item.id == workflow.id), workflow)
 
     async def open(self, workflow: Workflow) -> Workflow:
-        """Shows a workflow, or the unsaved edits of this version; returns the shown one."""
+        """Shows a workflow, or the unsaved edits of this version; returns the displayed one."""
         edited = await self._drafts.of(workflow) or await self._edited_before(workflow)
         self.stored, self._unsaved = None if edited is None else workflow, edited
         self.workflow = shown = edited or workflow
@@ -138,7 +138,7 @@ class WorkflowDocument:
         return edited.model_copy(update={"version": newest.version}) if answer == "mine" else None
 
     def show_prompt(self, path: NodeId, *, anew: bool = False) -> None:
-        """Shows the prompt of a node in its editor; a node inside another one comes with the nodes beside it."""
+        """Shows the prompt of a node in its editor; a nested node is shown with those of its graph."""
         spot = spot_of(self.workflow, path) if self.workflow is not None else None
         if spot is not None and self.workflow is not None:
             part = part_for_editor(self.workflow, spot)
@@ -150,7 +150,7 @@ class WorkflowDocument:
             self._screen.query_one(WorkflowPane).show(self.workflow, self.node_states)
 
     def edited(self, workflow: Workflow) -> None:
-        """The document was changed: it becomes a new version when the writer goes elsewhere, runs it or leaves."""
+        """Records a change of the document, which becomes a new version when the writer leaves or runs it."""
         newest = self.newest(workflow)
         if self._unsaved is None and workflow.version < newest.version:
             words = _(
@@ -163,7 +163,8 @@ class WorkflowDocument:
         attempt(self._screen, self._drafts.put(workflow), group="document", exclusive=True)
 
     async def put_away(self) -> None:
-        """The writer goes elsewhere: the edited document becomes a version, or stays as it is until it can run."""
+        """Stores the edited document as a version when the writer leaves it, or keeps it as unsaved until it is
+        valid."""
         try:
             await self.save()
         except WorkflowError:
@@ -173,7 +174,7 @@ class WorkflowDocument:
             self._screen.notify(words.format(name=self.title), markup=False)
 
     async def save(self) -> None:
-        """Stores the edited document, if there is one, as a new version. Raises WorkflowError when it cannot run."""
+        """Stores the edited document, if any, as a new version. Raises WorkflowError when it is invalid."""
         workflow, self._unsaved = self._unsaved, None
         if workflow is None:
             return

@@ -1,4 +1,4 @@
-"""The keys of the workflow pane: running it, and editing its graph."""
+"""The keys of the workflow pane: running a workflow, and editing its graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Making, copying, renaming and deleting workflows, and going back to an older version of one."""
+"""Creating, copying, renaming and deleting workflows, and restoring older versions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ _FIRST_PROMPT: Final = "{{input.instruction}}"
 
 
 class LibraryController:
-    """`show` shows a workflow by its reference; `build` asks for a wish and builds, for the id "" a new one."""
+    """Manages workflows. `show` shows a workflow by its reference; `build` asks for a request and builds, for the id ""
+    a new one."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Connecting two nodes: which output, and how it comes in."""
+"""Connects two nodes: asks for the output and the kind of connection."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _NONE: Final = "none"
 
 
 class Linking:
-    """Asks for the source and the form; both answers are lists."""
+    """Asks for the source and the kind of connection; both are lists."""
 
     def __init__(self, screen: Screen[Any]) -> None:
         self._screen = screen
 
     async def connected(self, workflow: Workflow, spot: Spot) -> Graph | None:
-        """The graph with one connection more; None when nothing was chosen."""
+        """The graph with one more connection; None when nothing was chosen."""
         graph = graph_at(workflow, spot.owners)
         target = graph.node(spot.node)
         sources = _sources(workflow, spot)
@@ -55,7 +55,7 @@ class Linking:
         return connected(graph, links[int(how)]) if how and links else None
 
     async def disconnected(self, workflow: Workflow, spot: Spot) -> Graph | None:
-        """The graph with one connection less; None when nothing was chosen."""
+        """The graph without one connection; None when nothing was chosen."""
         graph = graph_at(workflow, spot.owners)
         links = links_into(graph, spot.node)
         if not links:

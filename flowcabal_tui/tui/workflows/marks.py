@@ -14,7 +14,7 @@ from flowcabal_tui.tui.workflows.rows import NodeMarks
 def node_marks(
     standing: Iterable[NodeStanding], findings: Iterable[Finding], targets: Collection[NodeId]
 ) -> dict[NodeId, NodeMarks]:
-    """The marks by path; a finding inside a node counts for it too."""
+    """The marks by path; a finding on an inner node also counts for its container."""
     marks: dict[NodeId, NodeMarks] = {}
     for each in standing:
         output = each.output

@@ -75,7 +75,7 @@ class NodeForm(TypedScreen[FormAnswer]):
         self._node_name, self._params, self._models = clean(name), params, models
 
     def compose(self) -> ComposeResult:
-        """Yields a row a parameter."""
+        """Yields one row per parameter."""
         params = self._params
         with VerticalScroll(can_focus=False):
             yield from self._row(_("Name"), Input(self._node_name, id="name", compact=True))

@@ -76,7 +76,7 @@ class ParamsForm(TypedScreen[dict[str, Any]]):
         self._values: dict[str, Any] = dict(node.params)
 
     def compose(self) -> ComposeResult:
-        """Yields a row a parameter."""
+        """Yields one row per parameter."""
         with VerticalScroll(can_focus=False):
             yield Static(self._heading, markup=False)
             for name, part in self._parts.items():
@@ -113,14 +113,14 @@ class ParamsForm(TypedScreen[dict[str, Any]]):
 
     @on(DescendantFocus)
     def explain(self, event: DescendantFocus) -> None:
-        """The purpose of a parameter."""
+        """Shows the purpose of a parameter."""
         name = (event.widget.id or "").removeprefix("field-")
         about = self._parts.get(name, {}).get("description", "")
         self.query_one(".about", Static).update(clean(_(about)) if about else "")
 
     @on(Button.Pressed)
     def edit_as_text(self, event: Button.Pressed) -> None:
-        """Bodies, lists and bindings as YAML."""
+        """Edits bodies, lists and bindings as YAML."""
         event.stop()
         name = (event.button.id or "").removeprefix("field-")
 
@@ -133,7 +133,7 @@ class ParamsForm(TypedScreen[dict[str, Any]]):
         self.app.push_screen(DataEditor(facts_words(self._heading, name), value, self._checked(name)), take)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """F4 is for a node that carries out an action."""
+        """Enables F4 for a node that carries out an action."""
         return action != "actions" or self._find is not None
 
     def action_actions(self) -> None:

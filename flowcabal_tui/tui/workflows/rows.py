@@ -53,7 +53,7 @@ ShownState = NodeState | Literal["stale", "round"]
 
 
 def row_state(state: NodeState | None, marks: NodeMarks, *, in_run: bool) -> ShownState:
-    """The displayed state: that of the run; if it is done, or nothing runs, that of the output."""
+    """The displayed state: that of the run; if it is done, or no run is displayed, that of the output."""
     if state not in (None, "pending", "done", "frozen") or (in_run and state in (None, "pending")):
         return state or "pending"
     if marks.stale:
@@ -64,7 +64,7 @@ def row_state(state: NodeState | None, marks: NodeMarks, *, in_run: bool) -> Sho
 
 
 def mark_words(marks: NodeMarks, state: ShownState) -> str:
-    """The marks in words, each with its sign, except those that the state shows already."""
+    """The marks in words, each with its sign, except those already shown by the state."""
     parts = [_("★ target")] if marks.target else []
     if marks.errors:
         parts.append("! " + ngettext("{n} error", "{n} errors", marks.errors).format(n=marks.errors))
@@ -91,20 +91,20 @@ def row_label(title: str, state: ShownState, marks: NodeMarks, *, plain: bool) -
 
 
 def title_line(workflow: Workflow, width: int) -> str:
-    """The name, and at the right end the id with the version; the name is cut where there is too little room."""
+    """The name, with id and version at the right; the name is cut if there is too little space."""
     room = max(8, width - cell_width(workflow.reference) - 2)
     return f"{padded(crop(one_line(workflow.name or workflow.id), room), room)}  {workflow.reference}"
 
 
 def about_lines(workflow: Workflow) -> Iterator[str]:
-    """What a workflow is for, and its steps in their order."""
+    """The purpose of a workflow, and its steps in order."""
     if workflow.description:
         yield one_line(workflow.description)
     yield from (f"  {one_line(node.title, 80)}" for node in workflow.nodes)
 
 
 def template_rows(workflows: Sequence[Workflow], current: str) -> Iterator[tuple[str, ColumnRow]]:
-    """Workflows that can be chosen, with their references; `current` is the reference of the one in use."""
+    """Workflows to choose from, with their references; `current` is the reference of the one in use."""
     columns = Columns(*_TEMPLATES)
     for workflow in workflows:
         is_current = workflow.reference == current

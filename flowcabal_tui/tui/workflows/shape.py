@@ -1,5 +1,4 @@
-"""The nodes of a workflow as the pane shows them: in their order of work, with what lies inside them and their
-titles."""
+"""The nodes of a workflow as the pane shows them: in working order, with inner nodes and titles."""
 
 from __future__ import annotations
 
@@ -16,8 +15,8 @@ from flowcabal_tui.tui.shared.words import one_line
 
 
 class WorkflowShape:
-    """Of one document. `rows` are its outer nodes, `needs` what each reads; `trouble` is the reason why the order of
-    work is unknown ("": it is known)."""
+    """The shape of one document. `rows` are its outer nodes, `needs` the nodes that each reads; `trouble` is the reason
+    why the order is unknown ("": it is known)."""
 
     def __init__(self, workflow: Workflow) -> None:
         self.workflow, self.trouble = workflow, ""
@@ -38,11 +37,11 @@ class WorkflowShape:
             yield from _inner_paths(node, self._nodes[node])
 
     def is_node(self, path: NodeId) -> bool:
-        """False for a round or branch, which is no node of the document."""
+        """False for a round or branch, which is not a node of the document."""
         return spot_of(self.workflow, path) is not None
 
     def title(self, path: NodeId) -> str:
-        """The title of a row: of a node its name, of a round or branch its part of the path."""
+        """The title of a row: the name of a node, or the part of the path of a round or branch."""
         if path not in self._titles:
             self._titles[path] = _title_of(self.workflow, path)
         return self._titles[path]

@@ -1,4 +1,4 @@
-"""The workflow that was edited and is no version yet: it outlives a crash, and a document that cannot run."""
+"""The edited workflow that is not a version yet; it survives a crash, even while it is invalid."""
 
 from __future__ import annotations
 
@@ -12,23 +12,24 @@ from flowcabal_tui.tui.shared.drafts import Drafts
 
 
 class Unsaved:
-    """One edited document of each workflow, beside its versions."""
+    """Stores one edited document per workflow, in addition to its versions."""
 
     def __init__(self, drafts: Drafts) -> None:
         self._drafts = drafts
         self._asked: set[str] = set()
 
     async def put(self, workflow: Workflow) -> None:
-        """Writes the document down as it is, right or wrong."""
+        """Stores the document, valid or not."""
         await self._drafts.put_draft(_key(workflow.id), workflow.model_dump_json())
 
     async def of(self, workflow: Workflow) -> Workflow | None:
-        """The edited document of this version; None when there is none, or a newer version has come since."""
+        """The edited document of this version; None when there is none, or a newer version exists."""
         edited = await self._read(workflow.id)
         return edited if edited is not None and edited.reference == workflow.reference else None
 
     async def older(self, newest: Workflow) -> Workflow | None:
-        """The edited document of an older version, if it differs from the newest; once, as the writer is then asked."""
+        """The edited document of an older version, if it differs from the newest; returned only once, because the
+        writer is then asked."""
         edited = await self._read(newest.id)
         if edited is None or edited.version >= newest.version or newest.id in self._asked:
             return None
@@ -46,12 +47,12 @@ class Unsaved:
             return None
 
     async def forget(self, workflow: str) -> None:
-        """The document is a version now."""
+        """Deletes the edited document, which has become a version."""
         await self._drafts.put_draft(_key(workflow), None)
 
 
 def as_words(workflow: Workflow) -> str:
-    """A document as the comparison of two shows it."""
+    """A document as text for a comparison."""
     return json.dumps(_without_version(workflow), ensure_ascii=False, indent=2)
 
 

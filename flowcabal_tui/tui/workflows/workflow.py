@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 class WorkflowPane(Vertical):
-    """Shows one workflow; the cursor is at the same node in both views."""
+    """Shows one workflow; both views have the same cursor."""
 
     help = HelpData(
         mark("Workflow"),
@@ -72,7 +72,7 @@ class WorkflowPane(Vertical):
 
     @dataclass
     class NodeChosen(Request):
-        """The cursor is at a node."""
+        """The cursor moved to a node."""
 
         node: NodeId
 
@@ -84,11 +84,11 @@ class WorkflowPane(Vertical):
 
     @dataclass
     class RunRequested(Request):
-        """The workflow is to run."""
+        """Requests a run of the workflow."""
 
     @dataclass
     class StopRequested(Request):
-        """A node is to stop, or (None) all of them."""
+        """Requests that a node stop, or (None) all of them."""
 
         node: NodeId | None
 
@@ -100,14 +100,14 @@ class WorkflowPane(Vertical):
 
     @dataclass
     class Asked(Request):
-        """The writer asks for another action on the node under the cursor; `verb` is the key's, such as "add"."""
+        """The writer requests another action on the node under the cursor; `verb` is the key's, such as "add"."""
 
         verb: str
         node: NodeId | None
 
     @dataclass
     class PreviewRequested(Request):
-        """The writer asks for a preview of a node's context."""
+        """The writer requests a preview of a node's context."""
 
         node: NodeId
 
@@ -124,7 +124,7 @@ class WorkflowPane(Vertical):
         self._notice = ""
 
     def compose(self) -> ComposeResult:
-        """Yields the name of the workflow, the nodes, and the templates, hidden until asked for."""
+        """Yields the name of the workflow, the nodes, and the templates, hidden at first."""
         yield Static(key_words(_("No workflow yet. `w` chooses a template.")), markup=False, classes="head")
         yield PickTree[NodeId]()
         yield RailGraph(plain=self._is_plain)
@@ -157,7 +157,7 @@ class WorkflowPane(Vertical):
         self._refresh_head()
 
     def show_marks(self, marks: Mapping[NodeId, NodeMarks]) -> None:
-        """Shows outputs, stars and findings beside the states of the nodes."""
+        """Shows outputs, stars and findings next to the states of the nodes."""
         before, self._marks = self._marks, marks
         for path in self._branches:
             if before.get(path) != marks.get(path):
@@ -165,13 +165,13 @@ class WorkflowPane(Vertical):
         self._refresh_head()
 
     def show_notice(self, words: str) -> None:
-        """A line above the nodes, such as which level comes next; "" for none."""
+        """Shows a line above the nodes, such as the next level; "" hides it."""
         if words != self._notice:
             self._notice = words
             self._refresh_head()
 
     def set_state(self, node: NodeId, state: NodeState, detail: str = "") -> None:
-        """Another state of one node; repaints its row, and makes one for a node inside that has begun."""
+        """Sets the state of one node and repaints its row; adds a row for an inner node that has started."""
         is_new, is_first = node not in self._branches, not self._in_run
         self._in_run = True
         self._states[node], self._details[node] = state, detail
@@ -187,7 +187,7 @@ class WorkflowPane(Vertical):
         self._refresh_head()
 
     def follow(self, node: NodeId) -> None:
-        """The cursor goes where the view went: the focus stays, and nothing is posted, for nobody chose."""
+        """Moves the cursor to the displayed node without moving the focus or posting a message."""
         if node in self._branches and node != self._at:
             self._at = node
             self._unfold(node)
@@ -197,7 +197,7 @@ class WorkflowPane(Vertical):
             self.call_after_refresh(self._place_cursor)
 
     def show_templates(self, workflows: Sequence[Workflow], current: str) -> None:
-        """Fills the list that `w` shows; `current` is the reference of the workflow in use."""
+        """Fills the list opened by `w`; `current` is the reference of the workflow in use."""
         self.query_one(WorkflowList).fill(workflows, current)
 
     # Rows
@@ -313,7 +313,7 @@ class WorkflowPane(Vertical):
     # Keys
 
     def on_resize(self) -> None:
-        """The head is as wide as the pane."""
+        """Adapts the heading to the width of the pane."""
         self.call_after_refresh(self._refresh_head)
 
     def _refresh_head(self) -> None:
@@ -369,11 +369,11 @@ class WorkflowPane(Vertical):
             self.post_message(self.TemplateChosen(message.option.id))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While a workflow is chosen, the keys of its nodes are those of the list."""
+        """Enables the keys of the list instead of those of the nodes while a workflow is chosen."""
         return action in ("choose", "leave") or not self.is_choosing
 
     def watch_is_choosing(self) -> None:
-        """Other keys count."""
+        """Refreshes the keys."""
         self.refresh_bindings()
 
     def action_choose(self) -> None:
@@ -382,7 +382,7 @@ class WorkflowPane(Vertical):
         self.query_one(WorkflowList).focus()
 
     def action_leave(self) -> None:
-        """Back from the templates to the nodes."""
+        """Returns from the templates to the nodes."""
         if self.is_choosing:
             self.is_choosing = False
             self._focus_nodes()
@@ -405,11 +405,11 @@ class WorkflowPane(Vertical):
         self.post_message(self.RunRequested())
 
     def action_ask(self, verb: str) -> None:
-        """Asks the workspace for one of the many things that can be done with a node."""
+        """Requests an action on a node from the workspace."""
         self.post_message(self.Asked(verb, self._at))
 
     def action_fold(self) -> None:
-        """In the rails: shows or hides the contents of the node; the tree does this by itself."""
+        """Shows or hides the contents of the node in the rails; the tree does this by itself."""
         if self._at in self._branches:
             self._branches[self._at].toggle()
             self._fill_rails()

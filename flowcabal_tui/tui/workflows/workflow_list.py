@@ -1,4 +1,4 @@
-"""The workflows of the project to choose from, with the keys that make, change and delete them."""
+"""The workflows of the project to choose from, with the keys to create, change and delete them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _asks(keys: str, verb: str, label: str, tooltip: str, *, show: bool = True) 
 
 
 class WorkflowList(PickList):
-    """One row a workflow. Enter chooses it; a key asks for something else with it."""
+    """One row per workflow. Enter chooses it; other keys request an action on it."""
 
     help = HelpData(
         mark("Workflows"),
@@ -48,7 +48,7 @@ class WorkflowList(PickList):
 
     @dataclass
     class Asked(Request):
-        """The writer asks for an action; `reference` is the workflow under the cursor, "" for none."""
+        """The writer requests an action; `reference` is the workflow under the cursor, "" for none."""
 
         verb: str
         reference: str
@@ -58,7 +58,7 @@ class WorkflowList(PickList):
         self.listed: dict[str, Workflow] = {}
 
     def fill(self, workflows: Sequence[Workflow], current: str) -> None:
-        """Lists workflows; the cursor is on the one in use."""
+        """Lists workflows, with the cursor on the one in use."""
         self.listed = {each.reference: each for each in workflows}
         self.set_options([Option(row, id=reference) for reference, row in template_rows(workflows, current)])
         self.pick(current)
@@ -66,12 +66,12 @@ class WorkflowList(PickList):
             self.action_first()
 
     def action_ask(self, verb: str) -> None:
-        """Asks for it."""
+        """Requests the action."""
         self.post_message(self.Asked(verb, self.picked or ""))
 
 
 class Templates(Vertical):
-    """The list, and below it what the workflow under the cursor is for, with its steps."""
+    """The list, above the purpose and the steps of the workflow under the cursor."""
 
     DEFAULT_CSS = """
     Templates { height: 1fr; }

@@ -1,4 +1,4 @@
-"""The versions of a workflow: compared with the newest, taken back, deleted."""
+"""The versions of a workflow: comparing with the newest, restoring, deleting."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class WorkflowVersionsScreen(ModalScreen[Workflow | None]):
         yield HintLine()
 
     def on_mount(self) -> None:
-        """The version before the newest is the likeliest one."""
+        """Selects the version before the newest, which is the most likely choice."""
         names = self.query_one(PickList)
         names.focus()
         names.highlighted = min(1, len(self._versions) - 1)
@@ -112,7 +112,7 @@ class WorkflowVersionsScreen(ModalScreen[Workflow | None]):
         self.dismiss(None)
 
     def action_restore(self) -> None:
-        """Gives the document back, to be saved as the newest version."""
+        """Returns the document, to be saved as the newest version."""
         if (picked := self.query_one(PickList).picked) is not None:
             attempt(self, self._restore(picked))
 

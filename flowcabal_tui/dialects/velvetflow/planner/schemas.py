@@ -22,7 +22,7 @@ def structure_tools() -> tuple[Tool, ...]:
 
 
 def repair_tools() -> tuple[Tool, ...]:
-    """The tools that mend a document which does not validate."""
+    """The tools that repair an invalid document."""
     return tuple(map(_tool, _schemas()["repair"]))
 
 
@@ -41,7 +41,7 @@ def param_tools(node: Mapping[str, Any], actions: Actions, allowed: Collection[s
 
 
 def condition_kinds() -> tuple[str, ...]:
-    """The comparisons that the planner may name, by the alphabet."""
+    """The comparisons that the planner may name, in alphabetical order."""
     return tuple(sorted(_schemas()["condition_params"]["properties"]["kind"]["enum"]))
 
 
@@ -51,7 +51,7 @@ def fields_of(tool: str) -> tuple[str, ...]:
 
 
 def planner_sentence(name: str, /, **values: object) -> str:
-    """A sentence of the planner's."""
+    """A sentence of the planner."""
     text = _sentences()[name]
     for key, value in values.items():
         text = text.replace("{" + key + "}", str(value))

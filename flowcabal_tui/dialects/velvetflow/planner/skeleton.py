@@ -1,4 +1,4 @@
-"""A workflow while VelvetFlow's planner makes it: flat nodes with their parents, in the terms of its tools.
+"""A workflow under construction by VelvetFlow's planner: flat nodes with their parents, in the terms of its tools.
 
 Nodes may refer to later ones. The terms are interpreted when the document is read.
 """
@@ -24,7 +24,7 @@ _RESULT: Final = re.compile(r"result_of\.([^\s.\[\]{}()'\",|]+)")
 
 @dataclass
 class Skeleton:
-    """`nodes` by id, in the order in which they were made; `edges` are those that the document began with."""
+    """`nodes` by id, in the order of creation; `edges` are those of the original document."""
 
     name: str = "unnamed_workflow"
     description: str = ""
@@ -134,7 +134,7 @@ def _require_form(graph: Any) -> None:
 
 
 def references(value: Any, known: Collection[str]) -> list[str]:
-    """The `known` nodes that a value names by `result_of`, each once, in their order."""
+    """The `known` nodes that a value references by `result_of`, each once, in order."""
     named: set[str] = set()
     waiting = [value]
     while waiting:
@@ -153,13 +153,13 @@ _FENCE: Final = re.compile(r"\A\s*```\w{0,10}\s*(.*?)\s*```\s*\Z", re.DOTALL)
 
 
 def coverage_request(wish: str, document: Document) -> str:
-    """The text of the question: the wish and the workflow, without its edges."""
+    """The text of the question: the request and the workflow, without its edges."""
     shown = {key: value for key, value in document.items() if key != "edges"}
     return json.dumps({"nl_requirement": wish, "workflow": shown}, ensure_ascii=False)
 
 
 def read_coverage(text: str) -> Document:
-    """The answer; one that cannot be read covers nothing and names nothing."""
+    """The parsed answer; an unreadable one covers nothing."""
     fenced = _FENCE.match(text)
     try:
         value: Any = json.loads(fenced[1] if fenced else text)
@@ -171,6 +171,6 @@ def read_coverage(text: str) -> Document:
 
 
 def missing_points(coverage: Document) -> list[str]:
-    """The points of an answer, as far as they are texts."""
+    """The missing points in an answer, as far as they are texts."""
     points = coverage.get("missing_points")
     return [each for each in points if isinstance(each, str)][:MOST_POINTS] if isinstance(points, list) else []

@@ -1,6 +1,6 @@
 """The first pass of VelvetFlow's planner: tools that make nodes, with the recorded guards and answers.
 
-Stricter than the original: refuses an id that is in use, and a parent that is no loop. An action never replaces
+Stricter than the original: refuses an id that is in use, and a parent that is not a loop. An action never replaces
 another.
 """
 
@@ -239,7 +239,7 @@ def _kind_of(tool: str) -> str:
 
 
 def error(sentence: str, /, **details: Any) -> Document:
-    """An answer that refuses, with the allowed values. Texts fill the sentence, lists are separate fields."""
+    """An error answer with the allowed values. Texts fill the sentence, lists are separate fields."""
     plain = {key: value for key, value in details.items() if isinstance(value, str) and key not in _BESIDE}
     beside = {key: value for key, value in details.items() if key not in plain}
     return {"status": "error", "message": planner_sentence(sentence, **plain), **beside}
