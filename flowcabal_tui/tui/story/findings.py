@@ -73,7 +73,7 @@ class FindingsScreen(FilteredPage):
         cursor: str | None = None,
         checks: tuple[str, ...] | None = None,
     ) -> None:
-        """`chapter` is the open one, `cursor` the row to select; `checks` (empty: any) limits the list to the chapter."""
+        """`chapter` is the open one, `cursor` the first row; `checks` (empty: any) limits the list to the chapter."""
         super().__init__(access)
         self._now, self._open_chapter = now, chapter
         self._states_shown, self._only_open, self._unfolded, self._newest = "waiting", checks is not None, False, False
