@@ -112,7 +112,7 @@ def _print_preview(preview: ImportPreview, as_json: bool) -> None:
             volumes=len({one.volume for one in chapters if one.volume}),
             length=f"{sum(lengths):,}",
             encoding=preview.encoding,
-            language=preview.language,
+            language=_("Chinese") if preview.language.startswith("zh") else _("English"),
             known=len(known),
         )
     )

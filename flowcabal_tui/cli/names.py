@@ -113,7 +113,9 @@ def _print(found: Sequence[Entity], kinds: Sequence[BookKind], *, as_json: bool)
         say_json({"names": [to_plain(each) for each in found], "kinds": [to_plain(each) for each in kinds]}, indent=2)
         return
     for each in found:
-        fields = " · ".join(f"{clean_line(name)}: {clean_line(value)}" for name, value in each.fields)
+        fields = " · ".join(
+            _("{name}: {value}").format(name=clean_line(name), value=clean_line(value)) for name, value in each.fields
+        )
         kind = clean_line(kind_of(each, kinds).name)
         say_row((each.id, kind, " = ".join(map(clean_line, each.names)), clean_line(each.note), fields))
 

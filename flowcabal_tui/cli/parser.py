@@ -87,7 +87,7 @@ def _projects(commands: argparse._SubParsersAction[Parser]) -> None:
         default="manuscript",
         help=_("a part of your book, or a book to look into"),
     )
-    imported.add_argument("--title", help=_("of a reference book (default: the file's name)"))
+    imported.add_argument("--title", metavar=_("TITLE"), help=_("of a reference book (default: the file's name)"))
     read = _add(commands, "bootstrap", _("have the agents' model read imported chapters; costs money"))
     _project(read)
     read.add_argument("--from", dest="first", type=whole, metavar="N", help=_("from the chapter at this place"))
@@ -120,7 +120,7 @@ def _runs(commands: argparse._SubParsersAction[Parser]) -> None:
     _project(keep)
     keep.add_argument("run", nargs="?", metavar=_("RUN"))
     keep.add_argument("node", nargs="?", metavar=_("NODE"))
-    keep.add_argument("--attempt", type=whole, default=0, help=_("default: the current one"))
+    keep.add_argument("--attempt", type=whole, default=0, metavar="N", help=_("default: the current one"))
     keep.add_argument("--partial", action="store_true", help=_("also keep a text that was cut off, as it is"))
     keep.add_argument("--wait", action="store_true", help=_("wait until background work is done"))
     words = _("keep it with this tag, repeatable; without a run, list only what has all of them")
@@ -274,7 +274,8 @@ def _others(commands: argparse._SubParsersAction[Parser]) -> None:
         if name == "chapters":
             command.add_argument("--add", metavar=_("TITLE"), help=_("add an empty chapter first"))
             command.add_argument("--at", type=whole, metavar="N", help=_("with --add: its place (default: the end)"))
-            command.add_argument("--volume", default="", help=_("with --add: the volume that it belongs to"))
+            volume = _("with --add: the volume that it belongs to")
+            command.add_argument("--volume", default="", metavar=_("VOLUME"), help=volume)
             command.add_argument("--deleted", action="store_true", help=_("the deleted ones, with their ids"))
         if name == "workflows":
             command.add_argument(

@@ -46,7 +46,7 @@ def findings_arguments(found: argparse.ArgumentParser) -> None:
     _chapters(found)
     states = ("new", "later", "decided", "resolved", "all")
     found.add_argument("--state", choices=states, default="new", help=_("list only those in this state"))
-    found.add_argument("--check", action="append", default=[], metavar="NAME", help=_("only of this rule or angle"))
+    found.add_argument("--check", action="append", default=[], metavar=_("NAME"), help=_("only of this rule or angle"))
     found.add_argument("--words", default="", metavar=_("WORDS"), help=_("only with these words"))
     found.add_argument("--unfold", action="store_true", help=_("also those past the first five of a chapter"))
     found.add_argument("--newest", action="store_true", help=_("the newest first"))

@@ -389,3 +389,8 @@ def test_what_only_looks_works_beside_the_program_that_writes(demo: Path, call: 
         assert "process" in call("run", demo, "chapter", "--chapter", 7).err
     finally:
         held.release()
+
+
+def test_the_help_in_chinese_names_values_in_chinese(call: Call) -> None:
+    assert "--title 标题" in call("--lang", "zh", "import", "--help").out
+    assert "--volume 卷" in call("--lang", "zh", "chapters", "--help").out

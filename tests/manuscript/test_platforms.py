@@ -8,6 +8,7 @@ import pytest
 
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.domain.manuscript import ImportedChapter
+from flowcabal_tui.locale import use_language
 from flowcabal_tui.manuscript.platforms import laid_out, load_platforms
 
 CHAPTER = ImportedChapter("第三章 渡口", '她说:"走吧,雨停了..."\n\n*** 灯 ***\n\n「好」--他说。')
@@ -41,3 +42,12 @@ def test_the_users_profile_replaces_ours_and_a_wrong_one_is_named(tmp_path: Path
     )
     with pytest.raises(SettingsError, match=r"mine\.toml"):
         load_platforms(tmp_path)
+
+
+def test_a_report_in_chinese_has_full_width_marks():
+    use_language("zh_CN")
+    try:
+        said = laid_out(load_platforms()["qidian"], [CHAPTER]).report
+    finally:
+        use_language("en")
+    assert not any(": " in line or " (" in line for line in said) and "起点中文网：1 章，" in said[-1]

@@ -117,10 +117,11 @@ def _report(platform: Platform, chapters: Sequence[ImportedChapter]) -> Iterator
         (_("unpaired straight quotes"), [c.title for c in chapters if platform.quotes and _odd_quotes(c.text)]),
     ):  # fmt: skip
         if named:
-            yield f"{words}: {_some(named)}"
+            yield _("{kind}: {words}").format(kind=words, words=_some(named))
     total = ngettext("{n} chapter", "{n} chapters", len(chapters)).format(n=len(chapters))
     known = _("as known on {date}; check the site").format(date=platform.known)
-    yield f"{platform.name}: {total}, {sum(lengths):,} ({known})"
+    words = _("{name}: {chapters}, {length:,} ({known})")
+    yield words.format(name=platform.name, chapters=total, length=sum(lengths), known=known)
 
 
 def _longest(text: str) -> int:
