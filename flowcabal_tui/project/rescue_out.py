@@ -19,7 +19,7 @@ from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Author, ImportedChapter
 from flowcabal_tui.domain.memory import Entity, EntityKind
 from flowcabal_tui.domain.os_errors import os_reason
-from flowcabal_tui.domain.text import clean, clean_line
+from flowcabal_tui.domain.text import clean, clean_line, slug
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.manuscript.mirror import mirror_name, render_mirror
 from flowcabal_tui.project.book.following import AFTER_IMPORT, following
@@ -130,7 +130,7 @@ def _write_files(rescue: Rescue, folder: Path) -> None:
         _write_text(place / name, chapter, texts[-1][1])
         for version, text in texts[:-1]:
             number = f"v{version.number:04}" if version else "file"
-            _write_text(folder / "versions" / f"{Path(name).stem}-{chapter.id}" / f"{number}.md", chapter, text)
+            _write_text(folder / "versions" / f"{Path(name).stem}-{slug(chapter.id)}" / f"{number}.md", chapter, text)
     for meta, versions in rescue.meta.items():
         _write(folder / "about" / f"{meta}.md", rescue.text(versions[-1].digest))
     for digest in rescue.loose[:_MOST_LOOSE]:
@@ -152,7 +152,7 @@ def _write_files(rescue: Rescue, folder: Path) -> None:
 
 def _write_text(path: Path, chapter: FoundChapter, text: str) -> None:
     """A second chapter of the same name gets its id into the name of its file."""
-    free = path if not path.exists() else path.with_stem(f"{path.stem}-{chapter.id}")
+    free = path if not path.exists() else path.with_stem(f"{path.stem}-{slug(chapter.id)}")
     _write(free, render_mirror(chapter.title or chapter.id, text))
 
 

@@ -242,7 +242,9 @@ async def test_links_and_names_of_a_stranger_lead_nowhere(novel: Path, tmp_path:
     secret.write_text("The key of the house.")
     (novel / "manuscript" / "0044-key.md").symlink_to(secret)
     with closing(sqlite3.connect(database(novel))) as connection:
-        connection.execute("UPDATE place SET title='../../escaped'")
+        connection.execute("UPDATE place SET title='../../escaped', position=1")
+        for table, column in (("place", "chapter"), ("version", "subject")):  # two of one name: ids make them differ
+            connection.execute(f"UPDATE {table} SET {column}='a/' || {column} WHERE {column} NOT LIKE 'meta/%'")
         connection.commit()
     out = await taken_out(novel)
     assert not [path for path in out.rglob("*") if path.is_file() and b"The key of the house." in path.read_bytes()]
