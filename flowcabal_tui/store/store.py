@@ -20,6 +20,7 @@ from flowcabal_tui.store.file.connection import Clock, Database, Durability, Rea
 from flowcabal_tui.store.file.faults import damaged, no_room
 from flowcabal_tui.store.file.filesystem import file_system_of, is_network, mounts
 from flowcabal_tui.store.file.lock import Holder, ProjectLock, holder_of
+from flowcabal_tui.store.file.replaced import OpenFile
 from flowcabal_tui.store.file.usage import UsageLog
 from flowcabal_tui.store.file.values import Values
 from flowcabal_tui.system.files import PRIVATE, Folder, Modes, UnsafePath
@@ -124,7 +125,8 @@ class Store:
                 open_writable, file, network=network, durability=durability, mode=modes.file
             )
             undo.callback(connection.close)
-            store = cls(Database(await Readers.open(file), Writer(connection, durability)), file, clock, language, lock)
+            writer = Writer(connection, durability, None if network else OpenFile(file))
+            store = cls(Database(await Readers.open(file), writer), file, clock, language, lock)
             undo.pop_all()
         with contextlib.suppress(DiskFull):  # interrupted runs wait for more space; the book can be read meanwhile
             await store.outbox.reset_running()

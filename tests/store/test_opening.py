@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import shutil
@@ -9,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -186,6 +188,46 @@ async def test_a_row_that_cannot_be_read_is_a_damaged_project(store, reopen, fol
     opened = await reopen()
     with pytest.raises(ProjectDamaged):
         await opened.values.get("tokens")
+
+
+def texts(file: Path) -> list[str]:
+    with contextlib.closing(sqlite3.connect(file)) as database:
+        assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        return [key for (key,) in database.execute("SELECT key FROM value ORDER BY key")]
+
+
+@pytest.mark.parametrize("how", ["replace", "remove", "replace with its log"])
+async def test_a_database_that_is_replaced_while_open_takes_no_more_and_is_kept_beside_the_other(
+    store, reopen, folder, tmp_path, clock, how
+):
+    file = folder / ".flowcabal" / "project.db"
+    other = await Store.open(tmp_path / "other", clock=clock, language="zh")
+    await other.values.put("of the other", 1)
+    await other.close()
+    await store.values.put("before", 1)
+    if how == "remove":
+        file.unlink()
+    else:
+        os.replace(tmp_path / "other" / ".flowcabal" / "project.db", file)
+    if "log" in how:
+        file.with_name("project.db-wal").unlink()
+    with pytest.raises(DiskFull, match="replaced by another program"):
+        await store.values.put("after", 1)
+    assert await store.values.get("before") == 1
+    await store.close()
+    (kept,) = folder.glob(".flowcabal/project-before-*.db")
+    assert texts(kept) == ["before"]
+    if how != "remove":
+        assert texts(file) == ["of the other"]
+
+
+async def test_a_project_whose_folder_is_moved_while_open_goes_on(store, folder, tmp_path):
+    await store.values.put("before", 1)
+    folder.rename(tmp_path / "moved")
+    await store.values.put("after", 1)
+    await store.close()
+    assert texts(tmp_path / "moved" / ".flowcabal" / "project.db") == ["after", "before"]
+    assert not [*tmp_path.rglob("project-before-*")]
 
 
 async def test_a_folder_that_cannot_be_made_is_a_plain_error(folder, reopen):

@@ -26,6 +26,7 @@ from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, ProjectError, 
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.faults import fault
+from flowcabal_tui.store.file.replaced import OpenFile
 from flowcabal_tui.store.file.schema import CAUTION, SCHEMA, require_own_schema
 from flowcabal_tui.store.migrations import migrate, require_current, require_known, version_of
 from flowcabal_tui.system.files import PRIVATE
@@ -103,8 +104,11 @@ class _Job:
 class Writer:
     """Runs jobs in the order of their submission."""
 
-    def __init__(self, connection: sqlite3.Connection, durability: Durability = "FULL") -> None:
-        self._connection, self._durability = connection, durability
+    def __init__(
+        self, connection: sqlite3.Connection, durability: Durability = "FULL", file: OpenFile | None = None
+    ) -> None:
+        """`file` is the database's; None on a network file system, where a file may change its identity."""
+        self._connection, self._durability, self._file = connection, durability, file
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         self._closing = False
         self._gate = Lock()
@@ -160,11 +164,20 @@ class Writer:
                 together = list(jobs_of_kind)
                 (self._each_alone if alone else self._commit)(together)
                 _settle(together)
+        self._close()
+
+    def _close(self) -> None:
+        try:
+            if self._file is not None and self._file.is_replaced:
+                self._file.keep(self._connection)
+        except (OSError, sqlite3.Error) as error:
+            log.error("the database that was replaced could not be kept: %s", error)
         self._connection.close()
 
     def _commit(self, batch: Sequence[_Job]) -> None:
         """Runs jobs in one transaction; if one of them fails, runs each in its own."""
         try:
+            self._require_own_file()
             self._relax(all(job.future is None for job in batch))
             self._connection.execute("BEGIN IMMEDIATE")
             for job in batch:
@@ -183,9 +196,14 @@ class Writer:
     def _each_alone(self, batch: Sequence[_Job]) -> None:
         for job in batch:
             try:
+                self._require_own_file()
                 job.value = job.work(self._connection)
             except Exception as error:  # it belongs to who awaits it
                 job.error = fault(error) if isinstance(error, sqlite3.Error) else error
+
+    def _require_own_file(self) -> None:
+        if self._file is not None:
+            self._file.require_own()
 
     def _relax(self, relaxed: bool) -> None:
         if relaxed != self._relaxed and self._durability == "FULL":
