@@ -303,10 +303,11 @@ async def test_an_answer_grows_without_its_marks_and_stops_by_a_key():
     talk = FakeTalk()
     talk.known.append(Turn(TALK, 3, "And then?", books.NOW, state="in_progress"))
     async with opened(talk) as pilot:
-        assert "…" in text(pilot)
+        assert "waiting for the model; F9 stops" in text(pilot)
         panel(pilot).heard(AnswerStreaming(TALK, 3, 0, "She waits. [[2|salt on the"))
         await settled(pilot)
         assert "She waits." in text(pilot) and "salt on" not in text(pilot)
+        assert "waiting for the model" not in text(pilot)
         await press(pilot, "f9")
         assert talk.sent == [("stop",)]
         talk.known[-1] = replace(talk.known[-1], state="completed", stop="cancelled", answer="She waits.")

@@ -9,6 +9,7 @@ from textual.pilot import Pilot
 from textual.widgets import TextArea
 
 from flowcabal_tui.locale import use_language
+from flowcabal_tui.protocol.book import ImportProgress
 from flowcabal_tui.tui.app.notices_screen import NoticesScreen
 from flowcabal_tui.tui.shared import notices
 from flowcabal_tui.tui.shared.choose import ChooseScreen
@@ -19,7 +20,7 @@ from flowcabal_tui.tui.widgets.notice_row import NoticeRow
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import shown
-from tests.tui.test_workspace import PANE_IDS, app_over, screen_of, settled, until, workspace
+from tests.tui.test_workspace import PANE_IDS, app_over, screen_of, settled, told, until, workspace
 
 REFUSED = "这一段不接受：与第三章的人物档案矛盾。"
 SIZES = [(60, 16), (80, 24), (81, 25), (100, 30), (101, 31), (133, 40), (140, 41)]
@@ -219,3 +220,11 @@ def test_a_chinese_notice_has_full_width_marks_and_no_blank_between_sentences():
     use_language("zh_CN")
     said = Notice("没有任何改动。 请改正后再试。", "建议", "warning", datetime(2026, 1, 1))
     assert said.line == "! 建议：没有任何改动。请改正后再试。"
+
+
+async def test_the_end_of_an_import_is_a_sentence_with_its_warnings_if_any(tmp_path):
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        await told(pilot, workbench, ImportProgress(30, 30), ImportProgress(30, 30, ("Chapter 4 is empty.",)))
+        listed = [each.line for each in pilot.app.announcer.notices.listed]
+        assert listed == ["30 of 30 chapters imported.", "30 of 30 chapters imported: Chapter 4 is empty."]

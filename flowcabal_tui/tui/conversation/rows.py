@@ -164,8 +164,9 @@ def _turn_rows(
 def live_row(turn: Turn) -> TalkRow:
     """The row of the arriving answer, without its marks."""
     shown = shown_while_it_arrives(turn.answer).strip()
-    words = " ".join(clean(shown).split()) or "…"
-    return TalkRow(f"t{turn.number}.live", HangingRow("  ", words), turn)
+    words = " ".join(clean(shown).split())
+    waits = "" if words else _("waiting for the model; F9 stops")
+    return TalkRow(f"t{turn.number}.live", HangingRow("  ", words, waits), turn)
 
 
 def _statement(identity: str, turn: Turn, statement: Statement, names: NameWords) -> TalkRow:
