@@ -208,7 +208,7 @@ def ask_arguments(command: argparse.ArgumentParser) -> None:
     """Adds the arguments: the question, the texts sent with it, and the conversation that it continues."""
     command.add_argument("project", type=path, metavar=_("PROJECT"), help=_("the project's folder"))
     command.add_argument("question", metavar=_("QUESTION"), help=_("a question about the book, in your own words"))
-    chapter = _("send the text of this chapter with it; may be given again")
+    chapter = _("send the text of this chapter with it; repeatable")
     command.add_argument("--chapter", type=whole, action="append", default=[], metavar="N", help=chapter)
     goes_on = _("continue this conversation; without it a new one begins")
     command.add_argument("--conversation", default="", metavar="ID", help=goes_on)

@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler
 SAMPLING: Final = ("top_p", "frequency_penalty", "presence_penalty", "stop", "seed")
 TopP = Annotated[float | None, Field(gt=0, le=1, description="Only the likeliest words up to this share; 0 to 1.")]
 FrequencyPenalty = Annotated[
-    float | None, Field(ge=-2, le=2, description="Against words by how often they were said; -2 to 2.")
+    float | None, Field(ge=-2, le=2, description="Penalty for words by how often they were used; -2 to 2.")
 ]
-PresencePenalty = Annotated[float | None, Field(ge=-2, le=2, description="Against words that were said; -2 to 2.")]
+PresencePenalty = Annotated[float | None, Field(ge=-2, le=2, description="Penalty for words already used; -2 to 2.")]
 Stop = Annotated[
     tuple[Annotated[str, Field(min_length=1)], ...],
     Field(max_length=4, description="Texts at which the answer ends; at most 4."),

@@ -236,7 +236,7 @@ class JournalledModels:
                     "attempt-started", number, key=call.full_key, model=model.endpoint.model, **call.given
                 )
             )
-            self.report.state("running", _("single paragraphs are mended") if call.mends else "")
+            self.report.state("running", _("single paragraphs are being corrected") if call.mends else "")
             self._services.emit(NodeStarted(self._scope.id, self._path, self._node.title, number))
             begun = asyncio.get_running_loop().time()
             arrived: list[str] = []

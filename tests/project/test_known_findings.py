@@ -1,5 +1,5 @@
-"""What the rules find in a plan and a draft is mended by rule, or stands in the prompt of the next step, which is paid
-for anyway."""
+"""A finding of the rules in a plan or a draft is corrected by a rule, or added to the prompt of the next step, at no
+extra cost."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ async def test_what_has_one_reading_is_mended_in_the_draft_before_it_is_sent() -
     made = await told(f"{plan}\n\n{draft}\n\nPolish it.", Given(), *faults)
     sent = made.applied_to(f"{plan}\n\n{draft}\n\nPolish it.")
     assert sent == f"{plan}\n\n{fenced('draft', 'The <lamp> was very dim.', 'en')}\n\nPolish it."
-    assert made.receipt.notes == ("2 faults of the draft were mended by rule before it was sent.",)
+    assert made.receipt.notes == ("2 faults of the draft were corrected by a rule before it was sent.",)
     assert "<findings " not in sent, "nothing is left to tell"
 
 
@@ -174,7 +174,7 @@ async def test_the_draft_is_sent_to_the_polish_step_without_its_faults_and_store
         assert draft.whole == "The lamp was very dim." and "<findings " not in polish
         assert (await case.view(run, "draft")).attempts[-1].text == written
         receipt = (await case.view(run, "polish")).attempts[-1].receipt
-        assert receipt is not None and any("mended by rule" in note for note in receipt.notes)
+        assert receipt is not None and any("corrected by a rule" in note for note in receipt.notes)
 
 
 @pytest.mark.parametrize("monitor", [True, False])

@@ -118,7 +118,7 @@ async def test_what_a_rule_can_mend_is_proposed_without_a_call_and_without_a_mod
         lines = await case.project.book.blame(chapter)
         assert {span.origin.author for line in lines for span in line.spans} == {"human"}, "no model wrote it"
         change = await case.project.book.last_change()
-        assert change is not None and change_words(change) == "mended by rule"
+        assert change is not None and change_words(change) == "corrected by a rule"
 
 
 async def test_an_instruction_and_a_finding_without_a_known_mend_go_to_the_model(

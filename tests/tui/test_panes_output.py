@@ -143,7 +143,7 @@ async def test_the_head_tells_state_attempt_length_and_verdict() -> None:
 @pytest.mark.parametrize(
     ("attempt", "words"),
     [
-        (replace(TRIES[0], cached=True), "from the store, nothing paid"),
+        (replace(TRIES[0], cached=True), "reused from an earlier run, at no cost"),
         (replace(TRIES[0], finish="length"), "reached its length limit"),
         (replace(TRIES[0], complete=False), "incomplete"),
         (replace(TRIES[0], author="human"), "written by hand"),

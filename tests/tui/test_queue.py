@@ -181,7 +181,7 @@ async def test_an_empty_queue_and_hostile_words_are_shown() -> None:
     nasty = replace(TASKS[1], error=HOSTILE, subject=HOSTILE)
     async with app.run_test(size=(120, 24)) as pilot:
         page = await opened(app, pilot, Controller())
-        assert "No background work yet: it starts when a chapter is kept." in page_text(app)
+        assert "No background work yet: it starts when you keep a chapter." in page_text(app)
         await pilot.press("r", "x", "escape")
         assert app.screen is not page
         await opened(app, pilot, Controller(nasty))

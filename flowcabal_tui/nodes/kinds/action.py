@@ -53,7 +53,7 @@ class ActionNode(NodeKind):
         given = context.bind(params.params)
         gated = context.gated(params.action)
         if gated:
-            await self._allowed(context, _("Allow {action} to be carried out with this?"), params.action, given, "")
+            await self._allowed(context, _("Allow {action} to run with these parameters?"), params.action, given, "")
         if context.acted:
             again = _(
                 "The program ended while {action} was being carried out: it may have finished. Carry it out again?"

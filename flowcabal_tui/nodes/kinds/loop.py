@@ -151,7 +151,7 @@ class _Rounds:
         for index in range(self.params.max_iterations + 1):
             names = self.names({"index": index, "last": self.last, "size": self.params.max_iterations})
             if self.params.condition is None:
-                raise BindingError("condition", _("a loop of the mode while needs one."))
+                raise BindingError("condition", _("a loop in mode while needs a condition."))
             if not conditions.check(self.params.condition, Over(names, self.context.names_at(f"round {index}"))).result:
                 return "condition"
             if index < self.params.max_iterations:

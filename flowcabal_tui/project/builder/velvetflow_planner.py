@@ -263,7 +263,7 @@ class VelvetFlowPlanner:
         build.status = "finished"
         build.explanation = clean(self.draft.skeleton.description)
         if self.draft.problems:
-            left_out = _("This is the last valid version of the plan; what came after it could not be mended:")
+            left_out = _("This is the last valid version of the plan; later changes could not be repaired:")
             build.explanation = "\n".join((left_out, *self._why()))
 
     def _why(self) -> tuple[str, ...]:

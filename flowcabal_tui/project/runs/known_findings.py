@@ -149,8 +149,8 @@ def _injection(made: Injection, known: _Known) -> Injection:
         notes.append(words.format(n=known.count))
     if known.faults:
         words = ngettext(
-            "{n} fault of the draft was mended by rule before it was sent.",
-            "{n} faults of the draft were mended by rule before it was sent.",
+            "{n} fault of the draft was corrected by a rule before it was sent.",
+            "{n} faults of the draft were corrected by a rule before it was sent.",
             known.faults,
         )
         notes.append(words.format(n=known.faults))

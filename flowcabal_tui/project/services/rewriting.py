@@ -156,7 +156,7 @@ async def take(parts: Parts, command: TakeRewrite) -> Generation:
     new = NewText(row.chapter, text[:start] + after + text[start + len(row.before) :], chapter.version)
     wish = clean_line(row.instruction)[:_NOTE]
     note = _("rewritten: {instruction}").format(instruction=wish) if wish else _("rewritten against findings")
-    note = note if row.model else _("mended by rule")
+    note = note if row.model else _("corrected by a rule")
     generation = await store.edits.write(
         [new], note, following(AFTER_KEEP), lambda connection: accept(connection, accepted, row.id)
     )

@@ -343,7 +343,7 @@ class DecisionsScreen(Screen[None]):
             if note is None or self.question != asked:
                 return
             if needed and not note.strip():
-                self.notify(_("Describe what should be different: the check found nothing to mend."), markup=False)
+                self.notify(_("Describe what should be different: the check found nothing to correct."), markup=False)
                 return
             self._decide(Decision(kind, number, note=note.strip()))
 

@@ -158,7 +158,7 @@ class QueueScreen(ModalScreen[None]):
         yield _("{bar} {done} of {count} steps are done").format(bar=bar, done=f"{done:,}", count=f"{whole:,}")
         parts = [f"{_(TASK_STATES[state])} {counts[state]:,}" for state in _ORDER if counts.get(state)]
         yield facts_words(*parts) or _(
-            "No background work yet: it starts when a chapter is kept. Esc, then F5 has one written."
+            "No background work yet: it starts when you keep a chapter. Press Esc, then F5, to have one written."
         )
         if reading is not None:
             yield _("reading of the import: {words}").format(words=one_line(progress_words(reading)))

@@ -305,7 +305,7 @@ class OutputPane(Vertical):
         if settled is not None:
             parts.append(length_words(settled.text, self.book_language))
             parts += [_("written by hand")] if settled.author == "human" else []
-            parts += [_("from the store, nothing paid")] if settled.cached else []
+            parts += [_("reused from an earlier run, at no cost")] if settled.cached else []
         elif self._live_text:
             parts.append(counted(self._live_count, chinese=is_chinese(self._live_text)))
             parts += [_("{n} s").format(n=f"{self._elapsed:,}")] if self._elapsed is not None else []

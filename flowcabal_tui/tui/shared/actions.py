@@ -110,7 +110,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
            "workspace", "cycle(1)", wins=True),
     Action("pane.previous", "shift+f6", mark("Previous pane"), mark("Go to the previous pane."),
            "workspace", "cycle(-1)", wins=True),
-    Action("pane.zoom", "z", mark("Zoom"), mark("Show only the pane with the focus, or all again."),
+    Action("pane.zoom", "z", mark("Zoom"), mark("Show only the focused pane, or all panes again."),
            "workspace", "zoom"),
     Action("run.start", "f5", mark("Run"), mark("Run the workflow for the chapter; shows its cost first."),
            "workspace", show=True, wins=True),

@@ -133,7 +133,7 @@ class RecordsScreen(FilteredPage):
         Binding("D,delete", "remove", mark("Remove"), show=False, id="records.remove"),
         Binding("v", "evidence", mark("Words"), show=False, tooltip=mark("The text that supports it."),
                 id="records.evidence"),
-        Binding("V", "payment", mark("Payment"), show=False, tooltip=mark("The text that pays it."),
+        Binding("V", "payment", mark("Payment"), show=False, tooltip=mark("The text that pays the promise."),
                 id="records.payment"),
         Binding("left", "chapter(-1)", mark("Previous chapter"), show=False, id="records.earlier"),
         Binding("right", "chapter(1)", mark("Next chapter"), show=False, id="records.later"),
