@@ -6,7 +6,6 @@ import asyncio
 import logging
 import shutil
 import sqlite3
-import zlib
 from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from flowcabal_tui.domain.errors import DiskFull, RunError
+from flowcabal_tui.domain.errors import DiskFull, ProjectDamaged, RunError
 from flowcabal_tui.domain.ids import ChapterId, EntityId, OutputId
 from flowcabal_tui.domain.memory import Entity, Evidence, KeepMode
 from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, RecordId
@@ -72,7 +71,7 @@ def _said(cell: object) -> str:
         return str(cell)
     try:
         return unpack(cell)
-    except zlib.error:
+    except ProjectDamaged:
         return cell.decode("utf-8", "replace")
 
 

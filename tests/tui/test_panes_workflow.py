@@ -8,6 +8,7 @@ from flowcabal_tui.tui.workflows.rows import NodeMarks
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
 from tests.tui import fake_books as books
 from tests.tui.hosts import HOSTILE, Host, shown
+from tests.tui.waiting import until
 
 DOCUMENT = books.workflow(books.ZH)
 STATES: dict[NodeId, NodeState] = {books.PLAN: "done", books.DRAFT: "waiting", books.POLISH: "pending"}
@@ -141,9 +142,8 @@ async def test_the_cursor_follows_the_view_and_chooses_nothing() -> None:
         app.set_focus(None)
         pane.follow(books.DRAFT)
         pane.follow(books.POLISH)
-        await pilot.pause()
-        cursor = pane.query_one(PickTree).cursor_node
+        tree = pane.query_one(PickTree)
+        await until(pilot, lambda: tree.cursor_node is not None and tree.cursor_node.data == books.POLISH)
         assert pane.highlighted == books.POLISH
-        assert cursor is not None and cursor.data == books.POLISH
         assert app.focused is None
         assert app.posted(WorkflowPane) == []
