@@ -31,6 +31,7 @@ from flowcabal_tui.tui.shared.words import counted, one_line
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.list_detail import DetailText, ListDetail
+from flowcabal_tui.tui.widgets.progress import GOAL_CELLS, progress_bar
 from flowcabal_tui.tui.widgets.role_words import facts_words, head_words, key_words
 from flowcabal_tui.tui.widgets.roles import Role, role_style
 
@@ -177,15 +178,21 @@ class HomeScreen(Screen[None]):
         if state != "there":
             yield key_words(state_advice(state)).stylize(role_style("stale" if state == "open" else "failed"))
         elif summary is not None and summary.chapter:
-            yield Content.styled(_("Enter continues where you left off."), role_style("secondary"))
-        lines = list(summary_lines(summary, self._now().date())) if summary is not None else []
+            yield key_words(_("`Enter` continues where you left off.")).stylize_before(role_style("secondary"))
+        plain = not self.app.console.encoding.lower().startswith("utf")
+        lines = list(summary_lines(summary, self._now().date(), plain=plain)) if summary is not None else []
         lines.append((_short(recent.path), "secondary"))
         if recent.opened_at:
             lines.append((_("last open {day}").format(day=recent.opened_at.strftime("%Y-%m-%d %H:%M")), "secondary"))
         if self.has_class("-narrow"):  # few rows are left below the list
             roles = {role: [words for words, of in lines if of == role] for _words, role in lines}
             lines = [(facts_words(*together), role) for role, together in roles.items()]
-        yield from (Content.styled(words, role_style(role)) for words, role in lines)
+        last: Role | None = None
+        for words, role in lines:
+            if role != last and not self.has_class("-narrow"):  # a blank row between facts, what waits, and the folder
+                yield Content()
+            yield Content.styled(words, role_style(role))
+            last = role
 
     def on_resize(self) -> None:
         """Changes the layout of the details in a narrow terminal."""
@@ -260,8 +267,8 @@ def chapter_words(summary: BookSummary) -> str:
     return f"{summary.position} {one_line(summary.title, 60) or _('untitled')}" if summary.position else ""
 
 
-def summary_lines(summary: BookSummary, day: date) -> Iterator[tuple[str, Role]]:
-    """Lines of text with their roles: length, chapter, today, waiting items, unsaved text."""
+def summary_lines(summary: BookSummary, day: date, *, plain: bool = False) -> Iterator[tuple[str, Role]]:
+    """Lines of text with their roles: length, chapter, today, waiting items, unsaved text; `plain` is ASCII."""
     chinese = _is_chinese(summary)
     chapters = ngettext("{n} chapter", "{n} chapters", summary.chapters).format(n=summary.chapters)
     yield _("{length} in {chapters}").format(length=counted(summary.length, chinese=chinese), chapters=chapters), "text"
@@ -269,7 +276,9 @@ def summary_lines(summary: BookSummary, day: date) -> Iterator[tuple[str, Role]]
         yield _("chapter {chapter}").format(chapter=words), "text"
     if summary.day == day.isoformat() and (summary.today or summary.goal):
         if summary.goal:
-            yield _("today {n} of {goal}").format(n=f"{summary.today:,}", goal=f"{summary.goal:,}"), "text"
+            bar = progress_bar(summary.today / summary.goal, GOAL_CELLS, plain=plain)
+            words = _("today {n} of {goal}").format(n=f"{summary.today:,}", goal=f"{summary.goal:,}")
+            yield facts_words(words, bar), "text"
         else:
             yield _("today {n}").format(n=f"{summary.today:+,}"), "text"
     for count, words in (

@@ -9,7 +9,7 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
+from textual.containers import Center, Vertical
 from textual.reactive import var
 from textual.widgets import ContentSwitcher, Static
 
@@ -142,7 +142,9 @@ class ManuscriptPane(Vertical):
             yield NotedView(id="read")
             yield WritingArea(id="edit")
             yield DiffView(id="proposal")
-        yield from (CommentLine(), WritingLine())
+        yield CommentLine()
+        with Center():
+            yield WritingLine()
 
     @property
     def version(self) -> int:

@@ -21,8 +21,7 @@ class WritingLine(Static):
 
     DEFAULT_CSS = """
     WritingLine {
-        display: none; height: 1; padding: 0 1; color: $text-muted; text-align: center;
-        text-wrap: nowrap; text-overflow: ellipsis;
+        display: none; height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis;
     }
     """
     area: var[WritingArea | None] = var(None)

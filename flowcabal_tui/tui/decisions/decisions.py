@@ -222,12 +222,17 @@ class DecisionsScreen(Screen[None]):
         self.query_one(".reason", Static).update(key_words(kinds.reason_words(question)))
         self._refresh_keys()
 
+    def on_resize(self) -> None:
+        """The keys are in other rows for another width."""
+        self.call_after_refresh(self._refresh_keys)
+
     def _refresh_keys(self) -> None:
         if self.question is not None:
             attempts = len(self.attempts.all)
             findings, is_editing = self.query_one(FindingView).count, self.face == "editor"
             idle = kinds.idle_actions(self.question, findings, attempts, is_editing=is_editing)
-            self.query_one(".keys", Static).update(kinds.keys_line(self.question, idle))
+            line = self.query_one(".keys", Static)
+            line.update(kinds.keys_lines(self.question, idle, line.scrollable_content_region.width or 78))
 
     def _show_attempt(self, number: int) -> None:
         self.attempts.number = number

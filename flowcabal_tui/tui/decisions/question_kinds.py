@@ -105,8 +105,8 @@ def idle_actions(question: Question, findings: int, attempts: int, *, is_editing
     return idle
 
 
-def keys_line(question: Question, off: Container[str]) -> Content:
-    """The keys of this question, without the actions that are `off`."""
+def keys_lines(question: Question, off: Container[str], width: int) -> Content:
+    """The keys of this question, without the actions that are `off`; a key and its words stay in one row."""
     if has_candidates(question):
         return Content(_("a Compare the candidates  x Reject  J Next  Esc Back"))
     shown = [
@@ -122,7 +122,11 @@ def keys_line(question: Question, off: Container[str]) -> Content:
     hints = [
         Content.assemble((key, looks[0]), (f" {words}", looks[1])) for key, words in [*shown[:-1], palette, shown[-1]]
     ]
-    return Content("  ").join(hints)
+    rows = hints[:1]
+    for hint in hints[1:]:
+        longer = Content("  ").join((rows[-1], hint))
+        rows[-1:] = [longer] if longer.cell_length <= width else [rows[-1], hint]
+    return Content("\n").join(rows)
 
 
 def has_candidates(question: Question) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from textual.content import Content
+
 from flowcabal_tui.domain.findings import CheckReport, FindingRow
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proposals import Finding
@@ -23,7 +25,7 @@ from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.passages import QuotedPassage
 from flowcabal_tui.tui.story.story_page import StoryPlace
-from flowcabal_tui.tui.widgets.role_words import facts_words
+from flowcabal_tui.tui.widgets.role_words import head_words
 
 
 def said_in(row: FindingRow) -> Finding:
@@ -54,18 +56,18 @@ def place_of(row: FindingRow, cast: Cast, *, there: bool, edit: bool = False) ->
     return None if place is None or finding.draft else StoryPlace(place.chapter, place.start, place.end, edit)
 
 
-def finding_lines(row: FindingRow, cast: Cast, report: CheckReport | None, marked: int) -> Iterator[str]:
+def finding_lines(row: FindingRow, cast: Cast, report: CheckReport | None, marked: int) -> Iterator[Content]:
     """Class, certainty, subjects, usefulness of the check, the writer's decision; then the explanation."""
     if marked:
-        yield ngettext("{n} row marked", "{n} rows marked", marked).format(n=marked)
+        yield Content(ngettext("{n} row marked", "{n} rows marked", marked).format(n=marked))
     finding, maker = said_in(row), row.proposal.origin.maker
     rates = [] if report is None or is_note(row) else report.rates
     rated = [rate_words(each) for each in rates if each.check == maker and each.settled]
-    parts = [finding_title(row.proposal), sureness(row.proposal), cast.names(finding.about), *rated]
+    parts = [sureness(row.proposal), cast.names(finding.about), *rated]
     if row.proposal.state != "waiting":
         parts.append(_named(state_words(row.proposal), row.word) if row.word else state_words(row.proposal))
-    yield facts_words(*parts)
-    yield one_line(explained(row.proposal), 600)
+    yield head_words(finding_title(row.proposal), *parts)
+    yield Content(one_line(explained(row.proposal), 600))
 
 
 def report_lines(report: CheckReport, cast: Cast) -> Iterator[str]:

@@ -165,7 +165,8 @@ class FindingsScreen(FilteredPage):
             told.update(key_words(_nothing_words(self._report)), layout=False)
             self.query_one(Passages).show(None, None)
             return
-        told.update("\n".join(finding_lines(row, cast, self._report, len(self.rows.marked))), layout=False)
+        lines = finding_lines(row, cast, self._report, len(self.rows.marked))
+        told.update(Content("\n").join(lines), layout=False)
         if row is not self._row_told:
             self._row_told = row
             self.work(self._read_passages(row, cast))

@@ -38,7 +38,9 @@ from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.list_detail import DetailText, ListDetail
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.widgets.role_words import head_words, key_words
 from flowcabal_tui.tui.widgets.roles import role_style
 
 if TYPE_CHECKING:
@@ -73,8 +75,7 @@ class SettingsScreen(ModalScreen[None]):
     )  # fmt: skip
     DEFAULT_CSS = """
     SettingsScreen { background: $background; }
-    SettingsScreen > .head { height: auto; max-height: 5; padding: 0 1; }
-    SettingsScreen > PickList { padding: 0 1; }
+    SettingsScreen > .head { height: auto; max-height: 5; padding: 0 1; margin-bottom: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", mark("Back"), priority=True, id="settings.back"),
@@ -90,11 +91,14 @@ class SettingsScreen(ModalScreen[None]):
         self._workbench, self._effects = workbench, effects
         self._user = UserSettings()
         self._book_view: SettingsView | None = None
+        self._rows: dict[str, SettingRow] = {}
 
     def compose(self) -> ComposeResult:
-        """Yields the errors, the rows and the keys."""
+        """Yields the errors, the rows with the one under the cursor in full, and the keys."""
         yield Static(markup=False, classes="head")
-        yield PickList()
+        with ListDetail():
+            yield PickList()
+            yield DetailText()
         yield HintLine()
 
     def on_mount(self) -> None:
@@ -122,10 +126,24 @@ class SettingsScreen(ModalScreen[None]):
         self.query_one(".head", Static).update(Content("\n").join([head, *lines]))
         columns = Columns(Column(least=18), Column(rank=1, least=20, fill=True), Column(role="stale"))
         rows: list[Option] = []
+        self._rows = {}
         for section in sections(self._user, self._book_view):
-            rows.append(Option(Content.styled(section.heading, "bold"), disabled=True))
+            rows.append(Option(Content.assemble("\n" if rows else "", (section.heading, "bold")), disabled=True))
             rows += [Option(self._row(columns, row), id=row.id) for row in section.rows]
+            self._rows |= {row.id: row for row in section.rows}
         self.query_one(PickList).refill(rows)
+        self._show_detail()
+
+    @on(OptionList.OptionHighlighted)
+    def _show_detail(self) -> None:
+        """The setting under the cursor in full."""
+        row = self._rows.get(self.query_one(PickList).picked or "")
+        if row is not None:
+            later = [Content.styled(_("↻ It takes effect when the book is opened again."), role_style("stale"))]
+            self.query_one(DetailText).show([
+                head_words(row.name), row.value, "", row.about, *(later if row.later else ()),
+                Content.assemble((row.file, role_style("secondary")), " ", key_words(_("`Enter` changes it."))),
+            ])  # fmt: skip
 
     def _row(self, columns: Columns, row: SettingRow) -> ColumnRow:
         later = "↻" if row.later else ""

@@ -28,6 +28,23 @@ AGENT_WORDS: Final = {
     "references": mark("Always look into reference books"),
     "scene": mark("Ask a model who is in a scene"),
 }
+ABOUT: Final = {
+    "user": mark("The model that plans, drafts and rewrites. A run shows its cost before it starts."),
+    "agent": mark("The model that checks drafts and writes summaries and profiles. A cheaper one is often enough."),
+    "embedding": mark("Finds earlier passages of the same meaning for a prompt."),
+    "more": mark("A further model, which a node of a workflow can name."),
+    "project": mark("The language is that of the text: it decides how words are counted and which rules check it."),
+    "goals": mark("Lengths of the book, a volume, a chapter and a day. The status line shows today's words against "
+                  "the goal."),
+    "agents": mark("What happens around a draft: what its prompt includes, which checks it gets, and which summaries "
+                   "follow."),
+    "knowledge": mark("A server that searches the whole book by meaning. The book works without it."),
+    "language": mark("Menus and messages only; each book has a language of its own."),
+    "theme": mark("Six themes come with the program; yours are read from the folder themes beside config.toml."),
+    "keys": mark("Every command and its key. Press a new key to change one."),
+    "editor": mark("The program that F4 opens with the chapter."),
+}  # fmt: skip
+"""The effect of each setting, by the end of the id of its row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +56,19 @@ class SettingRow:
     name: str
     value: str
     later: bool = False
+
+    @property
+    def about(self) -> str:
+        """Its effect."""
+        kind = self.id.partition(":")[2] or self.id
+        return _(ABOUT[kind.partition(".")[0]])
+
+    @property
+    def file(self) -> str:
+        """The file that has it."""
+        if self.id.startswith("own:") or self.id in ("language", "theme", "keys", "editor"):
+            return _("In your config.toml.")
+        return _("In the flowcabal.toml of this book.")
 
 
 @dataclass(frozen=True, slots=True)
