@@ -26,7 +26,7 @@ def test_a_reason_stands_behind_the_colon_of_the_language(language: Any, words: 
     place = ProposalPlace(ChapterId("c1"), 0, 2)
     proposal = Proposal("finding", place, "左颊", Difference(finding), origin=Origin("rule", "looks"), state="intended")
     first = next(finding_lines(FindingRow(proposal, datetime(2026, 1, 1, tzinfo=UTC), "镜中"), CAST, None, 0))
-    assert first.endswith(words)
+    assert first.plain.endswith(words)
 
 
 @pytest.mark.parametrize(("language", "words"), [("en", ": no answer"), ("zh", "：no answer")])

@@ -61,14 +61,14 @@ class WritingLine(Static):
     def _parts(self, area: WritingArea, chapter: Chapter) -> Iterator[str]:
         yield f"{chapter.position} {one_line(chapter.title, 40) or _('untitled')}"
         yield self._of(self._how_long(area.length), self._goals.chapter)
-        session = sum((self._last[key] - self._first[key] for key in self._last), TextLength())
-        yield _("session {n}").format(n=f"{self._how_long(session):+,}")
-        unsaved = area.length.count("plain", chinese=self._chinese) - chapter.length
-        yield _("today {n}").format(n=self._of(self._written_before + unsaved, self._goals.day))
         if hint := area.hint():
             yield hint
         elif area.selected_text:
             yield _("selected {n}").format(n=f"{self._how_long(text_length(area.selected_text)):,}")
+        session = sum((self._last[key] - self._first[key] for key in self._last), TextLength())
+        yield _("session {n}").format(n=f"{self._how_long(session):+,}")
+        unsaved = area.length.count("plain", chinese=self._chinese) - chapter.length
+        yield _("today {n}").format(n=self._of(self._written_before + unsaved, self._goals.day))
 
     def _how_long(self, length: TextLength) -> int:
         return length.count(self._goals.counting, chinese=self._chinese)
