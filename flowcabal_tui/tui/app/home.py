@@ -178,9 +178,11 @@ class HomeScreen(Screen[None]):
         if state != "there":
             yield key_words(state_advice(state)).stylize(role_style("stale" if state == "open" else "failed"))
         elif summary is not None and summary.chapter:
-            yield key_words(_("`Enter` continues where you left off.")).stylize_before(role_style("secondary"))
+            yield Content.styled(_("Enter continues where you left off."), role_style("secondary"))
         plain = not self.app.console.encoding.lower().startswith("utf")
-        lines = list(summary_lines(summary, self._now().date(), plain=plain)) if summary is not None else []
+        cells = 0 if self.has_class("-narrow") else GOAL_CELLS
+        day = self._now().date()
+        lines = list(summary_lines(summary, day, cells=cells, plain=plain)) if summary is not None else []
         lines.append((_short(recent.path), "secondary"))
         if recent.opened_at:
             lines.append((_("last open {day}").format(day=recent.opened_at.strftime("%Y-%m-%d %H:%M")), "secondary"))
@@ -267,8 +269,11 @@ def chapter_words(summary: BookSummary) -> str:
     return f"{summary.position} {one_line(summary.title, 60) or _('untitled')}" if summary.position else ""
 
 
-def summary_lines(summary: BookSummary, day: date, *, plain: bool = False) -> Iterator[tuple[str, Role]]:
-    """Lines of text with their roles: length, chapter, today, waiting items, unsaved text; `plain` is ASCII."""
+def summary_lines(
+    summary: BookSummary, day: date, *, cells: int = 0, plain: bool = False
+) -> Iterator[tuple[str, Role]]:
+    """Lines of text with their roles: length, chapter, today with a bar of `cells` cells (`plain`: in ASCII), waiting
+    items, unsaved text."""
     chinese = _is_chinese(summary)
     chapters = ngettext("{n} chapter", "{n} chapters", summary.chapters).format(n=summary.chapters)
     yield _("{length} in {chapters}").format(length=counted(summary.length, chinese=chinese), chapters=chapters), "text"
@@ -276,7 +281,7 @@ def summary_lines(summary: BookSummary, day: date, *, plain: bool = False) -> It
         yield _("chapter {chapter}").format(chapter=words), "text"
     if summary.day == day.isoformat() and (summary.today or summary.goal):
         if summary.goal:
-            bar = progress_bar(summary.today / summary.goal, GOAL_CELLS, plain=plain)
+            bar = progress_bar(summary.today / summary.goal, cells, plain=plain)
             words = _("today {n} of {goal}").format(n=f"{summary.today:,}", goal=f"{summary.goal:,}")
             yield facts_words(words, bar), "text"
         else:

@@ -141,8 +141,9 @@ class SettingsScreen(ModalScreen[None]):
         if row is not None:
             later = [Content.styled(_("↻ It takes effect when the book is opened again."), role_style("stale"))]
             self.query_one(DetailText).show([
-                head_words(row.name), row.value, "", row.about, *(later if row.later else ()),
-                Content.assemble((row.file, role_style("secondary")), " ", key_words(_("`Enter` changes it."))),
+                head_words(row.name), row.value, "", key_words(row.about), *(later if row.later else ()),
+                Content.styled(row.file, role_style("secondary")),
+                Content.styled(_("Enter changes it."), role_style("secondary")),
             ])  # fmt: skip
 
     def _row(self, columns: Columns, row: SettingRow) -> ColumnRow:

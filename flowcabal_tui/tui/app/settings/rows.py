@@ -42,7 +42,7 @@ ABOUT: Final = {
     "language": mark("Menus and messages only; each book has a language of its own."),
     "theme": mark("Six themes come with the program; yours are read from the folder themes beside config.toml."),
     "keys": mark("Every command and its key. Press a new key to change one."),
-    "editor": mark("The program that F4 opens with the chapter."),
+    "editor": mark("The program in which `F4` opens the chapter."),
 }  # fmt: skip
 """The effect of each setting, by the end of the id of its row."""
 
