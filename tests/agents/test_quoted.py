@@ -33,6 +33,14 @@ async def test_a_profile_by_rule_says_which_chapter_says_each_sentence() -> None
     assert source.reason.endswith("quoted from the text, by rule")
 
 
+async def test_a_quotation_that_begins_or_ends_with_a_mark_gets_no_second_one() -> None:
+    book = make_book()
+    book.derived = [each for each in book.derived if not each.uri.startswith("profiles/")]
+    book.derived.append(profile((2, "“林远怕水。”沈青说。"), (7, "沈青说：“林远过江。”")))
+    suffix = (await assemble(book, "林远与沈青。")).user_suffix
+    assert "摘自第2章：“林远怕水。”沈青说。\n摘自第7章：沈青说：“林远过江。”" in suffix
+
+
 async def test_a_profile_of_a_model_is_told_as_it_is() -> None:
     injection = await assemble(make_book(), "林远与沈青。")
     assert "林远，旅人，走了10里，左臂有旧伤。" in injection.user_suffix

@@ -15,8 +15,8 @@ from flowcabal_tui.locale import _
 
 _QUOTED: Final = ("（原文摘句）", " (quoted)")
 _ALL: Final = ("以下各章提要是原文摘句。", "These summaries of chapters are sentences quoted from them.")
-_FROM_CHAPTER: Final = ("摘自第{n}章：“{words}”", "Quoted from chapter {n}: “{words}”")
-_FROM_EARLIER: Final = ("摘自前文：“{words}”", "Quoted from an earlier chapter: “{words}”")
+_FROM_CHAPTER: Final = ("摘自第{n}章：{words}", "Quoted from chapter {n}: {words}")
+_FROM_EARLIER: Final = ("摘自前文：{words}", "Quoted from an earlier chapter: {words}")
 """In Chinese and in English: they stand in the language of the book."""
 
 
@@ -86,13 +86,18 @@ def _with_reason(candidate: Candidate) -> Candidate:
 def _of_chapters(derived: Derived, places: Mapping[ChapterId, int], language: str) -> str:
     """Each sentence with its chapter, so that an old statement does not read as if it were still true."""
     if not derived.evidence:
-        return _in(_FROM_EARLIER, language).format(words=derived.text)
+        return _in(_FROM_EARLIER, language).format(words=_in_marks(derived.text))
     lines = []
     for chapter, said in groupby(derived.evidence, key=lambda each: each.chapter):
         words = " ".join(each.sentence.strip() for each in said)
         number = places.get(chapter, 0)
-        lines.append(_in(_FROM_CHAPTER if number else _FROM_EARLIER, language).format(n=number, words=words))
+        lines.append(_in(_FROM_CHAPTER if number else _FROM_EARLIER, language).format(n=number, words=_in_marks(words)))
     return "\n".join(lines)
+
+
+def _in_marks(words: str) -> str:
+    """`words` in quotation marks; without another pair where its own marks would be doubled."""
+    return words if words.startswith(("“", '"', "「")) or words.endswith(("”", '"', "」")) else f"“{words}”"
 
 
 def _in(words: tuple[str, str], language: str) -> str:
