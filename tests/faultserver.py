@@ -13,7 +13,8 @@ Each request takes the first fault in the queue and uses it up; `times` lets it 
   reset_after, eof_after     events, then a TCP reset or a clean early end (-1 resets before the status line)
   bad_json_at, empty_choices_at, error_event_at, comment_at      what event number N becomes (a comment comes before it)
   comments                   keep-alive comments before the first event, one every `comment_delay` seconds
-  raw                        text sent as the whole stream
+  raw                        text sent as the whole stream, or a list of its pieces
+  type                       the content type of the stream
   split                      the stream in pieces of that many bytes
   content, reasoning, tool_calls, finish, usage (False: none; OpenAI: counts), no_done        what the answer is made of
 """
@@ -199,13 +200,15 @@ def reply(writer: asyncio.StreamWriter, status: int, said: Json | str, headers: 
 
 
 async def stream(writer: asyncio.StreamWriter, dialect: Dialect, fault: Json, entry: Json) -> None:
-    writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
+    kind = fault.get("type", "text/event-stream")
+    writer.write(f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\n\r\n".encode())
     await writer.drain()
     await asyncio.sleep(fault.get("ttft", 0))
     for _ in range(fault.get("comments", 0)):
         await send(writer, b": keep-alive\n\n", 0)
         await asyncio.sleep(fault.get("comment_delay", 0))
-    for number, event in enumerate([fault["raw"]] if "raw" in fault else dialect.events()):
+    raw = fault.get("raw")
+    for number, event in enumerate([raw] if isinstance(raw, str) else raw or dialect.events()):
         if number == fault.get("stall_after"):
             await writer.drain()
             await asyncio.Event().wait()

@@ -264,6 +264,6 @@ class HttpModel(ABC):
         if error.fault is ModelFault.TIME_LIMIT:
             error.partial = error.partial or arrival.arguments
         if error.partial:
-            kept = _("{n} characters had arrived and are kept.").format(n=len(error.partial))
-            error.detail = f"{error.detail} {kept}".strip()
+            arrived = _("{n} characters had arrived.").format(n=len(error.partial))
+            error.detail = sentences(error.detail, arrived)
         return error

@@ -149,7 +149,7 @@ class Transport:
     ) -> AsyncGenerator[list[tuple[str, str | None]], None]:
         """Streams a POST: the events of each network read. `patience()` is how long the next byte may take.
 
-        A plain JSON body is one event. Raises ModelError.
+        A plain JSON body is one event; the reads before its end have none. Raises ModelError.
         """
         reader = EventReader()
         response = await self._send(path, body, patience())
@@ -157,11 +157,13 @@ class Transport:
             if "text/html" in response.headers.get("content-type", ""):
                 raise self.failures.from_page(await self._whole(response, ERROR_BODY_LIMIT, patience()))
             plain = "json" in response.headers.get("content-type", "")
-            if plain:
-                yield [("", (await self._whole(response, BODY_LIMIT, patience())).decode("utf-8", "replace"))]
-                return
-            async with aclosing(self._pieces(response, patience, gather=True)) as pieces:
+            received = bytearray()
+            async with aclosing(self._pieces(response, patience, gather=not plain)) as pieces:
                 async for piece in pieces:
+                    if plain:
+                        received += piece[: BODY_LIMIT - len(received)]
+                        yield []
+                        continue
                     events: list[tuple[str, str | None]] = []
                     try:
                         reader.feed(piece, events)
@@ -169,7 +171,7 @@ class Transport:
                         yield events
                         raise self.failures.error(ModelFault.PROTOCOL, str(error)) from None
                     yield events
-            yield reader.end()
+            yield [("", received.decode("utf-8", "replace"))] if plain else reader.end()
         except ValueError as error:
             raise self.failures.error(ModelFault.PROTOCOL, str(error)) from None
         finally:

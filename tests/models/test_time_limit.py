@@ -70,6 +70,7 @@ async def test_an_answer_that_goes_on_arriving_is_stopped_at_its_limit_and_keeps
     assert error.fault is ModelFault.TIME_LIMIT
     assert error.partial == "".join(pieces) and 0 < len(error.partial) < 500
     assert "600 s" in error.detail and f"{len(error.partial)} characters" in error.detail
+    assert "kept" not in error.detail  # only some callers store the text
     assert "answer_timeout" in error.detail and "answer_timeout" in error.advice
     await server.wait_for("client_closed")
     assert len(server.log) == 1 and not error.retryable
@@ -92,6 +93,15 @@ async def test_signs_of_life_do_not_prolong_an_answer(server: FaultServer, make:
     error = await stopped(timed(make, provider, Clock(LIMIT / 8)))
     assert (error.fault, error.partial) == (ModelFault.TIME_LIMIT, "")
     assert len(server.log) == 1
+
+
+async def test_a_plain_body_that_trickles_in_is_stopped_at_its_limit(
+    server: FaultServer, make: MakeModel, provider: str
+) -> None:
+    server.push({"type": "application/json", "raw": [" "] * 500, "delay": 0.01})
+    error = await stopped(timed(make, provider, Clock(LIMIT / 8)))
+    assert (error.fault, error.partial) == (ModelFault.TIME_LIMIT, "")
+    await server.wait_for("client_closed")
 
 
 async def test_the_wait_for_the_first_sign_has_a_limit_of_its_own(
