@@ -11,8 +11,9 @@ was; none of these was met whole, 11 were asked about or named what was missing.
 Of 20 more (10 Chinese, 10 English, of the kinds of the development briefs) at first sight 10 were met, 5 asked about or
 named, 5 wrong, three of them without a word; after these kinds of failures were mended 11 were met, 9 asked or named.
 `fourth_briefs`, with `valid` and `behaves`: of the first 30 (`n`) 16 solved, 8 asked about or named, 6 wrong. After
-classes of wording became patterns: of 15 more (`m`) 4 solved, 10 asked or named, 1 wrong; after more patterns, of another
-15 (`p`) 7 solved, 5 asked or named, 3 wrong. One failure of each of these two was a wrong check of the brief, removed since.
+classes of wording became patterns: of 15 more (`m`) 4 solved, 10 asked or named, 1 wrong; after more patterns, of
+another 15 (`p`) 7 solved, 5 asked or named, 3 wrong. One failure of each of these two was a wrong check of the brief,
+which is removed.
 """
 
 from __future__ import annotations
