@@ -10,6 +10,7 @@ from flowcabal_tui.project import Project, create_demo
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import FlowCabalApp
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.widgets.wait import WaitScreen
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui.try_out import invented_access
 from tests.tui.waiting import until
@@ -47,7 +48,12 @@ async def test_a_chapter_of_the_demo_runs_to_the_review_of_its_plan_and_nothing_
             await pilot.press("enter")
             await until(
                 pilot,
-                lambda: screen.document.node_states.get("plan") == "waiting" or pilot.app.screen not in (asked, screen),
+                lambda: (
+                    not isinstance(pilot.app.screen, WaitScreen)
+                    and (
+                        screen.document.node_states.get("plan") == "waiting" or pilot.app.screen not in (asked, screen)
+                    )
+                ),
             )
             assert pilot.app.screen is screen, "no question stands between the instruction and the run"
     finally:
