@@ -25,7 +25,7 @@ LONGEST = (
     "project/test_knowledge.py",
     "viking/test_server.py",
     "snapshots/test_whole.py",
-    "cli/test_upkeep.py",
+    "cli/test_maintenance.py",
     "project/test_profiles.py",
     "viking/test_sync.py",
     "cli/test_importing.py",

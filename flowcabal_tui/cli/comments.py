@@ -11,7 +11,7 @@ from flowcabal_tui.cli.naming import chapters_of, the_chapter
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_json, say_row
 from flowcabal_tui.domain.codec import to_plain
-from flowcabal_tui.domain.comments import COMMENT_KINDS, Comment, CommentId, CommentWish
+from flowcabal_tui.domain.comments import COMMENT_KINDS, Comment, CommentFilter, CommentId
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
@@ -47,9 +47,9 @@ async def comments(arguments: Namespace) -> int:
     return DONE if found or changes else NONE
 
 
-def _wish(arguments: Namespace, chapters: tuple[ChapterId, ...]) -> CommentWish:
+def _wish(arguments: Namespace, chapters: tuple[ChapterId, ...]) -> CommentFilter:
     resolved = {"open": False, "resolved": True}.get(arguments.state)
-    return CommentWish(chapters, tuple(arguments.kind), arguments.words, resolved, arguments.state == "lost")
+    return CommentFilter(chapters, tuple(arguments.kind), arguments.words, resolved, arguments.state == "lost")
 
 
 async def _added(project: Project, arguments: Namespace) -> AddComment:

@@ -15,7 +15,7 @@ from flowcabal_tui.cli.naming import chapters_of
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_json, say_row
 from flowcabal_tui.domain.codec import from_plain, to_plain
-from flowcabal_tui.domain.findings import CheckReport, FindingPage, FindingRow, FindingWish
+from flowcabal_tui.domain.findings import CheckReport, FindingFilter, FindingPage, FindingRow
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proposals import Finding, ProposalId, ProposalState
 from flowcabal_tui.domain.story import Fact
@@ -53,7 +53,7 @@ async def findings(arguments: Namespace) -> int:
             await project.carry_out(command)
         if arguments.changed:
             await project.carry_out(await _changed(arguments, project))
-        wish = FindingWish(
+        wish = FindingFilter(
             *(_STATES[arguments.state], tuple(arguments.check), chapters, arguments.words),
             arguments.unfold or arguments.state != "new",
             arguments.newest,
@@ -77,7 +77,7 @@ async def check(arguments: Namespace) -> int:
             if not await agreed_to_spend(project, quote, "agent", yes=arguments.yes):
                 return FOUND
         await project.carry_out(CheckChapters(first, last, arguments.model))
-        wish = FindingWish(chapters=chapters, folded=True)
+        wish = FindingFilter(chapters=chapters, folded=True)
         page = await project.findings.findings(wish, 0, _MOST)
         report = await _print(project, page, as_json=arguments.json)
     finally:

@@ -22,9 +22,9 @@ from flowcabal_tui.domain.proposals import (
     NewName,
     OutlineEdit,
     Proposal,
+    ProposalFilter,
     ProposalId,
     ProposalPage,
-    ProposalWish,
     TextEdit,
 )
 from flowcabal_tui.domain.story import Sequel, StoryRecord
@@ -42,7 +42,7 @@ async def proposals(arguments: Namespace) -> int:
     changes = bool(arguments.confirm or arguments.drop or arguments.correct or arguments.undo)
     project = await opened(arguments, read_only=not changes, knowledge=False)
     try:
-        wish = ProposalWish(
+        wish = ProposalFilter(
             _STATES[arguments.state],
             tuple(arguments.kind),
             await chapter_at(project, arguments.chapter),
@@ -63,7 +63,7 @@ async def proposals(arguments: Namespace) -> int:
     return 0 if page.rows or changes else 1
 
 
-def _print(page: ProposalPage, wish: ProposalWish, names: dict[EntityId, str], positions: dict[Any, int]) -> None:
+def _print(page: ProposalPage, wish: ProposalFilter, names: dict[EntityId, str], positions: dict[Any, int]) -> None:
     for row in page.rows:
         place = str(positions.get(row.place.chapter, "")) if row.place else ""
         words = proposal_line(row, lambda entity: names.get(entity, entity))

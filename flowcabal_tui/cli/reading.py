@@ -10,7 +10,7 @@ from flowcabal_tui.cli.adding import add_chapter, add_workflow
 from flowcabal_tui.cli.answers import require_beside
 from flowcabal_tui.cli.terminal import say, say_json, say_row
 from flowcabal_tui.domain.codec import to_plain
-from flowcabal_tui.domain.findings import FindingWish
+from flowcabal_tui.domain.findings import FindingFilter
 from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project import Project
@@ -46,7 +46,7 @@ async def status(arguments: Namespace) -> int:
         tasks, totals = await project.memory.background(), await project.runs.totals()
         reading, stale = await project.memory.bootstrap(), await project.memory.stale()
         unsaved = await project.drafts.all()
-        found = await project.findings.findings(FindingWish(notes=True), 0, 1)
+        found = await project.findings.findings(FindingFilter(notes=True), 0, 1)
     finally:
         await project.close()
     if arguments.json:

@@ -12,7 +12,7 @@ from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_json, say_row
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.errors import ModelError
-from flowcabal_tui.domain.findings import FindingWish
+from flowcabal_tui.domain.findings import FindingFilter
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.proposals import Proposal, ProposalId
 from flowcabal_tui.domain.proposed_rewrite import ProposedRewrite, RewriteId
@@ -74,7 +74,7 @@ async def _command(project: Project, arguments: Namespace, chapter: ChapterId) -
     start, end = _span(text, arguments.paragraphs)
     findings: tuple[ProposalId, ...] = ()
     if arguments.findings is not None:
-        wish = FindingWish(chapters=(chapter,), folded=True)
+        wish = FindingFilter(chapters=(chapter,), folded=True)
         rows = [row.proposal for row in (await project.findings.findings(wish, 0, _MOST)).rows]
         findings = tuple(row.id for row in rows if _is_wanted(row, arguments.findings, start, end))
         if not findings:

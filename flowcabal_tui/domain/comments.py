@@ -43,7 +43,7 @@ class Comment:
 
 
 @dataclass(frozen=True, slots=True)
-class CommentWish:
+class CommentFilter:
     """Filter of comments: by chapter and kind (empty: any), by words, by resolved or not (None: both).
 
     `lost`: only comments whose passage no longer exists.

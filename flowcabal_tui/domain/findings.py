@@ -20,7 +20,7 @@ FindingVerdict = Literal["intended", "useless", "later", "waiting"]
 
 
 @dataclass(frozen=True, slots=True)
-class FindingWish:
+class FindingFilter:
     """Filter of findings: by states and checks (empty: any), by chapters, by words.
 
     `folded` includes those past the first five of a chapter. `newest`: newest first instead of story order. `notes`:

@@ -41,7 +41,7 @@ class Goals:
 
 
 @dataclass(frozen=True, slots=True)
-class ChapterStanding:
+class ChapterStatus:
     """The state of a chapter: changes of its file outside, and how far the memory (not the server) follows its newest
     text.
 
@@ -65,7 +65,7 @@ class Overview:
     count.
     """
 
-    chapters: tuple[ChapterStanding, ...]
+    chapters: tuple[ChapterStatus, ...]
     goals: Goals = Goals()
     today: int = 0
 

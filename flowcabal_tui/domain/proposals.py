@@ -266,7 +266,7 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class ProposalWish:
+class ProposalFilter:
     """Filter of rows: by states (empty: any) and kinds (empty: any but findings), by chapter (None: all), by words."""
 
     states: tuple[ProposalState, ...] = OPEN_STATES

@@ -314,7 +314,7 @@ class RunSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class RunWish:
+class RunFilter:
     """Filter of runs: of a `chapter` (None: without a chapter), unfinished ones, those before a run, or one run."""
 
     chapter: ChapterId | Literal["any"] | None = "any"
@@ -323,7 +323,7 @@ class RunWish:
     run: RunId | None = None
 
 
-ANY_RUN: Final = RunWish()
+ANY_RUN: Final = RunFilter()
 CallKind = Literal["writing", "checks", "inquiries", "scene", "embeddings"]
 """writing: by nodes; checks: by the Monitor; inquiries and scene: by the Context agent; embeddings: queries of the
 search."""

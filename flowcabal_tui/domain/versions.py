@@ -44,7 +44,7 @@ class NodeVersion(Made):
 
 
 @dataclass(frozen=True, slots=True)
-class StandingOutput:
+class CurrentOutput:
     """The current output of a node of a workflow, for a chapter: that of the last run, or a person's choice."""
 
     node: NodeId
@@ -70,11 +70,11 @@ class StaleMark:
 
 
 @dataclass(frozen=True, slots=True)
-class NodeStanding:
+class NodeStatus:
     """A node of the newest document with its output and its mark, for the graph."""
 
     node: NodeId
-    output: StandingOutput | None
+    output: CurrentOutput | None
     stale: StaleMark | None
 
 

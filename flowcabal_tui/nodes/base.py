@@ -280,7 +280,7 @@ class NodeKind:
         """
         return False
 
-    def yields(self, params: Any) -> Schema | None:
+    def output_schema(self, params: Any) -> Schema | None:
         """The shape of the output; None when it can be anything."""
         return None
 

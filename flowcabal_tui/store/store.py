@@ -37,19 +37,19 @@ if TYPE_CHECKING:
     from flowcabal_tui.store.conversation.conversations import Conversations
     from flowcabal_tui.store.file.sent import SentRequests
     from flowcabal_tui.store.file.vectors import Vectors
+    from flowcabal_tui.store.maintenance.maintenance import Maintenance
     from flowcabal_tui.store.memory.findings import Findings
     from flowcabal_tui.store.memory.memory import Memory
     from flowcabal_tui.store.memory.proposals import Proposals
     from flowcabal_tui.store.memory.records import Records
     from flowcabal_tui.store.runs.builds import BuildRows
     from flowcabal_tui.store.runs.comparisons import ComparisonRows
+    from flowcabal_tui.store.runs.current_outputs import CurrentOutputs
     from flowcabal_tui.store.runs.journal import PaidAnswers
     from flowcabal_tui.store.runs.runs import Runs
-    from flowcabal_tui.store.runs.standings import Standings
     from flowcabal_tui.store.runs.states import States
     from flowcabal_tui.store.runs.versions import Versions
     from flowcabal_tui.store.runs.workflows import Workflows
-    from flowcabal_tui.store.upkeep.upkeep import Upkeep
 
 
 FOLDER: Final = ".flowcabal"
@@ -155,11 +155,11 @@ class Store:
         return Versions(self._database, self._clock)
 
     @cached_property
-    def standings(self) -> Standings:
+    def current_outputs(self) -> CurrentOutputs:
         """The current version of each node."""
-        from flowcabal_tui.store.runs.standings import Standings
+        from flowcabal_tui.store.runs.current_outputs import CurrentOutputs
 
-        return Standings(self._database, self._clock)
+        return CurrentOutputs(self._database, self._clock)
 
     @cached_property
     def comparisons(self) -> ComparisonRows:
@@ -295,12 +295,12 @@ class Store:
         return Vectors(self._database)
 
     @cached_property
-    def upkeep(self) -> Upkeep:
+    def maintenance(self) -> Maintenance:
         """Purges, repairs and copies."""
-        from flowcabal_tui.store.upkeep.upkeep import Upkeep
+        from flowcabal_tui.store.maintenance.maintenance import Maintenance
 
         forget = self.memory.forget_cached
-        return Upkeep(self._database, self._file, self._clock, self._language, forget)
+        return Maintenance(self._database, self._file, self._clock, self._language, forget)
 
     @property
     def read_only(self) -> bool:

@@ -9,7 +9,7 @@ import pytest
 from flowcabal_tui.agents.builder.form_builder import build_by_form, unread_note
 from flowcabal_tui.agents.builder.form_words import form_of
 from flowcabal_tui.agents.builder.forms import Form
-from flowcabal_tui.agents.builder.wish import Wish
+from flowcabal_tui.agents.builder.wish import BuildRequest
 from flowcabal_tui.agents.builder.words import words
 from flowcabal_tui.agents.builder.working_copy import Known, WorkingCopy
 from tests.test_patterns import growth
@@ -37,7 +37,7 @@ from tests.test_patterns import growth
     ],
 )
 def test_numbers_are_read_in_digits_and_in_words(language, text, values):
-    assert [each.value for each in Wish(text, language).numbers] == values
+    assert [each.value for each in BuildRequest(text, language).numbers] == values
 
 
 @pytest.mark.parametrize(
@@ -52,16 +52,16 @@ def test_numbers_are_read_in_digits_and_in_words(language, text, values):
     ],
 )
 def test_the_temperature_is_the_one_that_is_wanted(text, value):
-    assert Wish(text, "zh" if "温" in text else "en").temperature == value
+    assert BuildRequest(text, "zh" if "温" in text else "en").temperature == value
 
 
 def test_a_check_looks_at_the_words_behind_it_where_the_vocabulary_has_none():
-    assert Wish("Then a step that looks for loose threads and lists them.", "en").abouts() == ["loose threads"]
-    assert Wish("一个查潮汐，一个查人物说话。", "zh").abouts() == ["潮汐", "人物说话像不像本人"]
-    assert Wish("一个盯灯塔有没有亮，一个盯潮汐对不对。", "zh").abouts() == ["灯塔有没有亮", "潮汐对不对"]
-    assert Wish("Check the names.", "en").abouts() == ["names"]
-    assert Wish("Then check, and show me the list.", "en").abouts() == []
-    assert Wish("一个专查时间对不上的地方。", "zh").abouts() == ["时间顺序"], "one subject, not two"
+    assert BuildRequest("Then a step that looks for loose threads and lists them.", "en").abouts() == ["loose threads"]
+    assert BuildRequest("一个查潮汐，一个查人物说话。", "zh").abouts() == ["潮汐", "人物说话像不像本人"]
+    assert BuildRequest("一个盯灯塔有没有亮，一个盯潮汐对不对。", "zh").abouts() == ["灯塔有没有亮", "潮汐对不对"]
+    assert BuildRequest("Check the names.", "en").abouts() == ["names"]
+    assert BuildRequest("Then check, and show me the list.", "en").abouts() == []
+    assert BuildRequest("一个专查时间对不上的地方。", "zh").abouts() == ["时间顺序"], "one subject, not two"
 
 
 def test_every_chapter_is_no_loop_and_every_scene_is():

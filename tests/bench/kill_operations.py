@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from flowcabal_tui.domain.comments import Comment
-from flowcabal_tui.domain.findings import FindingWish
+from flowcabal_tui.domain.findings import FindingFilter
 from flowcabal_tui.domain.ids import ChapterId, EntityId, NodeId, OutputId, RunId
 from flowcabal_tui.domain.impact import ChapterChanged, Rename
 from flowcabal_tui.domain.memory import Entity
@@ -292,7 +292,7 @@ async def _checked(project: Project) -> None:
 
 
 async def _finding(project: Project) -> ProposalId:
-    page = await project.findings.findings(FindingWish(folded=True))
+    page = await project.findings.findings(FindingFilter(folded=True))
     return next(row.proposal.id for row in page.rows if row.proposal.origin.maker == "dead-acts")
 
 
@@ -318,7 +318,7 @@ async def _noted(project: Project) -> None:
 
 
 async def _note(project: Project) -> ProposalId:
-    page = await project.findings.findings(FindingWish(states=(), folded=True, notes=True))
+    page = await project.findings.findings(FindingFilter(states=(), folded=True, notes=True))
     return next(row.proposal.id for row in page.rows if row.proposal.origin.by == "reader")
 
 

@@ -25,8 +25,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from flowcabal_tui.domain.comments import CommentWish
-from flowcabal_tui.domain.findings import FindingWish
+from flowcabal_tui.domain.comments import CommentFilter
+from flowcabal_tui.domain.findings import FindingFilter
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.manuscript.mirror import mirror_digest
 from flowcabal_tui.project import Project, create_project
@@ -43,7 +43,7 @@ SEED: Final = int(os.environ.get("FLOWCABAL_BENCH_SEED", "81"))
 PATIENCE: Final = 60.0
 POLL: Final = 0.05
 MANY: Final = 1_000
-EVERY_COMMENT: Final = CommentWish(resolved=None)
+EVERY_COMMENT: Final = CommentFilter(resolved=None)
 WRONGS: Final = (
     "lost",
     "doubled",
@@ -256,7 +256,7 @@ async def _state(folder: Path, wrong: Counter[str] | None = None) -> dict[str, A
     try:
         async with asyncio.timeout(PATIENCE):
             await project.memory.settled()
-            while (await project._parts.store.upkeep.purge_left()).steps:  # noqa: ASYNC110  # the store is polled
+            while (await project._parts.store.maintenance.purge_left()).steps:  # noqa: ASYNC110  # the store is polled
                 await asyncio.sleep(POLL)
             await project.memory.settled()
         state: dict[str, Any] = {
@@ -280,7 +280,7 @@ async def _state(folder: Path, wrong: Counter[str] | None = None) -> dict[str, A
 
 async def _findings(project: Project) -> list[tuple[str, str, str]]:
     """Both passages of each finding and note of a reader, and what became of it with the writer's reason."""
-    page = await project.findings.findings(FindingWish(states=(), folded=True, notes=True), 0, MANY)
+    page = await project.findings.findings(FindingFilter(states=(), folded=True, notes=True), 0, MANY)
     rows = [(row.proposal, row.word) for row in page.rows]
     return [(row.quotation, row.difference.after.source.text, f"{row.state} {word}") for row, word in rows]
 

@@ -107,4 +107,4 @@ def test_an_action_without_a_name_is_found_and_the_output_schema_tells_of_the_pa
     kind = kinds()["action"]
     params = kind.params.model_validate({"action": " ", "output": {"type": "object", "properties": {"id": {}}}})
     assert [one.code for one in kind.check(params, node("a", "action"))] == ["MISSING_ACTION"]
-    assert set(kind.yields(params)["properties"]) == {"id", "params"}
+    assert set(kind.output_schema(params)["properties"]) == {"id", "params"}

@@ -58,7 +58,7 @@ def test_the_labels_and_the_shape_are_known_before_it_runs():
     kind = kinds()["condition"]
     params = kind.params.model_validate({"kind": "multi_band", "source": 1, "bands": [{"label": "low"}]})
     assert kind.labels(params) == ("low", "false")
-    assert set(kind.yields(params)["properties"]) == {"label", "result", "resolved_value", "evaluated_values"}
+    assert set(kind.output_schema(params)["properties"]) == {"label", "result", "resolved_value", "evaluated_values"}
 
 
 @pytest.mark.parametrize(("params", "field"), [({}, "kind"), ({"kind": "between", "source": "result_of.a"}, "min")])

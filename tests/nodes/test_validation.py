@@ -424,7 +424,7 @@ class _Breaks(NodeKind):
     name = "breaks"
     params = PromptParams
 
-    def yields(self, params):
+    def output_schema(self, params):
         raise ValueError("yields")
 
     def labels(self, params):

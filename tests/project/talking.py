@@ -16,7 +16,7 @@ from typing import Any
 from flowcabal_tui.domain.conversation import Chip, ConversationId, ConversationLevel, Scope, Turn
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.domain.proposals import Proposal, ProposalWish
+from flowcabal_tui.domain.proposals import Proposal, ProposalFilter
 from flowcabal_tui.protocol.book import AddChapter, WriteChapter, WriteMeta
 from flowcabal_tui.protocol.conversations import AskBook, SetLevel, StartConversation
 from flowcabal_tui.protocol.story import PutEntity
@@ -68,7 +68,7 @@ class Talking:
         await self.case.project.carry_out(SetLevel(self.id, level, scope))
 
     async def cards(self, *states: str) -> list[Proposal]:
-        page = await self.case.project.story.proposals(ProposalWish(states))  # type: ignore[arg-type]
+        page = await self.case.project.story.proposals(ProposalFilter(states))  # type: ignore[arg-type]
         return list(page.rows)
 
     async def text(self, number: int) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flowcabal_tui.domain.comments import CommentWish
+from flowcabal_tui.domain.comments import CommentFilter
 from flowcabal_tui.domain.errors import ChapterLocked, RunError, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.project.change_words import change_words
@@ -202,14 +202,14 @@ async def test_comments_are_at_their_passages_again(case: Case, change: Callable
         chapter = await case.chapter(number)
         words = (await case.project.book.chapter_text(chapter)).strip().rpartition("\n")[2]
         await case.project.carry_out(AddComment(chapter, f"why {number}", quotation=words, start=10))
-    before = await case.project.revision.comments(CommentWish())
+    before = await case.project.revision.comments(CommentFilter())
     await case.project.carry_out(await change(case))
-    after = await case.project.revision.comments(CommentWish())
+    after = await case.project.revision.comments(CommentFilter())
     assert [each.chapter for each in after] != [each.chapter for each in before]
     undone = Generation(int(await case.project.carry_out(RevertChange(await last(case)))))
-    assert await case.project.revision.comments(CommentWish()) == before
+    assert await case.project.revision.comments(CommentFilter()) == before
     await case.project.carry_out(RevertChange(undone))
-    assert await case.project.revision.comments(CommentWish()) == after
+    assert await case.project.revision.comments(CommentFilter()) == after
 
 
 async def test_a_chapter_that_was_locked_since_does_not_leave(case: Case) -> None:

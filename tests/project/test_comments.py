@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flowcabal_tui.domain.comments import CommentWish
+from flowcabal_tui.domain.comments import CommentFilter
 from flowcabal_tui.domain.errors import ManuscriptError, RunError
 from flowcabal_tui.protocol.book import AddChapter, ImportManuscript, WriteChapter
 from flowcabal_tui.protocol.messages import from_message, to_message
@@ -30,12 +30,12 @@ async def test_a_comment_is_at_its_words_and_is_found_by_what_it_says(case: Case
     made = AddComment(chapter, "Which green?\x1b[31m", "question", "green door", 3)
     identity = int(await case.project.carry_out(from_message(to_message(made))))
     await case.project.carry_out(AddComment(chapter, "Too short."))
-    one, two = await case.project.revision.comments(CommentWish())
+    one, two = await case.project.revision.comments(CommentFilter())
     assert (two.id, TEXT[two.start : two.end], two.words) == (identity, "green door", "Which green?")
     assert (one.quotation, one.lost) == ("", False)
-    assert await case.project.revision.comments(CommentWish(kinds=("question",), words="WHICH")) == (two,)
+    assert await case.project.revision.comments(CommentFilter(kinds=("question",), words="WHICH")) == (two,)
     await case.project.carry_out(EditComments((two.id,), resolved=True))
-    assert await case.project.revision.comments(CommentWish()) == (one,)
+    assert await case.project.revision.comments(CommentFilter()) == (one,)
     assert case.told(CommentsChanged)
     for command in (AddComment(chapter, " "), AddComment(chapter, "x", quotation="no such words")):
         with pytest.raises(RunError):
@@ -47,9 +47,9 @@ async def test_a_comment_on_unsaved_words_gets_its_place_when_they_are_saved(cas
     typed = f"{TEXT}\n\nA dog barked."
     await case.project.drafts.put(chapter, typed, 1)
     await case.project.carry_out(AddComment(chapter, "Whose?", "idea", "A dog barked.", typed.index("A dog")))
-    (comment,) = await case.project.revision.comments(CommentWish(lost=True))
+    (comment,) = await case.project.revision.comments(CommentFilter(lost=True))
     await case.project.carry_out(WriteChapter(chapter, typed, settles_draft=True))
-    (comment,) = await case.project.revision.comments(CommentWish())
+    (comment,) = await case.project.revision.comments(CommentFilter())
     assert (comment.lost, typed[comment.start : comment.end]) == (False, "A dog barked.")
 
 
@@ -75,7 +75,7 @@ async def test_comments_of_a_docx_are_what_was_exported(case: Case, tmp_path: Pa
     assert file.read_bytes() == again.read_bytes()
     async with opened(await make_one(tmp_path / "other", ModelsSettings(user=OFFLINE, agent=OFFLINE))) as other:
         await other.project.carry_out(ImportManuscript(str(file)))
-        found = await other.project.revision.comments(CommentWish())
+        found = await other.project.revision.comments(CommentFilter())
         texts = {
             each.id: await other.project.book.chapter_text(each.id) for each in await other.project.book.chapters()
         }

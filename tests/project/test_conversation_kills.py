@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from flowcabal_tui.domain.conversation import ConversationId, Turn
-from flowcabal_tui.domain.proposals import ProposalWish
+from flowcabal_tui.domain.proposals import ProposalFilter
 from flowcabal_tui.protocol.conversations import AnswerPermission, SendWaiting
 from tests.faultserver import FaultServer
 from tests.project.case import Case, opened
@@ -98,7 +98,7 @@ async def test_a_kill_changes_nothing_and_nothing_is_paid_twice(
         assert len(server.log) - before <= len(moment.script) - moment.paid + 1
         asked = [each["body"]["messages"] for each in server.log]
         assert asked[:before].count(asked[before]) == 1  # what was under way is asked again, and nothing before it
-        cards = (await case.project.story.proposals(ProposalWish(("waiting",)))).rows
+        cards = (await case.project.story.proposals(ProposalFilter(("waiting",)))).rows
         assert len(cards) == sum(EDIT in step.get("tool_calls", ()) for step in moment.script)
         assert texts == [await case.project.book.chapter_text(await case.chapter(number)) for number in (1, 2)]
 
@@ -106,7 +106,7 @@ async def test_a_kill_changes_nothing_and_nothing_is_paid_twice(
 WHOLE = """
 import asyncio, sys
 from pathlib import Path
-from flowcabal_tui.domain.proposals import ProposalWish
+from flowcabal_tui.domain.proposals import ProposalFilter
 from flowcabal_tui.project import Project
 from flowcabal_tui.protocol.conversations import AnswerPermission, AskBook, SetLevel, StartConversation
 from flowcabal_tui.protocol.story import DecideProposals
@@ -121,7 +121,7 @@ async def main():
     points.counting = True
     await project.carry_out(AskBook(talk, "Make it shorter, then write the second chapter."))
     await project.carry_out(AnswerPermission(talk, 1, "2.3", "allow_once"))
-    card = (await project.story.proposals(ProposalWish(("waiting",)))).rows[0]
+    card = (await project.story.proposals(ProposalFilter(("waiting",)))).rows[0]
     await project.carry_out(DecideProposals((card.id,), "confirm"))
     await project.close()
     print(points.count)
@@ -178,7 +178,7 @@ async def test_killed_at_a_commit_everything_was_done_once_or_not_at_all(
         totals = await project.runs.totals()
         assert abs(totals.calls - len(server.log)) <= 1  # one was opened and not sent
         turns = await project.conversations.turns(ConversationId("talk-1"))
-        edits = (await project.story.proposals(ProposalWish(("waiting", "confirmed")))).rows
+        edits = (await project.story.proposals(ProposalFilter(("waiting", "confirmed")))).rows
         assert len(edits) <= 1
         is_accepted = any(each.state == "confirmed" for each in edits)
         assert await project.book.chapter_text(await case.chapter(1)) == (EDITED if is_accepted else FERRY)

@@ -11,7 +11,7 @@ import pytest_asyncio
 from flowcabal_tui.agents.conversation.tools import tools_at
 from flowcabal_tui.domain.conversation import Scope, UsedTool
 from flowcabal_tui.domain.errors import RunError
-from flowcabal_tui.domain.findings import FindingWish
+from flowcabal_tui.domain.findings import FindingFilter
 from flowcabal_tui.domain.memory import Evidence, Level
 from flowcabal_tui.domain.story import Fact, Moment, Promise, RecordId
 from flowcabal_tui.protocol.book import WriteChapter
@@ -108,7 +108,7 @@ async def test_a_paid_check_asks_with_its_price_and_shows_what_was_found(talk: T
     found = await project.carry_out(AnswerPermission(talk.id, 1, used.id, "allow_once"))
     assert len(talk.sent()) > before
     (kept,) = (await talk.turn(1)).used
-    rows = (await project.findings.findings(FindingWish(chapters=(chapter,), folded=True))).rows
+    rows = (await project.findings.findings(FindingFilter(chapters=(chapter,), folded=True))).rows
     assert rows and kept.proposals == tuple(row.proposal.id for row in rows)
     assert kept.permission is not None and (kept.permission.answer, kept.permission.made) == ("allow_once", found)
     assert int(found) == len(rows)

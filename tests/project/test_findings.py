@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from flowcabal_tui.domain.errors import RunError, UnknownName
-from flowcabal_tui.domain.findings import FindingRow, FindingWish
+from flowcabal_tui.domain.findings import FindingFilter, FindingRow
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity, Evidence
 from flowcabal_tui.domain.story import Fact, RecordId
@@ -28,12 +28,12 @@ from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings, load_pr
 from tests.faultserver import FaultServer
 from tests.project.case import NO_FINDINGS, Case, both, endpoint, make, make_one, opened, write_chapters
 
-ANY = FindingWish(states=(), folded=True)
+ANY = FindingFilter(states=(), folded=True)
 FIRST = "Mara Quill was thirty years old when she came to the harbour. The lamp in her window was green."
 SECOND = "It rained all day. As an AI language model, I cannot describe the storm.\n\nMara Quill was twelve years old."
 
 
-async def rows(case: Case, wish: FindingWish = ANY) -> tuple[FindingRow, ...]:
+async def rows(case: Case, wish: FindingFilter = ANY) -> tuple[FindingRow, ...]:
     return (await case.project.findings.findings(wish)).rows
 
 

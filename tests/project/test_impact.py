@@ -12,7 +12,7 @@ import pytest
 
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import RunError, VersionConflict
-from flowcabal_tui.domain.findings import FindingWish
+from flowcabal_tui.domain.findings import FindingFilter
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.impact import BookChange, ChapterChanged, ChapterMoved, FactChanged, Impact, Rename
 from flowcabal_tui.domain.memory import Derived, Entity, Evidence
@@ -230,7 +230,7 @@ async def test_a_moved_chapter_leads_to_uses_of_what_it_is_the_first_to_tell(cas
     assert all(row.answer == "decide" for row in impact.rows)
     ids = tuple(row.proposal.id for row in impact.rows)
     await case.project.carry_out(ApplyImpact(impact.change, impact.digest, (), ids))
-    page = await case.project.findings.findings(FindingWish())
+    page = await case.project.findings.findings(FindingFilter())
     assert {row.proposal.origin.maker for row in page.rows} >= {"impact"}
 
 

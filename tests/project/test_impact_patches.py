@@ -11,7 +11,7 @@ import pytest
 
 from flowcabal_tui.agents.impact.renaming import NamePlace
 from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, RunError
-from flowcabal_tui.domain.findings import FindingWish
+from flowcabal_tui.domain.findings import FindingFilter
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.impact import ChapterChanged, ChapterMoved, Impact, ImpactRow, Rename
 from flowcabal_tui.domain.memory import Entity
@@ -226,7 +226,7 @@ async def test_what_the_writer_decides_later_is_a_finding_once_and_an_undo_withd
     row = await second(case)
 
     async def waiting() -> int:
-        page = await case.project.findings.findings(FindingWish())
+        page = await case.project.findings.findings(FindingFilter())
         return sum(each.proposal.origin.maker == "impact" for each in page.rows)
 
     await applied(case, take=(row.proposal.id,))

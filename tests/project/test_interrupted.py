@@ -293,7 +293,7 @@ async def test_what_stands_is_told_later_when_it_could_not_be_written_at_first(
 ) -> None:
     await make_one(folder, both(OFFLINE))
     async with opened(folder) as case:
-        standings = case.project._parts.store.standings
+        standings = case.project._parts.store.current_outputs
         write, failed = standings.write, list[str]()
 
         async def full(workflow: str, changes: Any) -> None:

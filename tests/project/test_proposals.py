@@ -9,7 +9,7 @@ import pytest
 from flowcabal_tui.domain.errors import RunError, UnknownName
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.domain.proposals import Proposal, ProposalId, ProposalWish
+from flowcabal_tui.domain.proposals import Proposal, ProposalFilter, ProposalId
 from flowcabal_tui.domain.story import Fact, RecordId
 from flowcabal_tui.protocol.book import EditChapter, WriteChapter
 from flowcabal_tui.protocol.memory import Purge
@@ -19,7 +19,7 @@ from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.project.case import Case, make_one, opened
 from tests.project.test_story import FERRY, INES, LATER, TOBIAS, written
 
-ANY = ProposalWish(states=())
+ANY = ProposalFilter(states=())
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ async def case(folder):
         yield case
 
 
-async def rows(case: Case, kind: str = "", wish: ProposalWish = ANY) -> list[Proposal]:
+async def rows(case: Case, kind: str = "", wish: ProposalFilter = ANY) -> list[Proposal]:
     return [row for row in (await case.project.story.proposals(wish)).rows if kind in ("", row.kind)]
 
 

@@ -26,8 +26,8 @@ from flowcabal_tui.protocol.story import PutEntity, PutRecord
 from flowcabal_tui.settings.project_file import OFFLINE
 from flowcabal_tui.store import Keeping
 from flowcabal_tui.store.file.blobs import pack_large, unpack
-from flowcabal_tui.store.upkeep.purge import PURGED
-from flowcabal_tui.store.upkeep.upkeep import Upkeep
+from flowcabal_tui.store.maintenance.maintenance import Maintenance
+from flowcabal_tui.store.maintenance.purge import PURGED
 from tests.faultserver import FaultServer
 from tests.pipes import pipe
 from tests.project.case import Case, both, endpoint, leave, make_one, opened
@@ -112,7 +112,9 @@ async def test_a_purge_that_was_cut_off_is_finished_at_the_next_start(case: Case
     chapter = await case.chapter(2)
     await case.project.carry_out(WriteChapter(chapter, SECRET))
     await case.settled()
-    await case.project._engine.call(case.project._parts.store.upkeep.purge_chapter(chapter, following(("mirror",))))
+    await case.project._engine.call(
+        case.project._parts.store.maintenance.purge_chapter(chapter, following(("mirror",)))
+    )
     await case.project.close()
     assert left(folder), "killed before the file was made anew"
     async with opened(folder) as again:
@@ -263,14 +265,14 @@ async def test_a_purge_for_which_there_is_no_room_is_finished_when_there_is(
     case: Case, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(purging, "RETRY_SECONDS", 0.01)
-    compact, full = Upkeep.compact, [True]
+    compact, full = Maintenance.compact, [True]
 
-    async def compacted(self: Upkeep) -> bool:
+    async def compacted(self: Maintenance) -> bool:
         if full:
             raise DiskFull("The project could not be written.")
         return await compact(self)
 
-    monkeypatch.setattr(Upkeep, "compact", compacted)
+    monkeypatch.setattr(Maintenance, "compact", compacted)
     chapter = await case.chapter(2)
     await case.project.carry_out(WriteChapter(chapter, SECRET))
     await case.settled()

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from flowcabal_tui.domain.comments import Comment, CommentId, CommentWish
+from flowcabal_tui.domain.comments import Comment, CommentFilter, CommentId
 from flowcabal_tui.domain.errors import Gone, RunError
-from flowcabal_tui.domain.findings import FindingPage, FindingWish
+from flowcabal_tui.domain.findings import FindingFilter, FindingPage
 from flowcabal_tui.domain.proposals import ProposalId
 from flowcabal_tui.domain.story import Fact, RecordId
 from flowcabal_tui.protocol.book import AddChapter, WriteChapter
@@ -21,8 +21,8 @@ from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.project.case import Case, make_one, opened
 
 TEXTS = ("It rained.", "The lamp went out at four.", "It rained all day. As an AI language model, I cannot go on.")
-ALL = FindingWish(states=(), folded=True, notes=True)
-NEW = FindingWish(notes=True)
+ALL = FindingFilter(states=(), folded=True, notes=True)
+NEW = FindingFilter(notes=True)
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ async def case(folder: Path):
         yield case
 
 
-async def listed(case: Case, wish: FindingWish = NEW, offset: int = 0, limit: int = 100) -> FindingPage:
+async def listed(case: Case, wish: FindingFilter = NEW, offset: int = 0, limit: int = 100) -> FindingPage:
     return await case.project.findings.findings(wish, offset, limit)
 
 
@@ -54,7 +54,7 @@ async def test_a_readers_note_stands_before_the_findings_of_checks(case: Case) -
     assert (note.origin.maker, note.quotation, note.place and note.place.chapter) == (
         *("Anna", "at four"), await case.chapter(2),
     )  # fmt: skip
-    assert [row.proposal.origin.by for row in (await listed(case, FindingWish())).rows] == ["rule"]
+    assert [row.proposal.origin.by for row in (await listed(case, FindingFilter())).rows] == ["rule"]
     assert [row.proposal.origin.by for row in (await listed(case, limit=1)).rows] == ["reader"]
     assert [row.proposal.origin.by for row in (await listed(case, offset=1, limit=5)).rows] == ["rule"]
     assert [row.proposal.origin.by for row in (await listed(case, replace(NEW, words="FIVE"))).rows] == ["reader"]
@@ -68,7 +68,7 @@ async def states(case: Case) -> list[tuple[str, str, str]]:
 
 
 async def open_notes(case: Case) -> list[str]:
-    return [each.words for each in await case.project.revision.comments(CommentWish()) if each.author]
+    return [each.words for each in await case.project.revision.comments(CommentFilter()) if each.author]
 
 
 async def ids(case: Case) -> tuple[ProposalId, ...]:
@@ -148,4 +148,4 @@ async def test_an_unknown_note_is_refused_and_nothing_beside_it_is_decided(case:
     with pytest.raises(Gone):
         await case.project.carry_out(ChangeFromHere(unknown))
     assert {state for _by, state, _word in await states(case)} == {"waiting"}
-    assert CommentId(99) not in [each.id for each in await case.project.revision.comments(CommentWish())]
+    assert CommentId(99) not in [each.id for each in await case.project.revision.comments(CommentFilter())]

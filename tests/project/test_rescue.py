@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from flowcabal_tui.domain.comments import Comment, CommentWish
+from flowcabal_tui.domain.comments import Comment, CommentFilter
 from flowcabal_tui.domain.errors import ChapterLocked, ProjectDamaged, ProjectExists, ProjectLocked, RunError
-from flowcabal_tui.domain.findings import FindingVerdict, FindingWish
+from flowcabal_tui.domain.findings import FindingFilter, FindingVerdict
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import Difference, Finding, Origin, Proposal, ProposalId, ProposalPlace
@@ -263,7 +263,7 @@ async def test_comments_findings_and_locks_come_too(novel: Path) -> None:
             for n, each in enumerate((about, replace(about, explanation="Three numbers.")))
         ]
         await case.project._engine.call(case.project._parts.store.findings.raise_all(kept[:1]))
-        (row,) = (await case.project.findings.findings(FindingWish())).rows
+        (row,) = (await case.project.findings.findings(FindingFilter())).rows
         await case.project.carry_out(DecideFindings((row.proposal.id,), "intended", "She lies."))
         await case.project._engine.call(case.project._parts.store.findings.raise_all(kept[1:]))
         await case.project.carry_out(LockChapters((fourth,)))
@@ -275,10 +275,10 @@ async def test_comments_findings_and_locks_come_too(novel: Path) -> None:
     assert "notes of readers" not in report
     async with opened(out / PROJECT) as case:
         third, fourth = await case.chapter(3), await case.chapter(4)
-        notes = await case.project.revision.comments(CommentWish())
+        notes = await case.project.revision.comments(CommentFilter())
         assert {(note.chapter, note.kind, note.quotation) for note in notes} == {(third, "question", "Ines Marlow")}
         assert max(len(note.words) for note in notes) > 10_000, "on pages of its own"
-        page = await case.project.findings.findings(FindingWish(states=("waiting", "intended"), folded=True))
+        page = await case.project.findings.findings(FindingFilter(states=("waiting", "intended"), folded=True))
         (finding,) = page.rows
         assert (finding.proposal.place, finding.proposal.state) == (ProposalPlace(fourth, 0, 30), "intended")
         assert finding.word == "She lies." and finding.proposal.difference.after.against == third
@@ -288,7 +288,7 @@ async def test_comments_findings_and_locks_come_too(novel: Path) -> None:
 
 async def notes_of(project: Project) -> list[tuple[str, str, str]]:
     """The notes of readers with the writer's words on them."""
-    page = await project.findings.findings(FindingWish(states=(), folded=True, notes=True))
+    page = await project.findings.findings(FindingFilter(states=(), folded=True, notes=True))
     rows = [row for row in page.rows if row.proposal.origin.by == "reader"]
     return [(row.proposal.difference.after.explanation, row.proposal.state, row.word) for row in rows]  # type: ignore[union-attr]  # findings
 
@@ -314,7 +314,7 @@ async def test_words_on_notes_of_readers_come_too(novel: Path) -> None:
     assert "your decisions on notes of readers: 3" in (out / REPORT).read_text("utf-8")
     async with opened(out / PROJECT) as case:
         assert await notes_of(case.project) == told
-        open_ = {each.words for each in await case.project.revision.comments(CommentWish())}
+        open_ = {each.words for each in await case.project.revision.comments(CommentFilter())}
         assert open_ == {"The writer's own.", "Note 1", "Note 3", "Note 4"}
         with pytest.raises(RunError):
             await case.project.carry_out(UndoDecision(scope="findings"))
@@ -357,8 +357,8 @@ async def test_rows_of_a_stranger_that_look_like_notes_are_left_out(novel: Path)
     header(novel)
     out = await taken_out(novel)
     async with opened(out / PROJECT) as case:
-        assert [note.words for note in await case.project.revision.comments(CommentWish())] == ["Mine."]
-        assert not (await case.project.findings.findings(FindingWish())).rows
+        assert [note.words for note in await case.project.revision.comments(CommentFilter())] == ["Mine."]
+        assert not (await case.project.findings.findings(FindingFilter())).rows
 
 
 async def test_parts_of_the_outline_stay_with_their_chapters(novel: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from flowcabal_tui.domain.errors import ChapterLocked, ModelError, RunError, VersionConflict
-from flowcabal_tui.domain.findings import FindingWish
+from flowcabal_tui.domain.findings import FindingFilter
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.proposals import ProposalId
 from flowcabal_tui.domain.proposed_rewrite import PIECE, RewriteId
@@ -56,7 +56,7 @@ def asked(server: FaultServer) -> list[str]:
 
 
 async def findings(case: Case) -> tuple:
-    rows = (await case.project.findings.findings(FindingWish(folded=True))).rows
+    rows = (await case.project.findings.findings(FindingFilter(folded=True))).rows
     return tuple(row.proposal.id for row in rows)
 
 

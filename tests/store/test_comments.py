@@ -61,7 +61,7 @@ async def test_a_deleted_chapter_hides_its_comments_and_a_purge_removes_them(sto
     await store.book.undelete(chapter)
     assert (await only(store)).words == "颜色？"
     await store.findings.decide([], "useless", "秘密", [note])
-    await store.upkeep.purge_chapter(chapter, no_tasks)
+    await store.maintenance.purge_chapter(chapter, no_tasks)
     await written(store)
     assert await store.comments.all() == ()
     assert await store.comments._database.rows("SELECT number FROM note_word") == []

@@ -98,7 +98,7 @@ async def test_a_purge_takes_the_turns_that_repeat_or_quote_the_chapter(store, t
         {"asked": "c", "used": (UsedTool("1", "read_chapter", "read", "completed", said=TEXTS[0]),)},
     ):
         await store.conversations.add(turn(talk, **fields))
-    await store.upkeep.purge_chapter(one.id, no_tasks)
+    await store.maintenance.purge_chapter(one.id, no_tasks)
     assert [each.number for each in await store.conversations.turns(talk.id)] == [kept.number]
 
 

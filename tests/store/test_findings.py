@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from flowcabal_tui.domain.errors import Gone
-from flowcabal_tui.domain.findings import SHOWN, FindingWish
+from flowcabal_tui.domain.findings import SHOWN, FindingFilter
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Chapter, ImportedChapter
 from flowcabal_tui.domain.proposals import (
@@ -17,8 +17,8 @@ from flowcabal_tui.domain.proposals import (
     Finding,
     Origin,
     Proposal,
+    ProposalFilter,
     ProposalPlace,
-    ProposalWish,
 )
 from flowcabal_tui.domain.run import AngleCheck, Compared, Quotation
 from flowcabal_tui.domain.story import Fact, RecordId
@@ -27,7 +27,7 @@ from flowcabal_tui.store.store import Store
 from tests.effort import effort
 
 TEXTS = ("林住在扬州。她十二岁。", "林住在京城。她二十岁。", "林死了。")
-ANY = FindingWish(states=(), folded=True)
+ANY = FindingFilter(states=(), folded=True)
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def found(
     return Proposal("finding", place, words, Difference(finding), origin=Origin("rule", check))
 
 
-async def states(store: Store, wish: FindingWish = ANY) -> list[tuple[str, str]]:
+async def states(store: Store, wish: FindingFilter = ANY) -> list[tuple[str, str]]:
     return [(row.proposal.quotation, row.proposal.state) for row in (await store.findings.page(wish)).rows]
 
 
@@ -199,19 +199,19 @@ async def test_five_of_a_chapter_are_listed_the_sure_ones_first_in_story_order(s
     _one, two, three = book
     await store.findings.raise_all([found(three, "林死了。")])
     await store.findings.raise_all([found(two, f"第{n}", check=f"c{n}", sure=n > 5) for n in range(8)])
-    page = await store.findings.page(FindingWish())
+    page = await store.findings.page(FindingFilter())
     assert [row.proposal.quotation for row in page.rows] == ["第6", "第7", "第0", "第1", "第2", "林死了。"]
     assert [row.folded for row in page.rows] == [0, 0, 0, 0, 8 - SHOWN, 0]
     assert (page.total, page.folded, page.counts) == (6, 3, {"waiting": 9})
-    assert len((await store.findings.page(FindingWish(folded=True))).rows) == 9
-    assert [row.proposal.quotation for row in (await store.findings.page(FindingWish(folded=True), 7, 1)).rows] == [
+    assert len((await store.findings.page(FindingFilter(folded=True))).rows) == 9
+    assert [row.proposal.quotation for row in (await store.findings.page(FindingFilter(folded=True), 7, 1)).rows] == [
         "第5"
     ]
-    newest = await store.findings.page(FindingWish(newest=True))
+    newest = await store.findings.page(FindingFilter(newest=True))
     assert newest.rows[0].at >= newest.rows[-1].at
-    assert await states(store, FindingWish(chapters=(three.id,))) == [("林死了。", "waiting")]
-    assert await states(store, FindingWish(checks=("c7",))) == [("第7", "waiting")]
-    assert await states(store, FindingWish(words="第3", folded=True)) == [("第3", "waiting")]
+    assert await states(store, FindingFilter(chapters=(three.id,))) == [("林死了。", "waiting")]
+    assert await states(store, FindingFilter(checks=("c7",))) == [("第7", "waiting")]
+    assert await states(store, FindingFilter(words="第3", folded=True)) == [("第3", "waiting")]
 
 
 async def test_what_was_not_useful_counts_against_its_check(store: Store, book) -> None:
@@ -226,8 +226,8 @@ async def test_what_was_not_useful_counts_against_its_check(store: Store, book) 
 
 async def test_findings_are_no_part_of_the_list_of_what_agents_propose(store: Store, book) -> None:
     await store.findings.raise_all([found(book[1], "她二十岁。")])
-    assert (await store.proposals.page(ProposalWish(states=()))).rows == ()
-    assert len((await store.proposals.page(ProposalWish(states=(), kinds=("finding",)))).rows) == 1
+    assert (await store.proposals.page(ProposalFilter(states=()))).rows == ()
+    assert len((await store.proposals.page(ProposalFilter(states=(), kinds=("finding",)))).rows) == 1
 
 
 async def test_a_finding_of_a_deleted_chapter_on_either_side_is_not_listed(store: Store, book) -> None:
@@ -244,7 +244,7 @@ async def test_a_purge_of_either_chapter_takes_it_with_its_quotations(store: Sto
     one, two, _three = book
     await store.findings.raise_all([found(two, "她二十岁。", one, "她十二岁。")])
     await store.findings.put_checked(ChapterId(book[purged].id), book[purged].digest, [], [], lambda _row: False)
-    await store.upkeep.purge_chapter(book[purged].id, lambda *_: ())
+    await store.maintenance.purge_chapter(book[purged].id, lambda *_: ())
     assert (await states(store), await store.findings.checked()) == ([], {})
 
 
@@ -259,6 +259,6 @@ async def test_five_thousand_rows_are_paged(store: Store, book) -> None:
     for start in range(0, 5_000, 500):
         await store.findings.raise_all(made[start : start + 500])
     with effort() as counted:
-        page = await store.findings.page(FindingWish(), 0, 100)
+        page = await store.findings.page(FindingFilter(), 0, 100)
     assert (len(page.rows), page.total, page.folded) == (100, 500, 4_500)
     assert counted.calls < 40_000

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.journal import RunEvent, StoredResult
 from flowcabal_tui.domain.model_calls import Usage
-from flowcabal_tui.domain.run import Decision, Question, RunRequest, RunWish
+from flowcabal_tui.domain.run import Decision, Question, RunFilter, RunRequest
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.project.runs.queries import RunQueries
@@ -229,15 +229,15 @@ async def test_runs_of_a_chapter_and_those_without_an_end_are_found_behind_any_n
         run = RunId(f"later-{number}")
         await store.runs.begin_run(run, replace(REQUEST, chapter=None), FLOW, Generation(7))
         await store.runs.record(RunEvent(run, "run-ended", payload={"state": "done"}))
-    (of_chapter,) = await store.runs.summaries(1, RunWish(ChapterId("c1")))
-    (unended,) = await store.runs.summaries(-1, RunWish(unended=True))
-    (itself,) = await store.runs.summaries(1, RunWish(run=RUN))
+    (of_chapter,) = await store.runs.summaries(1, RunFilter(ChapterId("c1")))
+    (unended,) = await store.runs.summaries(-1, RunFilter(unended=True))
+    (itself,) = await store.runs.summaries(1, RunFilter(run=RUN))
     assert {of_chapter.id, unended.id, itself.id} == {RUN}
-    assert len(await store.runs.summaries(-1, RunWish(None))) == 60
+    assert len(await store.runs.summaries(-1, RunFilter(None))) == 60
     newest = await store.runs.summaries(50)
-    older = await store.runs.summaries(50, RunWish(before=newest[-1].id))
+    older = await store.runs.summaries(50, RunFilter(before=newest[-1].id))
     assert [run.id for run in (*newest, *older)] == [*(f"later-{n}" for n in reversed(range(60))), RUN]
-    assert await store.runs.summaries(50, RunWish(before=older[-1].id)) == ()
+    assert await store.runs.summaries(50, RunFilter(before=older[-1].id)) == ()
 
 
 async def test_a_run_without_an_end_is_interrupted_after_a_restart_until_it_is_resumed(store, reopen):

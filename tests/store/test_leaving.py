@@ -166,25 +166,25 @@ async def test_a_purged_chapter_is_in_no_table_and_no_page(store, folder):
     await store.memory.put_derived(await overview(store, two.id, "zephyrine3 speaks"))
     await store.values.put_draft(f"chapter/{two.id}", text)
     assert words_in_file(folder, "zephyrine3"), "the words are readable, or this test could not fail"
-    purged = await store.upkeep.purge_chapter(two.id, no_tasks)
-    await store.upkeep.compact()
+    purged = await store.maintenance.purge_chapter(two.id, no_tasks)
+    await store.maintenance.compact()
     assert (purged.versions, purged.derived) == (1, 1)
     assert words_in_file(folder, "quixotry", "zephyrine") == []
     assert [chapter.id for chapter in await store.book.chapters()] == [one.id]
     assert await store.book.text(one.id) == "The ferry waits."
     with pytest.raises(Gone):
-        await store.upkeep.purge_chapter(two.id, no_tasks)
+        await store.maintenance.purge_chapter(two.id, no_tasks)
 
 
 async def test_a_purged_output_goes_and_what_a_hand_wrote_stays(store, book):
     _one, two = book
     kept = (await store.book.keep(Keeping(ADDED, "chapter", "append", two))).output
     await store.memory.put_derived(await overview(store, two, "裴十七来过"))
-    await store.upkeep.purge_output(kept.id, no_tasks)
+    await store.maintenance.purge_output(kept.id, no_tasks)
     assert await store.book.text(two) == SECOND
     assert await store.book.kept() == ()
     assert await seen(store, f"manuscript/{two}") == "此章概要"
-    with sqlite3.connect(store.upkeep._path) as connection:
+    with sqlite3.connect(store.maintenance._path) as connection:
         assert connection.execute("SELECT count(*) FROM version WHERE output=?", (kept.id,)).fetchone() == (0,)
     connection.close()
     with pytest.raises(Gone):
@@ -206,7 +206,7 @@ async def test_an_index_that_was_deleted_or_spoiled_is_put_right(store, book, fo
         return [(hit.passage.start, hit.score) for hit in hits], await view.mentions("monk"), await view.passages(one)
 
     whole = await found()
-    assert await store.upkeep.restore_index(index) == 0
+    assert await store.maintenance.restore_index(index) == 0
     assert await found() == whole
     for damage in (
         "DELETE FROM passage",
@@ -217,13 +217,13 @@ async def test_an_index_that_was_deleted_or_spoiled_is_put_right(store, book, fo
         "INSERT INTO passage_words (passage_words) VALUES ('delete-all')",
     ):
         await store._database.do(lambda connection, damage=damage: connection.execute(damage).close())
-        await store.upkeep.restore_index(index)
+        await store.maintenance.restore_index(index)
         assert await found() == whole, damage
 
 
 async def test_a_copy_is_whole_while_others_write(store, tmp_path):
     name = await store.runs.put_text("大雪")
-    await store.upkeep.copy_to(tmp_path / "copy.db")
+    await store.maintenance.copy_to(tmp_path / "copy.db")
     await store.runs.put_text("later")
     with sqlite3.connect(tmp_path / "copy.db") as connection:
         assert connection.execute("SELECT digest FROM blob").fetchall() == [(name,)]
@@ -239,8 +239,8 @@ async def test_derived_texts_that_cannot_be_read_are_forgotten(store, book):
             " (SELECT digest FROM derived WHERE uri LIKE 'manuscript/%' AND level='L1')"
         ).close()
     )
-    assert await store.upkeep.damaged() == (f"manuscript/{two}",)
-    assert await store.upkeep.forget_damaged() == (f"manuscript/{two}",)
+    assert await store.maintenance.damaged() == (f"manuscript/{two}",)
+    assert await store.maintenance.forget_damaged() == (f"manuscript/{two}",)
     await store.memory.put_derived(await overview(store, two))
     assert await seen(store, f"manuscript/{two}") == "此章概要"
     line = await (await store.memory.view(None)).derived("profiles/characters/monk", "L0")

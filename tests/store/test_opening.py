@@ -256,7 +256,7 @@ async def test_a_folder_without_write_permission_can_be_backed_up(store, folder,
     (folder / ".flowcabal").chmod(0o555)
     try:
         reader = await Store.open(folder, read_only=True, clock=clock, language="zh")
-        await reader.upkeep.copy_to(tmp_path / "copy.db")
+        await reader.maintenance.copy_to(tmp_path / "copy.db")
         await reader.close()
     finally:
         (folder / ".flowcabal").chmod(0o755)

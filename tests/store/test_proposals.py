@@ -18,8 +18,8 @@ from flowcabal_tui.domain.proposals import (
     Difference,
     NewName,
     Proposal,
+    ProposalFilter,
     ProposalPlace,
-    ProposalWish,
     Reason,
     judged,
 )
@@ -32,7 +32,7 @@ from tests.effort import effort
 
 LIN, JIA = EntityId("lin"), EntityId("jia")
 TEXTS = ("林住在扬州。林是贾的表妹。", "贾丢了玉。林搬到京城。")
-ANY = ProposalWish(states=())
+ANY = ProposalFilter(states=())
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ async def read(store: Store, chapter: Chapter, *proposals: Proposal, sequels: Se
     await store.records.put_reading(reading, proposals)
 
 
-async def rows(store: Store, wish: ProposalWish = ANY) -> list[tuple[str, str]]:
+async def rows(store: Store, wish: ProposalFilter = ANY) -> list[tuple[str, str]]:
     return [(each.says, each.state) for each in (await store.proposals.page(wish)).rows]
 
 
@@ -190,12 +190,12 @@ async def test_pages_filters_and_counts(store: Store, book) -> None:
     many = [fact(one, f"第{n}件", "林住在扬州。", grounds="short") for n in range(30)]
     await read(store, one, *many)
     await read(store, two, fact(two, "林搬了", "林搬到京城。"))
-    page = await store.proposals.page(ProposalWish(), 25, 10)
+    page = await store.proposals.page(ProposalFilter(), 25, 10)
     assert [each.says for each in page.rows] == [f"第{n}件" for n in range(24, 30)]
     assert (page.counts, page.total(()), page.total(("waiting",))) == ({"waiting": 30, "applied": 1}, 31, 30)
-    assert await rows(store, ProposalWish(chapter=two.id)) == [("林搬了", "applied")]
-    assert await rows(store, ProposalWish(words="第17")) == [("第17件", "waiting")]
-    assert await rows(store, ProposalWish(kinds=("name",))) == []
+    assert await rows(store, ProposalFilter(chapter=two.id)) == [("林搬了", "applied")]
+    assert await rows(store, ProposalFilter(words="第17")) == [("第17件", "waiting")]
+    assert await rows(store, ProposalFilter(kinds=("name",))) == []
 
 
 async def test_hostile_words_are_stored_without_what_controls_a_terminal(store: Store, book) -> None:
@@ -247,7 +247,7 @@ async def test_a_purge_takes_the_rows_that_quote_the_chapter(store: Store, book)
     one, two = book
     await read(store, one, fact(one, "林住在扬州", "林住在扬州。"))
     await read(store, two, fact(two, "林搬了", "林搬到京城。"))
-    await store.upkeep.purge_chapter(ChapterId(one.id), lambda *_: ())
+    await store.maintenance.purge_chapter(ChapterId(one.id), lambda *_: ())
     assert await rows(store) == [("林搬了", "applied")]
 
 
@@ -259,7 +259,7 @@ async def test_five_thousand_rows_cost_a_page_what_a_hundred_do(store: Store, bo
             many = [fact(one, f"第{start + n}件", f"第{start // 100}组", grounds="short") for n in range(100)]
             await store._database.do(lambda connection, rows=many: raise_proposals(connection, rows, Generation(1)))
         with effort() as counted:
-            page = await store.proposals.page(ProposalWish(), 0, 100)
+            page = await store.proposals.page(ProposalFilter(), 0, 100)
         assert (len(page.rows), page.counts["waiting"]) == (100, count)
         steps, before = [*steps, counted.calls], count
     assert steps[1] <= steps[0] * 1.1

@@ -63,5 +63,5 @@ async def test_what_was_removed_is_found_only_as_of_its_time(store: Store) -> No
 async def test_what_is_purged_from_the_book_stays_in_a_reference_book_of_the_same_text(store: Store) -> None:
     book = await store.references.add("茶经", [TEA], lines(TEA))
     (chapter,) = await store.book.import_chapters([TEA])
-    await store.upkeep.purge_chapter(chapter.id, no_tasks)
+    await store.maintenance.purge_chapter(chapter.id, no_tasks)
     assert await store.references.text(book, 1) == (TEA.title, TEA.text)

@@ -158,14 +158,14 @@ async def test_what_was_remembered_for_a_generation_goes_when_no_run_will_read_i
     keys += ["tokens", "find/9/abc", "bootstrap"]
     for key in keys:
         await store.values.put(key, 1)
-    await store.upkeep.sweep(recent=2)
+    await store.maintenance.sweep(recent=2)
     left = [key for key in keys if await store.values.get(key) is None]
     assert left == ["find/1/abc", "tokens/1", "find/2/abc", "tokens/2"], "a later run of chapter one reads generation 4"
-    await store.upkeep.sweep(recent=0)
+    await store.maintenance.sweep(recent=0)
     assert [key for key in keys if await store.values.get(key) is None] == [*left, "find/7/abc", "tokens/7"]
 
 
 async def test_without_a_run_nothing_that_was_remembered_goes(store):
     await store.values.put("tokens/1", 1)
-    await store.upkeep.sweep()
+    await store.maintenance.sweep()
     assert await store.values.get("tokens/1") == 1

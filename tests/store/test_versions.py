@@ -12,9 +12,9 @@ from flowcabal_tui.domain.journal import RunEvent, StoredResult
 from flowcabal_tui.domain.model_calls import Usage
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.text import digest
-from flowcabal_tui.domain.versions import StaleMark, StandingOutput
+from flowcabal_tui.domain.versions import CurrentOutput, StaleMark
 from flowcabal_tui.domain.workflow import Node, Workflow
-from flowcabal_tui.store.runs.standings import StandingChange, forgetting_outcomes
+from flowcabal_tui.store.runs.current_outputs import OutputChange, forgetting_outcomes
 
 STEPS = 100
 """Instructions of SQLite that are counted as one look."""
@@ -58,8 +58,10 @@ async def test_the_same_text_again_is_no_other_version_and_a_served_one_neither(
 
 async def test_what_a_person_wrote_stands_under_the_keys_of_what_it_replaces(store):
     await ran(store, "r1", "one")
-    await store.standings.write("章", {}, store.versions.writing("章", CHAPTER, NODE, Output("mine"), digest("one")))
-    await store.standings.write("章", {}, store.versions.writing("章", CHAPTER, NODE, Output("mine"), Digest("")))
+    await store.current_outputs.write(
+        "章", {}, store.versions.writing("章", CHAPTER, NODE, Output("mine"), digest("one"))
+    )
+    await store.current_outputs.write("章", {}, store.versions.writing("章", CHAPTER, NODE, Output("mine"), Digest("")))
     one, mine = await store.versions.of("章", CHAPTER, NODE)
     assert (mine.author, mine.run, mine.number, one.author) == ("human", "", 2, "model")
     assert await store.versions.keys("章", CHAPTER, NODE, digest("mine")) == {"out-r1"}
@@ -105,49 +107,51 @@ async def test_durations_are_means_over_the_last_runs(store):
     assert await store.versions.durations("别") == {}
 
 
-def standing(clock, text: str = "one", **fields) -> StandingOutput:
-    return StandingOutput(NODE, digest(text), "text", clock(), run=RunId("r1"), made=Digest("p1"), **fields)
+def standing(clock, text: str = "one", **fields) -> CurrentOutput:
+    return CurrentOutput(NODE, digest(text), "text", clock(), run=RunId("r1"), made=Digest("p1"), **fields)
 
 
 async def test_what_stands_is_kept_by_chapter_and_frozen_texts_are_read(store, clock, reopen):
     await store.runs.put_text("one")
     known = standing(clock, frozen=True, chosen=True)
-    await store.standings.write(
-        "章", {CHAPTER: StandingChange((known,)), None: StandingChange((replace(known, frozen=False),))}
+    await store.current_outputs.write(
+        "章", {CHAPTER: OutputChange((known,)), None: OutputChange((replace(known, frozen=False),))}
     )
     await store.close()
     again = await reopen()
-    assert await again.standings.all("章", CHAPTER) == {NODE: known}
-    assert await again.standings.frozen("章", CHAPTER) == {NODE: Output("one")}
-    assert await again.standings.frozen("章", None) == {}
-    assert set(await again.standings.chapters("章")) == {CHAPTER, None}
+    assert await again.current_outputs.all("章", CHAPTER) == {NODE: known}
+    assert await again.current_outputs.frozen("章", CHAPTER) == {NODE: Output("one")}
+    assert await again.current_outputs.frozen("章", None) == {}
+    assert set(await again.current_outputs.chapters("章")) == {CHAPTER, None}
 
 
 async def test_marks_name_their_sources_and_go_when_the_node_ran(store):
     marks = ((NODE, NODE, "edited"), (BELOW, NODE, "edited"), (BELOW, NodeId("别"), "output"))
-    await store.standings.write("章", {CHAPTER: StandingChange(marks=marks)})
-    found = await store.standings.stale("章", CHAPTER)
+    await store.current_outputs.write("章", {CHAPTER: OutputChange(marks=marks)})
+    found = await store.current_outputs.stale("章", CHAPTER)
     assert found[NODE] == StaleMark(NODE, "direct", ((NODE, "edited"),))
     assert (found[BELOW].kind, set(dict(found[BELOW].sources))) == ("propagated", {NODE, "别"})
-    await store.standings.write("章", {CHAPTER: StandingChange(fresh=(BELOW,))})
-    assert set(await store.standings.stale("章", CHAPTER)) == {NODE}
-    assert await store.standings.stale("章", None) == {}
+    await store.current_outputs.write("章", {CHAPTER: OutputChange(fresh=(BELOW,))})
+    assert set(await store.current_outputs.stale("章", CHAPTER)) == {NODE}
+    assert await store.current_outputs.stale("章", None) == {}
 
 
 async def test_an_edit_that_is_taken_back_takes_back_its_own_marks_only(store, clock):
     marks = ((NODE, NODE, "edited"), (BELOW, NODE, "edited"), (BELOW, NodeId("别"), "output"))
-    await store.standings.write("章", {CHAPTER: StandingChange((standing(clock),), marks=marks)})
-    await store.standings.as_made("章", {NODE: Digest("other")})
-    assert set(await store.standings.stale("章", CHAPTER)) == {NODE, BELOW}
-    await store.standings.as_made("章", {NODE: Digest("p1")})
-    assert await store.standings.stale("章", CHAPTER) == {BELOW: StaleMark(BELOW, "propagated", (("别", "output"),))}
+    await store.current_outputs.write("章", {CHAPTER: OutputChange((standing(clock),), marks=marks)})
+    await store.current_outputs.as_made("章", {NODE: Digest("other")})
+    assert set(await store.current_outputs.stale("章", CHAPTER)) == {NODE, BELOW}
+    await store.current_outputs.as_made("章", {NODE: Digest("p1")})
+    assert await store.current_outputs.stale("章", CHAPTER) == {
+        BELOW: StaleMark(BELOW, "propagated", (("别", "output"),))
+    }
 
 
 async def test_forgotten_outcomes_stand_no_more(store):
     result = StoredResult(Digest("k"), "one", digest("one"), "m", "model", "stop", Usage(), 0.0)
     await store.runs.remember_outcome(Digest("a"), result)
     await store.runs.remember_outcome(Digest("b"), result)
-    await store.standings.write("章", {}, forgetting_outcomes({Digest("a")}))
+    await store.current_outputs.write("章", {}, forgetting_outcomes({Digest("a")}))
     assert await store.runs.outcome(Digest("a")) is None
     assert await store.runs.outcome(Digest("b")) is not None
 

@@ -11,9 +11,9 @@ from flowcabal_tui.domain.findings import (
     SHOWN,
     CheckRate,
     CheckReport,
+    FindingFilter,
     FindingPage,
     FindingRow,
-    FindingWish,
 )
 from flowcabal_tui.domain.proposals import Difference, Finding, Origin, Proposal, ProposalId, ProposalPlace
 from flowcabal_tui.domain.run import AngleCheck, Quotation, Quote, Spend
@@ -67,7 +67,7 @@ class FakeFindings:
         """Some of each."""
         self.rows = findings(self._words)
 
-    async def findings(self, wish: FindingWish, offset: int = 0, limit: int = 100) -> FindingPage:
+    async def findings(self, wish: FindingFilter, offset: int = 0, limit: int = 100) -> FindingPage:
         self.asked.append((offset, limit))
         fitting = [
             row

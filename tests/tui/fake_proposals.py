@@ -12,10 +12,10 @@ from flowcabal_tui.domain.proposals import (
     Difference,
     NewName,
     Proposal,
+    ProposalFilter,
     ProposalId,
     ProposalPage,
     ProposalPlace,
-    ProposalWish,
     Reason,
 )
 from flowcabal_tui.domain.story import RecordId, Sequel
@@ -68,7 +68,7 @@ class FakeProposals:
         """One row of each kind."""
         self.rows = proposals(self._words)
 
-    def page(self, wish: ProposalWish, offset: int, limit: int) -> ProposalPage:
+    def page(self, wish: ProposalFilter, offset: int, limit: int) -> ProposalPage:
         self.asked.append((offset, limit))
         fitting = [
             row

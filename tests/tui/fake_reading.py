@@ -12,7 +12,7 @@ from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, Span
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.origin import BlamedLine, Origin, Provenance, Written
-from flowcabal_tui.domain.overview import ChapterStanding, Goals, Overview
+from flowcabal_tui.domain.overview import ChapterStatus, Goals, Overview
 from flowcabal_tui.domain.proofing import ProofedChapter, ProofMark, ProofRule
 from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchHit, SearchKind, TextPlace
@@ -83,7 +83,7 @@ class FakeReading:
     async def overview(self) -> Overview:
         """The second chapter's file was changed outside, the memory of the third has failed."""
         standings = (
-            ChapterStanding(
+            ChapterStatus(
                 row, changed_outside=row.position == 2, left=2 if row.position == 1 else 0,
                 failed=("The model did not answer.",) if row.position == 3 else (),
             )

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from decimal import Decimal
 
-from flowcabal_tui.domain.comments import Comment, CommentId, CommentKind, CommentWish
+from flowcabal_tui.domain.comments import Comment, CommentFilter, CommentId, CommentKind
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proposed_rewrite import ProposedRewrite, RewriteId, RewriteState
 from flowcabal_tui.domain.revision import (
@@ -86,7 +86,7 @@ class FakeRevision:
         self.ticks.append(Tick(PASSES[0].id, chapter_id(1), PASSES[0].checklist[1], "1"))
         self.found = {(chapter_id(3), "echoes"): 2, (chapter_id(3), "ages"): 4, (chapter_id(2), "ages"): 1}
 
-    async def comments(self, wish: CommentWish) -> tuple[Comment, ...]:
+    async def comments(self, wish: CommentFilter) -> tuple[Comment, ...]:
         return tuple(row for row in self.rows if wish.fits(row))
 
     async def proposed_rewrites(self) -> tuple[ProposedRewrite, ...]:
@@ -118,7 +118,7 @@ class FakeRevision:
 
     async def pass_progress(self, of: PassId) -> PassProgress:
         wanted = next(each for each in self.pass_rows if each.id == of)
-        noted = Counter((row.chapter, row.kind) for row in self.rows if CommentWish().fits(row))
+        noted = Counter((row.chapter, row.kind) for row in self.rows if CommentFilter().fits(row))
         return progress(wanted, {chapter_id(n): str(n) for n in (1, 2, 3)}, self.found, noted, tuple(self.ticks))
 
     def carry_out(

@@ -36,16 +36,16 @@ from flowcabal_tui.domain.model_calls import (
 )
 from flowcabal_tui.domain.name_card import NameCard
 from flowcabal_tui.domain.platforms import Platform, PlatformExport
-from flowcabal_tui.domain.proposals import ProposalPage, ProposalWish
+from flowcabal_tui.domain.proposals import ProposalFilter, ProposalPage
 from flowcabal_tui.domain.run import (
     ANY_RUN,
     Attempt,
     NodeState,
     Question,
     Quote,
+    RunFilter,
     RunRequest,
     RunSummary,
-    RunWish,
     Spend,
 )
 from flowcabal_tui.domain.run_details import RunDetails
@@ -54,10 +54,10 @@ from flowcabal_tui.domain.text import digest, word_count
 from flowcabal_tui.domain.trust import TrustRequest, TrustView
 from flowcabal_tui.domain.versions import (
     ActionRow,
-    NodeStanding,
+    CurrentOutput,
+    NodeStatus,
     NodeVersion,
     StaleMark,
-    StandingOutput,
     VersionTrace,
     WorkflowVersion,
 )
@@ -542,7 +542,7 @@ class FakeWorkbench(FakeReading, FakeBuilds):
     async def all(self) -> Story:
         return self.records
 
-    async def proposals(self, wish: ProposalWish, offset: int = 0, limit: int = 100) -> ProposalPage:
+    async def proposals(self, wish: ProposalFilter, offset: int = 0, limit: int = 100) -> ProposalPage:
         return self.proposal_list.page(wish, offset, limit)
 
     async def impact(self, change: BookChange) -> Impact:
@@ -591,13 +591,13 @@ class FakeWorkbench(FakeReading, FakeBuilds):
     async def version_trace(self, run: RunId, node: NodeId, attempt: int = 0) -> VersionTrace:
         return VersionTrace((Message("user", self.words.prompts[1]),), True)
 
-    async def standing(self, workflow: str, chapter: ChapterId | None = None) -> tuple[NodeStanding, ...]:
+    async def standing(self, workflow: str, chapter: ChapterId | None = None) -> tuple[NodeStatus, ...]:
         document = next(item for item in self.documents if item.id == workflow)
-        return tuple(NodeStanding(node.id, self._standing(node.id), self.marks.get(node.id)) for node in document.nodes)
+        return tuple(NodeStatus(node.id, self._standing(node.id), self.marks.get(node.id)) for node in document.nodes)
 
-    def _standing(self, node: NodeId) -> StandingOutput | None:
+    def _standing(self, node: NodeId) -> CurrentOutput | None:
         found = next((each for each in self.versions_of.get(node, ()) if each.current), None)
-        return found and StandingOutput(node, found.digest, "text", found.at, found.frozen, found.chosen, found.run)
+        return found and CurrentOutput(node, found.digest, "text", found.at, found.frozen, found.chosen, found.run)
 
     async def todo(
         self, workflow: str, chapter: ChapterId | None = None, targets: Sequence[NodeId] = ()
@@ -620,7 +620,7 @@ class FakeWorkbench(FakeReading, FakeBuilds):
     async def actions(self, query: str = "") -> tuple[ActionRow, ...]:
         return tuple(row for row in self.action_rows if query in row.description)
 
-    async def summaries(self, limit: int = 50, wish: RunWish = ANY_RUN) -> tuple[RunSummary, ...]:
+    async def summaries(self, limit: int = 50, wish: RunFilter = ANY_RUN) -> tuple[RunSummary, ...]:
         older = [each.id for each in self.run_rows].index(wish.before) + 1 if wish.before else 0
         return tuple(
             each

@@ -18,7 +18,7 @@ from flowcabal_tui.tui.runs.controller import RunController
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
-from tests.tui.test_upkeep import screen_text
+from tests.tui.test_maintenance import screen_text
 from tests.tui.test_workspace_whole import opened, press
 
 _STOPS = "queue.cancel cancel-all memory.cancel stop stop-node stop-all branch"

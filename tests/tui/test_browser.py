@@ -26,7 +26,7 @@ class Controller:
         volumes = volumes or ("",) * len(rows)
         self.workbench.chapter_rows = [replace(row, volume=name) for row, name in zip(rows, volumes, strict=True)]
         self.done: list[tuple[object, ...]] = []
-        self.book = self.upkeep = self
+        self.book = self.maintenance = self
 
     async def add(self) -> None:
         self.done.append(("add",))

@@ -13,7 +13,7 @@ from flowcabal_tui.tui.shared.form import Field, FormScreen
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import Host, shown
-from tests.tui.test_upkeep import said
+from tests.tui.test_maintenance import said
 from tests.tui.test_workspace import screen_of, until, workspace
 
 

@@ -14,7 +14,7 @@ from typing import Final
 import pytest
 from textual.widgets import Input, Static
 
-from flowcabal_tui.domain.comments import CommentWish
+from flowcabal_tui.domain.comments import CommentFilter
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.project import Project, create_demo
 from flowcabal_tui.protocol.book import WriteChapter
@@ -278,7 +278,7 @@ async def comment_at_a_passage(it: Hands) -> None:
     await it.type(it.words("too slow", "太慢"))
     await it.press("enter")
     await it.shows(WorkspaceScreen)
-    assert len(await it.book.revision.comments(CommentWish())) == 1
+    assert len(await it.book.revision.comments(CommentFilter())) == 1
 
 
 async def words_of_today(it: Hands) -> None:

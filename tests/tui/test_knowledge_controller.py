@@ -14,7 +14,7 @@ from flowcabal_tui.tui.memory.knowledge import KnowledgeScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.viking.installed import installed
 from tests.tui import fake_books as books
-from tests.tui.test_upkeep import said, screen_text, typed
+from tests.tui.test_maintenance import said, screen_text, typed
 from tests.tui.test_workspace_whole import opened, press, settled
 from tests.tui.waiting import until
 from tests.viking.fake_tool import FakeTool, Way

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from flowcabal_tui.domain.proposals import Difference, ProposalId, ProposalWish, Reason
+from flowcabal_tui.domain.proposals import Difference, ProposalFilter, ProposalId, Reason
 from flowcabal_tui.domain.story import Fact, Promise, RecordId
 from flowcabal_tui.protocol.story import CorrectProposal, DecideProposals, UndoDecision
 from flowcabal_tui.tui.shared.form import FormScreen
@@ -139,7 +139,7 @@ async def test_opening_five_thousand_rows_takes_the_steps_of_one_page():
     for count in (PAGE, 5_000):
         workbench = filled(FakeWorkbench())
         many(workbench, count)
-        rows = workbench.proposal_list.page(ProposalWish(), 0, PAGE).rows
+        rows = workbench.proposal_list.page(ProposalFilter(), 0, PAGE).rows
         async with opened(page(workbench)) as pilot:
             cast = pilot.app.screen.cast
             with effort() as counted:

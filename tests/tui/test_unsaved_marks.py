@@ -16,7 +16,7 @@ from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import shown
-from tests.tui.test_upkeep import said
+from tests.tui.test_maintenance import said
 from tests.tui.test_workspace import screen_of, settled, until, workspace
 
 SECOND, FOURTH = books.chapter_id(2), books.chapter_id(4)

@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 
 from flowcabal_tui.agents.builder.document import Json
-from flowcabal_tui.agents.builder.wish import Wish
+from flowcabal_tui.agents.builder.wish import BuildRequest
 from flowcabal_tui.agents.builder.working_copy import Known
 from flowcabal_tui.nodes.validation.scope import ActionShape
 
 
-def action_steps(found: Wish, known: Known) -> list[Json]:
+def action_steps(found: BuildRequest, known: Known) -> list[Json]:
     """Steps in the order of the wish; the steps behind an approval run only after it."""
     actions = known.actions or {}
     placed = [(at, _step(found, name, actions)) for at, name in _placed(found, actions)]
@@ -27,7 +27,7 @@ def action_steps(found: Wish, known: Known) -> list[Json]:
     return [*(step for at, step in placed if at <= gate), *gated, *(step for at, step in placed if at >= last)]
 
 
-def _placed(found: Wish, actions: Mapping[str, ActionShape]) -> list[tuple[int, str]]:
+def _placed(found: BuildRequest, actions: Mapping[str, ActionShape]) -> list[tuple[int, str]]:
     """For each place where the request names an action, the action with most of its words, each action once."""
     scored: list[tuple[int, int, str]] = []
     for name in actions:
@@ -46,7 +46,7 @@ def _fits(word: str, part: str) -> bool:
     return part.startswith(word) or (len(part) > 3 and word.startswith(part))
 
 
-def _step(found: Wish, name: str, actions: Mapping[str, ActionShape]) -> Json:
+def _step(found: BuildRequest, name: str, actions: Mapping[str, ActionShape]) -> Json:
     """The step of an action with the parameters that the request gives: a quoted query, an address, a number."""
     params: Json = {}
     mail = next((each[0].strip(".") for each in found.found("mail")), "")

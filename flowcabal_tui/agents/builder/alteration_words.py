@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from flowcabal_tui.agents.builder.document import Json, PlacedNode, all_found, names_in, own_params
 from flowcabal_tui.agents.builder.forms import Alteration
-from flowcabal_tui.agents.builder.wish import Wish
+from flowcabal_tui.agents.builder.wish import BuildRequest
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
 
 
@@ -21,11 +21,11 @@ class _Mention(NamedTuple):
     node: Json
 
 
-def alterations_of(found: Wish, copied: WorkingCopy) -> tuple[Alteration, ...]:
+def alterations_of(found: BuildRequest, copied: WorkingCopy) -> tuple[Alteration, ...]:
     """The requested alterations; () when the request names none that can be identified."""
     mentions = sorted(_mentions(found, copied), key=lambda each: each.at)
 
-    def read(*readings: Callable[[Wish, WorkingCopy, Sequence[_Mention]], Iterable[Json]]) -> list[Json]:
+    def read(*readings: Callable[[BuildRequest, WorkingCopy, Sequence[_Mention]], Iterable[Json]]) -> list[Json]:
         return [each for reading in readings for each in reading(found, copied, mentions)]
 
     made = read(_replaced)
@@ -35,7 +35,7 @@ def alterations_of(found: Wish, copied: WorkingCopy) -> tuple[Alteration, ...]:
     return tuple(Alteration.model_validate(each) for each in made or next(filter(None, alone), []))
 
 
-def _mentions(found: Wish, copied: WorkingCopy) -> Iterator[_Mention]:
+def _mentions(found: BuildRequest, copied: WorkingCopy) -> Iterator[_Mention]:
     """Finds nodes by id or name, by the word of the step that a node is named after, or by the longer words of its
     name.
     """
@@ -53,7 +53,7 @@ def _is_after(called: Sequence[str], key: str, words: Sequence[str]) -> bool:
     return any(word == name or (word in name and not word.isascii()) for word in parts for name in called)
 
 
-def _replaced(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
+def _replaced(found: BuildRequest, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
     """Replaces words of a prompt, given as two quotations; the prompt is that of the named node if it contains them."""
     named = [each.path for each in mentions]
     pairs = pairwise([each.key for each in found.quoted] if found.has("to") else ())
@@ -62,21 +62,21 @@ def _replaced(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) ->
     return [{"change": "replace", "node": path, "find": old, "to": new} for path, old, new in having[:1]]
 
 
-def _models(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
+def _models(found: BuildRequest, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
     """Sets the first model that the request names for the closest named node that has another one."""
     models = found.named(copied.known.models or ()) if mentions else []
     near = [(min(mentions, key=lambda each: abs(each.at - model.start)), model.key) for model in models]
     return [_set(each, "model", to) for each, to in near if each.node.get("params", {}).get("model") != to][:1]
 
 
-def _removed(found: Wish, _copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
+def _removed(found: BuildRequest, _copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
     """Removes a named node, unless the request first names a new step."""
     first = found.marks("remove", "insert", denied=False)[:1] if mentions else []
     removed = [_near(found, mentions, each.start) for each in first if each.key == "remove"]
     return [{"change": "remove", "node": each.path} for each in removed]
 
 
-def _inserted(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
+def _inserted(found: BuildRequest, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
     """Inserts a step between two nodes, after one, before one, or only for texts of a given length."""
     about, taken = next(iter(found.abouts()), ""), {each.at for each in mentions}
     there = {hit.key for hit in found.verbs() if hit.start in taken}
@@ -98,13 +98,13 @@ def _inserted(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) ->
     return [{"change": "insert", "node": ends[0], "before": "".join(ends[1:]), "step": step}]
 
 
-def _temperature(found: Wish, _copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
+def _temperature(found: BuildRequest, _copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
     """Sets the temperature of the nearest named node."""
     marks = found.marks("temperature")[:1] if found.temperature is not None and mentions else []
     return [_set(_near(found, mentions, each.start), "temperature", found.temperature) for each in marks]
 
 
-def _near(found: Wish, mentions: Sequence[_Mention], at: int) -> _Mention:
+def _near(found: BuildRequest, mentions: Sequence[_Mention], at: int) -> _Mention:
     """The node that the words at a place refer to: one named in their clause, else the last one named before them."""
     clause = found.clause(at)
     return min(mentions, key=lambda each: (each.at not in clause, each.at > at, abs(each.at - at)))
@@ -114,7 +114,7 @@ def _set(node: _Mention | PlacedNode, field: str, to: object) -> Json:
     return {"change": "set", "node": node.path, "field": field, "to": to}
 
 
-def _settings(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
+def _settings(found: BuildRequest, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
     """Sets numbers and switches of the named node, or of the only one that has such a setting."""
     ends = [each.end for each in found.marks("to")]
     numbers = sorted(found.numbers, key=lambda each: not any(0 <= each.start - end <= 3 for end in ends))
@@ -130,13 +130,13 @@ def _settings(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) ->
     return made
 
 
-def _unpaused(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
+def _unpaused(found: BuildRequest, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
     """Removes the pause for the writer after a node."""
     waiting = [each for each in mentions if own_params(each.node).get("review") == "always"]
     return [_set(_near(found, waiting, each.start), "review", "never") for each in found.marks("never")[:1] if waiting]
 
 
-def _paused(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
+def _paused(found: BuildRequest, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
     """Adds a pause for the writer before or after a node."""
     pauses, ids = found.marks("pause", "edit", "approve"), [each.node["id"] for each in all_found(copied.document)]
     if not mentions or not pauses:

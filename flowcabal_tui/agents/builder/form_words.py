@@ -9,7 +9,7 @@ from flowcabal_tui.agents.builder.action_words import action_steps
 from flowcabal_tui.agents.builder.alteration_words import alterations_of
 from flowcabal_tui.agents.builder.document import Json, all_found
 from flowcabal_tui.agents.builder.forms import Form
-from flowcabal_tui.agents.builder.wish import Wish
+from flowcabal_tui.agents.builder.wish import BuildRequest
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
 
 Steps = list[Json]
@@ -22,7 +22,7 @@ def form_of(wish: str, copied: WorkingCopy, language: str) -> Form:
 
     If they are most of the request, nothing else is filled.
     """
-    found, known = Wish(wish, language), copied.known
+    found, known = BuildRequest(wish, language), copied.known
     form = Form.model_validate({"wish": wish, **_filled(found, copied, language)})
     nodes = [str(each.node.get(key, "")) for each in all_found(copied.document) for key in ("id", "name")]
     names = [form.name, *nodes, *(known.models or ()), *(known.callable_flows or ())]
@@ -33,7 +33,7 @@ def form_of(wish: str, copied: WorkingCopy, language: str) -> Form:
     return form.model_copy(update={"steps": (), "alterations": ()}) if is_lost else form
 
 
-def _filled(found: Wish, copied: WorkingCopy, language: str) -> Json:
+def _filled(found: BuildRequest, copied: WorkingCopy, language: str) -> Json:
     if missing := _outside(found, copied):
         return {"missing": missing}
     each = found.has("each_pause") and found.has("pause", "approve")
@@ -52,7 +52,7 @@ def _filled(found: Wish, copied: WorkingCopy, language: str) -> Json:
     return {**filled, "keep": keep, "mode": "append" if "append" in kept else "replace"}
 
 
-def _outside(found: Wish, copied: WorkingCopy) -> tuple[str, ...]:
+def _outside(found: BuildRequest, copied: WorkingCopy) -> tuple[str, ...]:
     """Parts of the request that nothing here can do: no step, registered action, workflow or model matches."""
     names, actions = copied.known, (copied.known.actions or {}).items()
     described = [f"{name} {getattr(shape, 'description', '')}" for name, shape in actions]
@@ -66,7 +66,7 @@ def _outside(found: Wish, copied: WorkingCopy) -> tuple[str, ...]:
     return tuple(dict.fromkeys(missing))
 
 
-def _writing(found: Wish, copied: WorkingCopy) -> Steps:
+def _writing(found: BuildRequest, copied: WorkingCopy) -> Steps:
     """The steps of a workflow that writes, in the order of their words."""
     called, ways, steps = _called(found, copied), _ways(found), _verbs(found)
     for shape in () if ways else (_candidates, _readers, _eyes, _rounds, _each, _measured):
@@ -106,7 +106,7 @@ def _without(steps: Steps, *verbs: str) -> Steps:
     return [step for step in steps if step["does"] not in verbs]
 
 
-def _verbs(found: Wish) -> Steps:
+def _verbs(found: BuildRequest) -> Steps:
     """One step for each verb, at its first word; a step that writes a text precedes those applied to it."""
     first = {hit.key: hit for hit in reversed(found.verbs())}
     placed = sorted(first.values(), key=lambda hit: (hit.key != "plan", hit.key != "write", hit.start))
@@ -119,12 +119,12 @@ def _writes(step: Json) -> bool:
     return step["does"] in ("write", "candidates", "choose") or any(map(_writes, step.get("steps", ())))
 
 
-def _is_alone(found: Wish, step: Json) -> bool:
+def _is_alone(found: BuildRequest, step: Json) -> bool:
     """True when the step needs no text that was written before."""
     return not {step["does"], step.get("id")}.isdisjoint(found.tables["alone"])
 
 
-def _candidates(found: Wish, steps: Steps) -> Steps:
+def _candidates(found: BuildRequest, steps: Steps) -> Steps:
     """Several texts of which the writer picks one: whole ones, openings to continue, or ideas."""
     numbers, kinds = found.numbers_by("number", 2, 12), ("opening", "ending", "title")
     counted = [hit for hit in found.marks(*kinds) if any(hit.gap(n) <= found.reach for n in numbers)]
@@ -145,7 +145,7 @@ def _candidates(found: Wish, steps: Steps) -> Steps:
     return [*plans, *(written if kind == "ending" else []), candidates, *after, *rest]
 
 
-def _readers(found: Wish, steps: Steps) -> Steps:
+def _readers(found: BuildRequest, steps: Steps) -> Steps:
     """Checks with their subjects; several run in parallel, and a later step works on their results."""
     abouts, checks, people = found.abouts(), _of(steps, "check"), found.numbers_by("people", 2, 8)
     if not checks and not (people and (abouts or found.critics)):
@@ -163,7 +163,7 @@ def _readers(found: Wish, steps: Steps) -> Steps:
     return [*_without(steps, "check", "revise", "polish"), {"at": at, **check}, *later]
 
 
-def _eyes(found: Wish, steps: Steps) -> Steps:
+def _eyes(found: BuildRequest, steps: Steps) -> Steps:
     """One version for each point of view, in parallel, then merged into one."""
     matches = [match for pattern in found.tables["eyes"] for match in re.finditer(pattern, found.text)]
     names = list(dict.fromkeys(name for match in matches for name in match.groups() if name and found.has("eyes")))
@@ -177,7 +177,7 @@ def _eyes(found: Wish, steps: Steps) -> Steps:
     return [*_of(steps, "plan"), {"at": 0, "does": "together", "steps": tellings}, weave, *rest]
 
 
-def _rounds(found: Wish, steps: Steps) -> Steps:
+def _rounds(found: BuildRequest, steps: Steps) -> Steps:
     """Merges a critic or rounds of revision into one step."""
     taken = {step["number"] for step in _of(steps, "candidates")}
     rounds = next((int(each.value) for each in found.numbers_by("rounds", 1, 10) if each.value not in taken), 0)
@@ -191,7 +191,7 @@ def _rounds(found: Wish, steps: Steps) -> Steps:
     return [*rest[:at], {**improve, "at": rest[at - 1]["at"] + 1 if at else 0}, *rest[at:]]
 
 
-def _each(found: Wish, steps: Steps) -> Steps:
+def _each(found: BuildRequest, steps: Steps) -> Steps:
     """Makes the writing iterate over the lines of the plan."""
     chapter = tuple(found.tables["units"]["chapter"])
     marks = found.marks("each", denied=False) or found.numbers_by("at_once", 2, 64)
@@ -207,7 +207,7 @@ def _each(found: Wish, steps: Steps) -> Steps:
     return [*(_of(steps, "plan") or [{"at": -1, "does": "plan"}]), loop, *_without(steps, "plan", "write")]
 
 
-def _measured(found: Wish, steps: Steps) -> Steps:
+def _measured(found: BuildRequest, steps: Steps) -> Steps:
     """Makes a branch of a length in the request: the verb after it, and the one after "otherwise"."""
     verbs = [hit for hit in found.verbs() if hit.key in found.tables["on_texts"]]
     for hit, number in found.bounds(200):
@@ -223,7 +223,7 @@ def _measured(found: Wish, steps: Steps) -> Steps:
     return steps
 
 
-def _ways(found: Wish) -> list[Json]:
+def _ways(found: BuildRequest) -> list[Json]:
     """The longest series of quotations where the writer is to choose: branches, each with its own text."""
     quoted = found.quoted if found.has("choose", "pause", "candidates") else []
     begins = [n for n, (one, other) in enumerate(pairwise(quoted), 1) if one.gap(other) > found.tables["between"]]
@@ -233,14 +233,14 @@ def _ways(found: Wish) -> list[Json]:
     return ways if len(ways) > 1 else []
 
 
-def _called(found: Wish, copied: WorkingCopy) -> Steps:
+def _called(found: BuildRequest, copied: WorkingCopy) -> Steps:
     """Workflows that the request names. One called "chapter" is meant only if the request mentions workflows."""
     flows = {flow.partition("@")[0]: flow for flow in sorted(copied.known.callable_flows or ())}
     named = found.named(name for name in flows if found.has("flow") or not name.isalpha())
     return list({hit.key: {"at": hit.start, "does": "workflow", "workflow": flows[hit.key]} for hit in named}.values())
 
 
-def _pause(found: Wish, steps: Steps) -> None:
+def _pause(found: BuildRequest, steps: Steps) -> None:
     """Marks the steps that the writer must approve.
 
     A pause belongs to its object, or to the plan if that was named last or in the clause, else to the step whose word

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from flowcabal_tui.agents.builder.document import Json, all_found, own_params
-from flowcabal_tui.agents.builder.wish import Wish
+from flowcabal_tui.agents.builder.wish import BuildRequest
 
 _POINT: Final = re.compile(r"[.;!?。；！？，,\n]+")
 _KINDS: Final[Mapping[str, frozenset[str]]] = {
@@ -78,12 +78,12 @@ def features(document: Json, language: str) -> frozenset[str]:
             has.add("blind")
         for words in (str(place.node.get("name") or ""), str(place.node["id"]).replace("-", " ").replace("_", " ")):
             for spoken in (language, "en"):
-                has |= {hit.key for hit in Wish(words, spoken).hits["steps"]}
+                has |= {hit.key for hit in BuildRequest(words, spoken).hits["steps"]}
     return frozenset(has)
 
 
 def _in_words(text: str, language: str) -> frozenset[str]:
-    found = Wish(text, language)
+    found = BuildRequest(text, language)
     steps = {hit.key for hit in found.hits["steps"] if not found.is_denied(hit)}
     marks = {hit.key for hit in found.hits["marks"] if hit.key in _SAID and not found.is_denied(hit)}
     return frozenset(_SAME.get(each, each) for each in steps | marks)

@@ -25,7 +25,7 @@ class WordHit(NamedTuple):
         return max(other.start - self.end, self.start - other.end)
 
 
-class Wish:
+class BuildRequest:
     """The writer's request with all words of the vocabulary in it; `language` is that of the workflow."""
 
     def __init__(self, text: str, language: str) -> None:

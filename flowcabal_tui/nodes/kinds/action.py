@@ -37,7 +37,7 @@ class ActionNode(NodeKind):
     def bound(self, params: ActionParams) -> Any:
         return {"params": params.params}
 
-    def yields(self, params: ActionParams) -> Schema | None:
+    def output_schema(self, params: ActionParams) -> Schema | None:
         if params.output is None or params.output.get("type", "object") != "object":
             return params.output
         given = dict.fromkeys(params.params, ANYTHING)

@@ -37,7 +37,7 @@ class ConditionNode(NodeKind):
             return ("true", "false")
         return tuple(dict.fromkeys((*(band.label for band in params.bands), "false")))
 
-    def yields(self, params: ConditionParams) -> Schema:
+    def output_schema(self, params: ConditionParams) -> Schema:
         fields: dict[str, Schema] = {"label": {"type": "string", "enum": list(self.labels(params))}}
         fields["result"] = {"type": "boolean"}
         if params.source is not None:

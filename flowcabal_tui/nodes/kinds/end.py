@@ -27,7 +27,7 @@ class End(NodeKind):
     def bound(self, params: EndParams) -> Any:
         return {"value": params.value}
 
-    def yields(self, params: EndParams) -> Schema:
+    def output_schema(self, params: EndParams) -> Schema:
         value = {} if params.value is None else params.value
         return literal(value, open_text=lambda text: any(sign in text for sign in "{.["))
 

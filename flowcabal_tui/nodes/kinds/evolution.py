@@ -114,7 +114,7 @@ class Evolution(NodeKind):
         """Rounds up to the first question, which every round but an automatic one asks; a quote covers only these."""
         return 1 if params.automatic else params.rounds
 
-    def yields(self, params: EvolutionParams) -> dict[str, Any]:
+    def output_schema(self, params: EvolutionParams) -> dict[str, Any]:
         line = {
             **{name: {"type": "string"} for name in ("node", "parent", "digest", "label")},
             **{name: {"type": "boolean"} for name in ("picked", "offered")},

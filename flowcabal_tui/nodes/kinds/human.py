@@ -31,7 +31,7 @@ class Human(NodeKind):
     def blocks(self, params: HumanParams) -> tuple[Block, ...]:
         return (TextBlock(text=params.question), *params.proposal, *(TextBlock(text=each) for each in params.choices))
 
-    def yields(self, params: HumanParams) -> dict[str, Any]:
+    def output_schema(self, params: HumanParams) -> dict[str, Any]:
         return {"type": "object", "properties": {"text": {"type": "string"}}}
 
     async def run(self, context: NodeContext, params: HumanParams) -> Attempt:

@@ -86,7 +86,7 @@ class ItemKind(NodeKind):
     def bound(self, params: Any) -> Any:
         return {"source": params.source}
 
-    def yields(self, params: Any) -> Schema:
+    def output_schema(self, params: Any) -> Schema:
         return ITEMS
 
     def flaw(self, params: Any) -> Finding | None:

@@ -94,7 +94,7 @@ class Loop(NodeKind):
         """True only if no round depends on the one before."""
         return params.mode == "for_each" and params.accumulator is None
 
-    def yields(self, params: LoopParams) -> Schema:
+    def output_schema(self, params: LoopParams) -> Schema:
         taken = loop_exports.schema_of(params.exports)
         turn = {"index": {"type": "integer"}, "item": {}, "exit_result": {}}
         return {

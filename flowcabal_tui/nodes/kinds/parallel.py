@@ -43,7 +43,7 @@ class Parallel(NodeKind):
     def unrolls(self, params: ParallelParams) -> bool:
         return True
 
-    def yields(self, params: ParallelParams) -> Schema:
+    def output_schema(self, params: ParallelParams) -> Schema:
         return {
             "type": "object",
             "properties": {name: {} for name in params.branches},

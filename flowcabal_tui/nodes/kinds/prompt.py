@@ -31,7 +31,7 @@ class Prompt(NodeKind):
     def blocks(self, params: PromptParams) -> tuple[Block, ...]:
         return (*params.system, *params.prompt)
 
-    def yields(self, params: PromptParams) -> dict[str, Any]:
+    def output_schema(self, params: PromptParams) -> dict[str, Any]:
         return {"type": "object", "properties": {"text": {"type": "string"}}}
 
     def fingerprint(self, context: NodeContext, params: PromptParams) -> Any:

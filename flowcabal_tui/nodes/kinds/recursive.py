@@ -104,7 +104,7 @@ class Recursive(NodeKind):
     def names(self, params: RecursiveParams) -> frozenset[str]:
         return NAMES
 
-    def yields(self, params: RecursiveParams) -> dict[str, Any]:
+    def output_schema(self, params: RecursiveParams) -> dict[str, Any]:
         texts = {"type": "array", "items": {"type": "string"}}
         turn = {
             **{name: {"type": "string"} for name in ("critique", "draft", "revision")},

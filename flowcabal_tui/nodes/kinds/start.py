@@ -21,7 +21,7 @@ class Start(NodeKind):
     name: ClassVar[str] = "start"
     params: ClassVar[type[StartParams]] = StartParams
 
-    def yields(self, params: StartParams) -> Schema:
+    def output_schema(self, params: StartParams) -> Schema:
         return {"type": "object"}
 
     async def run(self, context: NodeContext, params: StartParams) -> Produced:

@@ -33,7 +33,7 @@ class StateRead(NodeKind):
     def bound(self, params: StateReadParams) -> Any:
         return {"source": params.source}
 
-    def yields(self, params: StateReadParams) -> Schema:
+    def output_schema(self, params: StateReadParams) -> Schema:
         return ITEMS
 
     def fingerprint(self, context: NodeContext, params: StateReadParams) -> Any:

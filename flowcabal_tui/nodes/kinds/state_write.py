@@ -47,7 +47,7 @@ class StateWrite(NodeKind):
     def bound(self, params: StateWriteParams) -> Any:
         return {"source": params.source, "updates": params.updates}
 
-    def yields(self, params: StateWriteParams) -> Schema:
+    def output_schema(self, params: StateWriteParams) -> Schema:
         return {"type": "object", "properties": {**ITEMS["properties"], "written": {"type": "object"}}}
 
     def check(self, params: StateWriteParams, node: Node) -> tuple[Finding, ...]:

@@ -38,7 +38,7 @@ class Subflow(NodeKind):
             **({"depth": {FROM: paths.shown(("input", depth))}, "bottom": params.bottom} if depth else {}),
         }
 
-    def yields(self, params: SubflowParams) -> Schema | None:
+    def output_schema(self, params: SubflowParams) -> Schema | None:
         if not params.outputs or params.depth is not None:
             return None
         return {"type": "object", "properties": {name: {} for name in params.outputs}}

@@ -24,8 +24,8 @@ from flowcabal_tui.domain.schemas import (
 )
 from flowcabal_tui.domain.workflow import Finding
 from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.validation.output_schemas import item_schema, schema_at
 from flowcabal_tui.nodes.validation.scope import CheckedNode, GraphScope
-from flowcabal_tui.nodes.validation.yields import item_schema, schema_at
 
 _NUMERIC: Final = ("sum", "avg", "min", "max")
 _NUMBERS: Final = frozenset(("number", "integer"))

@@ -54,7 +54,7 @@ class CheckedNode:
         if self.action is not None and self.action.output_schema and params.output is None:
             params = params.model_copy(update={"output": self.action.output_schema})
         try:
-            return self.kind.yields(params)
+            return self.kind.output_schema(params)
         except Exception:  # the edge: a kind of a plug-in, or a schema in the document that is none
             return None
 

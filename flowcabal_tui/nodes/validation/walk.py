@@ -22,10 +22,10 @@ from flowcabal_tui.nodes.validation.bindings import check_bound
 from flowcabal_tui.nodes.validation.branches import check_branches
 from flowcabal_tui.nodes.validation.calls import Library, check_library
 from flowcabal_tui.nodes.validation.graph import check_circles, check_edges, check_ids, order_of
+from flowcabal_tui.nodes.validation.output_schemas import loop_roots, scope_of
 from flowcabal_tui.nodes.validation.params import check_prompts, read_node
 from flowcabal_tui.nodes.validation.scope import RUN_ROOTS, ActionShape, CheckedNode, GraphScope
 from flowcabal_tui.nodes.validation.state import check_state
-from flowcabal_tui.nodes.validation.yields import loop_roots, scope_of
 
 MAX_FINDINGS: Final = 1000
 MAX_WARNINGS: Final = 400

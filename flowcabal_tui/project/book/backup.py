@@ -35,8 +35,8 @@ from flowcabal_tui.settings.file_modes import file_modes
 from flowcabal_tui.settings.paths import MANUSCRIPT, PROJECT_FILE, PROJECT_STATE
 from flowcabal_tui.settings.project_file import load_project
 from flowcabal_tui.store import Store
+from flowcabal_tui.store.maintenance.maintenance import require_whole
 from flowcabal_tui.store.store import DATABASE
-from flowcabal_tui.store.upkeep.upkeep import require_whole
 from flowcabal_tui.system.files import Folder, Modes
 
 FORM: Final = "flowcabal-backup/1"
@@ -109,7 +109,7 @@ async def back_up(
     except OSError as error:
         raise _no_room(target, error) from error
     try:
-        await store.upkeep.copy_to(workplace / DATABASE)
+        await store.maintenance.copy_to(workplace / DATABASE)
         if pack_knowledge is not None and not await pack_knowledge(workplace / KNOWLEDGE):
             (workplace / KNOWLEDGE).unlink(missing_ok=True)
         return await asyncio.to_thread(_write, folder, workplace, target, made)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from flowcabal_tui.domain.comments import CommentWish
+from flowcabal_tui.domain.comments import CommentFilter
 from flowcabal_tui.domain.errors import UnknownName
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import BookDetails, ImportedChapter
@@ -46,7 +46,7 @@ async def export_book(
         ImportedChapter(chapter.title, await store.book.text(chapter.id), chapter.volume, chapter.position)
         for chapter in there
     ]
-    noted = [each for each in await store.comments.all() if comments and CommentWish().fits(each)]
+    noted = [each for each in await store.comments.all() if comments and CommentFilter().fits(each)]
     notes = {
         row: tuple(each for each in noted if each.chapter == chapter.id) for row, chapter in enumerate(there) if noted
     }

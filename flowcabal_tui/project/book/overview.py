@@ -8,7 +8,7 @@ from datetime import datetime
 
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.memory import BackgroundTask
-from flowcabal_tui.domain.overview import ChapterStanding, Goals, Overview
+from flowcabal_tui.domain.overview import ChapterStatus, Goals, Overview
 from flowcabal_tui.domain.writing_days import WritingLog, day_of, start_of, writing_days
 from flowcabal_tui.project.book.outside_edits import OutsideEdits
 from flowcabal_tui.settings.project_file import ProjectSettings
@@ -39,7 +39,7 @@ class OverviewReader:
         unsaved = {draft.chapter for draft in await self._store.drafts.all()}
         return Overview(
             tuple(
-                ChapterStanding(
+                ChapterStatus(
                     chapter,
                     self._outside.of(chapter.id) is not None,
                     sum(task.state in ("waiting", "running", "stale") for task in tasks[chapter.id]),

@@ -10,7 +10,7 @@ from flowcabal_tui.agents.conversation.changing import MAKER
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.conversation import Permission
 from flowcabal_tui.domain.errors import RunError
-from flowcabal_tui.domain.findings import FindingWish
+from flowcabal_tui.domain.findings import FindingFilter
 from flowcabal_tui.domain.ids import ChapterId, RunId
 from flowcabal_tui.domain.proposals import Difference, Origin, Proposal, ProposalId, Reason, WorkflowEdit
 from flowcabal_tui.domain.text import clean_line, digest_of
@@ -87,7 +87,7 @@ class ProjectChanges:
         missing = (await self._parts.findings.report()).not_checked
         if why := next((missed.detail for checked, missed in missing if checked == chapter), ""):
             raise RunError(_("The chapter was not checked to its end."), why)
-        page = await self._parts.findings.page(FindingWish(chapters=(chapter,), folded=True), 0, _MOST_FINDINGS)
+        page = await self._parts.findings.page(FindingFilter(chapters=(chapter,), folded=True), 0, _MOST_FINDINGS)
         return tuple(row.proposal.id for row in page.rows)
 
 

@@ -27,8 +27,8 @@ from flowcabal_tui.protocol.memory import Purge, PurgeFinished, TextPurged
 from flowcabal_tui.settings.paths import PROJECT_STATE
 from flowcabal_tui.settings.project_file import ProjectTable
 from flowcabal_tui.store import Store
-from flowcabal_tui.store.upkeep.purge import Purged, window_size, windows
-from flowcabal_tui.store.upkeep.purge_left import PurgeLeft
+from flowcabal_tui.store.maintenance.purge import Purged, window_size, windows
+from flowcabal_tui.store.maintenance.purge_left import PurgeLeft
 
 log = logging.getLogger(__name__)
 RETRY_SECONDS: Final = 2.0
@@ -78,13 +78,13 @@ class Purging:
         before = await self._store.book.chapters()
         async with self._tools.background.standing():
             if command.build is not None:
-                purged = await self._store.upkeep.purge_build(command.build)
+                purged = await self._store.maintenance.purge_build(command.build)
             elif command.output is not None:
-                purged = await self._store.upkeep.purge_output(command.output, following(AFTER_FORGET))
+                purged = await self._store.maintenance.purge_output(command.output, following(AFTER_FORGET))
                 self._tools.emit(OutputDeleted(command.output))
             else:
                 assert command.chapter is not None
-                purged = await self._store.upkeep.purge_chapter(command.chapter, _after_purge)
+                purged = await self._store.maintenance.purge_chapter(command.chapter, _after_purge)
                 await self._tools.mirror.remove(command.chapter)
             left = await self._forgotten_in_log(purged)
             pending = await self.finish()
@@ -122,7 +122,7 @@ class Purging:
     async def finish(self) -> list[str]:
         """Does the remaining steps of all purges as far as possible; returns the reasons for those that are left."""
         async with self._one_at_a_time:
-            left, pending = await self._store.upkeep.purge_left(), []
+            left, pending = await self._store.maintenance.purge_left(), []
             if "files" in left.steps:
                 pending += await self._files(left)
             if "knowledge" in left.steps:
@@ -137,7 +137,7 @@ class Purging:
         except OSError as error:
             words = _("a file of the manuscript folder could not be deleted: {reason}")
             return [words.format(reason=os_reason(error))]
-        await self._store.upkeep.purge_step_done("files")
+        await self._store.maintenance.purge_step_done("files")
         return []
 
     async def _knowledge(self) -> list[str]:
@@ -147,7 +147,7 @@ class Purging:
         except OSError as error:
             words = _("the knowledge server's folder could not be emptied: {reason}")
             return [words.format(reason=os_reason(error))]
-        await self._store.upkeep.purge_step_done("knowledge")
+        await self._store.maintenance.purge_step_done("knowledge")
         return []
 
     async def _wiped(self) -> str:
@@ -170,7 +170,7 @@ class Purging:
         """Rewrites the database; returns the reason if it still contains deleted text, otherwise ""."""
         for _number in range(_TRIES):
             try:
-                if await self._store.upkeep.compact():
+                if await self._store.maintenance.compact():
                     return ""
             except FlowCabalError as error:
                 return error.title
@@ -203,7 +203,7 @@ class Purging:
 
     async def _finished(self) -> bool:
         """Tries the remaining steps; suspends background work only for those that it could undo."""
-        left = (await self._store.upkeep.purge_left()).steps
+        left = (await self._store.maintenance.purge_left()).steps
         if not left:
             return True
         undone = "files" in left or ("knowledge" in left and not self._tools.knowledge.is_elsewhere)

@@ -80,7 +80,7 @@ class Rebuilder:
         ]
         return RebuildPlan(
             len(written) if what in ("index", "all") else 0,
-            await self._store.upkeep.damaged() if what in ("summaries", "profiles", "all") else (),
+            await self._store.maintenance.damaged() if what in ("summaries", "profiles", "all") else (),
             stale,
             tuple((kind, kinds.count(kind)) for kind in STEPS[what] if kind in kinds),
         )
@@ -93,7 +93,7 @@ class Rebuilder:
         if what in ("index", "all"):
             await self._index()
         if what in ("summaries", "profiles", "all"):
-            await self._store.upkeep.forget_damaged()
+            await self._store.maintenance.forget_damaged()
             await self._add_missing()
         if what in ("knowledge", "all"):
             await self._empty_knowledge(uris if what == "knowledge" else ())
@@ -118,7 +118,7 @@ class Rebuilder:
             )
             indexes.append(ChapterIndex(chapter.id, chapter.version, passages, mentions))
             self._tools.emit(RebuildProgress(len(indexes), len(chapters)))
-        wrong = await self._store.upkeep.restore_index(indexes)
+        wrong = await self._store.maintenance.restore_index(indexes)
         self._tools.emit(RebuildProgress(len(chapters), len(chapters), wrong))
 
     async def _add_missing(self) -> None:
@@ -140,7 +140,7 @@ class Rebuilder:
     async def tidy(self) -> None:
         """Deletes rows that no run reads any more; called when the project is opened."""
         try:
-            await self._store.upkeep.sweep()
+            await self._store.maintenance.sweep()
         except FlowCabalError as error:
             self._tools.emit(Status("error", error.title))
 

@@ -28,7 +28,7 @@ from flowcabal_tui.domain.ids import Digest, NodeId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.run import AngleCheck, Decision, DecisionKind
 from flowcabal_tui.domain.text import clean, digest
-from flowcabal_tui.domain.versions import StandingOutput
+from flowcabal_tui.domain.versions import CurrentOutput
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.runs.candidate_sources import CandidateSources, Source, Sources, checks_by_candidate
 from flowcabal_tui.project.runs.manager import RunManager
@@ -39,7 +39,7 @@ from flowcabal_tui.protocol.comparisons import ComparisonChanged, DecideComparis
 from flowcabal_tui.store import Store
 from flowcabal_tui.store.file.connection import Work
 from flowcabal_tui.store.runs.comparisons import StoredPart
-from flowcabal_tui.store.runs.standings import Mark, StandingChange, forgetting_outcomes
+from flowcabal_tui.store.runs.current_outputs import Mark, OutputChange, forgetting_outcomes
 
 
 class Comparisons:
@@ -193,7 +193,7 @@ class Comparisons:
             )
             await self._manager.decide(target.question, answer, word)
         elif verdict.kind == "none":
-            await self._store.standings.write(target.workflow, {}, word)
+            await self._store.current_outputs.write(target.workflow, {}, word)
         elif sources.question is not None:
             await self._write_again(sources, text, word)
         elif verdict.kind == "composed":
@@ -229,10 +229,10 @@ class Comparisons:
                 _("Compare the candidates of the last round, or run the step again."),
             )
 
-    async def _standing(self, target: ComparisonTarget) -> StandingOutput | None:
-        return (await self._store.standings.all(target.workflow, target.chapter)).get(target.node)
+    async def _standing(self, target: ComparisonTarget) -> CurrentOutput | None:
+        return (await self._store.current_outputs.all(target.workflow, target.chapter)).get(target.node)
 
-    async def _text_digest(self, output: StandingOutput) -> Digest:
+    async def _text_digest(self, output: CurrentOutput) -> Digest:
         """The digest of what a person reads in an output."""
         if output.form == "text":
             return output.digest
@@ -256,7 +256,7 @@ class Comparisons:
             own: tuple[Mark, ...] = ()
             if not row.before and standing is not None:
                 own = ((target.node, target.node, "output"),)
-            await self._store.standings.write(target.workflow, {target.chapter: StandingChange(marks=own)}, *parts)
+            await self._store.current_outputs.write(target.workflow, {target.chapter: OutputChange(marks=own)}, *parts)
         self._emit(ComparisonChanged(identity))
 
     async def _forgetting_answer(self, target: ComparisonTarget) -> Work:

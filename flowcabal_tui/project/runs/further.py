@@ -80,7 +80,7 @@ class FurtherCandidates:
         node = next((each for each in workflow.nodes if each.id == target.node), None)
         if node is None or not isinstance(kind_and_params(node)[1], PromptParams):
             raise _no_further(target.node)
-        known = (await self._store.standings.all(name, target.chapter)).get(target.node)
+        known = (await self._store.current_outputs.all(name, target.chapter)).get(target.node)
         if known is not None and known.frozen:
             raise RunError(
                 _("{node} is frozen: a run takes its output and writes nothing.").format(node=target.node),

@@ -15,7 +15,7 @@ from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId, QuestionId, 
 from flowcabal_tui.domain.journal import RunEvent
 from flowcabal_tui.domain.overview import LENGTH
 from flowcabal_tui.domain.prompt_text import chapter_values
-from flowcabal_tui.domain.run import Decision, RunRequest, RunSummary, RunWish, SpendLimit
+from flowcabal_tui.domain.run import Decision, RunFilter, RunRequest, RunSummary, SpendLimit
 from flowcabal_tui.domain.state import DualState
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Workflow
@@ -86,7 +86,7 @@ class RunManager:
         """True when no run is being executed, waiting ones included."""
         return not self._runs
 
-    async def summaries(self, limit: int, wish: RunWish) -> tuple[RunSummary, ...]:
+    async def summaries(self, limit: int, wish: RunFilter) -> tuple[RunSummary, ...]:
         """The matching runs, newest first; one that is held in step mode is paused."""
         found = await self._store.runs.summaries(limit, wish)
         return tuple(
@@ -185,7 +185,7 @@ class RunManager:
             generation,
             values,
             replace(services, emit=self._pass_on) if spend else services,
-            pins=await self._store.standings.frozen(workflow.id, request.chapter),
+            pins=await self._store.current_outputs.frozen(workflow.id, request.chapter),
             durations=await self._store.versions.durations(workflow.id) if spend else {},
             state=await self._state(),
         )

@@ -41,7 +41,7 @@ class Quotes:
 
     async def quote(self, scope: RunScope) -> Quote:
         """The quote of a run."""
-        stale = await self._store.standings.stale(scope.workflow.id, scope.request.chapter)
+        stale = await self._store.current_outputs.stale(scope.workflow.id, scope.request.chapter)
         basis = await self._basis(scope.request)
         quote = await quoting.quote(scope, basis, stale)
         if small := self._models.small_window():

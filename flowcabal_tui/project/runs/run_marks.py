@@ -11,14 +11,14 @@ from typing import Final
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.items import Output
-from flowcabal_tui.domain.versions import StandingOutput
+from flowcabal_tui.domain.versions import CurrentOutput
 from flowcabal_tui.nodes.marks import stale_after_run, stays_as_edited
 from flowcabal_tui.nodes.plan import Plan
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.workflows import MarksChanged
 from flowcabal_tui.runner.scope import RunScope
 from flowcabal_tui.store import Store
-from flowcabal_tui.store.runs.standings import Mark, StandingChange
+from flowcabal_tui.store.runs.current_outputs import Mark, OutputChange
 
 log = logging.getLogger(__name__)
 PAUSE_SECONDS: Final = 0.2
@@ -71,11 +71,11 @@ class RunMarks:
         if not fresh:
             return
         name, chapter = self._scope.workflow.id, self._scope.request.chapter
-        known = await self._store.standings.all(name, chapter)
-        stale = await self._store.standings.stale(name, chapter)
+        known = await self._store.current_outputs.all(name, chapter)
+        stale = await self._store.current_outputs.stale(name, chapter)
         change = self._change(fresh, outputs, known, stale)
         if change:
-            await self._store.standings.write(name, {chapter: change})
+            await self._store.current_outputs.write(name, {chapter: change})
         self._noted.update(fresh)  # last: what could not be written is noted with the next
         if not change:
             return
@@ -86,10 +86,10 @@ class RunMarks:
         self,
         nodes: Sequence[NodeId],
         outputs: Mapping[NodeId, Output],
-        known: dict[NodeId, StandingOutput],
+        known: dict[NodeId, CurrentOutput],
         stale: Collection[NodeId],
-    ) -> StandingChange:
-        put: list[StandingOutput] = []
+    ) -> OutputChange:
+        put: list[CurrentOutput] = []
         marks: list[Mark] = []
         at = self._scope.services.now()
         for node in nodes:
@@ -103,8 +103,8 @@ class RunMarks:
                 continue
             stays = node in self._scope.edited and stays_as_edited(self._graph, node)
             run = RunId(self._scope.id)
-            put.append(StandingOutput(node, output.digest, output.form, at, frozen=stays, run=run, made=made))
+            put.append(CurrentOutput(node, output.digest, output.form, at, frozen=stays, run=run, made=made))
             if before is not None:
                 behind = stale_after_run(self._graph, node, has_output=known.__contains__)
                 marks += [(each, node, "output") for each in behind if each not in outputs]
-        return StandingChange(tuple(put), tuple(node for node in nodes if node in stale), tuple(marks))
+        return OutputChange(tuple(put), tuple(node for node in nodes if node in stale), tuple(marks))

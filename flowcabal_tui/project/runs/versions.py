@@ -14,7 +14,7 @@ from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import StoredResult
 from flowcabal_tui.domain.run import RunRequest, made_of
 from flowcabal_tui.domain.text import clean, digest_of
-from flowcabal_tui.domain.versions import NodeStanding, NodeVersion, StandingOutput
+from flowcabal_tui.domain.versions import CurrentOutput, NodeStatus, NodeVersion
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.marks import stale_after_edit, stale_after_run, stays_as_edited, todo
@@ -35,7 +35,7 @@ from flowcabal_tui.protocol.workflows import (
 from flowcabal_tui.runner.scope import RunScope
 from flowcabal_tui.store import Store
 from flowcabal_tui.store.file.connection import Work
-from flowcabal_tui.store.runs.standings import Mark, StandingChange, forgetting_outcomes
+from flowcabal_tui.store.runs.current_outputs import Mark, OutputChange, forgetting_outcomes
 
 
 def name_of(workflow: str) -> str:
@@ -71,7 +71,7 @@ class OutputVersions:
         """All versions, newest first."""
         name = name_of(workflow)
         versions = await self._store.versions.of(name, chapter, node)
-        known = (await self._store.standings.all(name, chapter)).get(node)
+        known = (await self._store.current_outputs.all(name, chapter)).get(node)
         standing = known.digest if known else next((one.digest for one in reversed(versions) if one.stood), None)
         return tuple(
             replace(version, current=True, chosen=bool(known and known.chosen), frozen=bool(known and known.frozen))
@@ -80,22 +80,22 @@ class OutputVersions:
             for version in reversed(versions)
         )
 
-    async def standing(self, workflow: str, chapter: ChapterId | None) -> tuple[NodeStanding, ...]:
+    async def standing(self, workflow: str, chapter: ChapterId | None) -> tuple[NodeStatus, ...]:
         """Every node of the document in order, then frozen or chosen nodes inside them."""
         document = await self._store.workflows.get(workflow)
-        known = await self._store.standings.all(document.id, chapter)
-        stale = await self._store.standings.stale(document.id, chapter)
+        known = await self._store.current_outputs.all(document.id, chapter)
+        stale = await self._store.current_outputs.stale(document.id, chapter)
         nodes = [node.id for node in document.nodes]
         inside = [node for node in known if "/" in node]
-        return tuple(NodeStanding(node, known.get(node), stale.get(node)) for node in (*nodes, *inside))
+        return tuple(NodeStatus(node, known.get(node), stale.get(node)) for node in (*nodes, *inside))
 
     async def todo(
         self, workflow: str, chapter: ChapterId | None, targets: Sequence[NodeId]
     ) -> tuple[tuple[NodeId, ...], ...]:
         """Level by level the nodes without an output or with one out of date; with targets, those that these need."""
         document = await self._store.workflows.get(workflow)
-        known = await self._store.standings.all(document.id, chapter)
-        stale = await self._store.standings.stale(document.id, chapter)
+        known = await self._store.current_outputs.all(document.id, chapter)
+        stale = await self._store.current_outputs.stale(document.id, chapter)
         fresh = {node for node, output in known.items() if output.frozen or node not in stale}
         graph = self._graphs.of(document)
         wanted = targets or [node for node in graph.steps if node not in fresh]
@@ -138,18 +138,18 @@ class OutputVersions:
         ]
         if not changed:
             return
-        changes: dict[ChapterId | None, StandingChange] = {}
-        for chapter in await self._store.standings.chapters(after.id):
-            known = await self._store.standings.all(after.id, chapter)
-            changes[chapter] = StandingChange(
+        changes: dict[ChapterId | None, OutputChange] = {}
+        for chapter in await self._store.current_outputs.chapters(after.id):
+            known = await self._store.current_outputs.all(after.id, chapter)
+            changes[chapter] = OutputChange(
                 marks=tuple(
                     (each, node, "edited")
                     for node in changed
                     for each in stale_after_edit(new, node, has_output=known.__contains__)
                 )
             )
-        await self._store.standings.write(after.id, changes)
-        await self._store.standings.as_made(after.id, {node: new.steps[node].digest for node in changed})
+        await self._store.current_outputs.write(after.id, changes)
+        await self._store.current_outputs.as_made(after.id, {node: new.steps[node].digest for node in changed})
         self._emit(MarksChanged(after.id, None, tuple(changed)))
 
     async def freeze_block(self, command: FreezeBlock) -> str:
@@ -204,7 +204,7 @@ class OutputVersions:
     ) -> None:
         """`base`: in whose place `text` is written by hand; None: the version is there."""
         node, graph = version.node, self._graphs.of(document)
-        known = await self._store.standings.all(document.id, chapter)
+        known = await self._store.current_outputs.all(document.id, chapter)
         before = known.get(node)
         keeps = before.frozen if frozen is None and before else bool(frozen)
         keys = await self._store.versions.keys(document.id, chapter, node, version.digest)
@@ -213,7 +213,7 @@ class OutputVersions:
         now = await self._keys_now(document, chapter, node) if "/" not in node else frozenset()
         if not keys and version.author == "human" and not version.run:
             keys = now
-        stands = StandingOutput(
+        stands = CurrentOutput(
             node,
             version.digest,
             version.form,
@@ -225,7 +225,7 @@ class OutputVersions:
         )
         change = self._change(graph, known, stands, fits="/" in node or keeps or bool(keys & now))
         parts = (*self._remembering(version, text, keys), await self._opening_containers(document.id, chapter, node))
-        await self._store.standings.write(document.id, {chapter: change}, *beside, *parts)
+        await self._store.current_outputs.write(document.id, {chapter: change}, *beside, *parts)
         self._emit(MarksChanged(document.id, chapter, (node,)))
 
     async def edit(self, command: EditOutput) -> str:
@@ -254,7 +254,7 @@ class OutputVersions:
         """
         document = await self._store.workflows.get(name_of(workflow))
         if base is None:
-            known = (await self._store.standings.all(document.id, chapter)).get(node)
+            known = (await self._store.current_outputs.all(document.id, chapter)).get(node)
             base = known.digest if known else Digest("")
         by_hand = NodeVersion(0, node, self._now(), RunId(""), digest=output.digest, form=output.form, author="human")
         versions = await self.of(document.id, node, chapter)
@@ -267,21 +267,21 @@ class OutputVersions:
         """Freezes a node. Raises RunError when there is no such output."""
         name = name_of(command.workflow)
         version = await self._version(name, command.chapter, command.node, command.digest)
-        known = (await self._store.standings.all(name, command.chapter)).get(command.node)
+        known = (await self._store.current_outputs.all(name, command.chapter)).get(command.node)
         chosen = known.chosen if known and known.digest == version.digest else bool(command.digest)
         await self.select(name, command.node, command.chapter, version.digest, frozen=True, chosen=chosen)
 
     async def unfreeze(self, command: UnfreezeNode) -> None:
         """Unfreezes a node. Raises RunError when the node is not frozen."""
         name = name_of(command.workflow)
-        known = (await self._store.standings.all(name, command.chapter)).get(command.node)
+        known = (await self._store.current_outputs.all(name, command.chapter)).get(command.node)
         if known is None or not known.frozen:
             raise RunError(_("{node} is not frozen.").format(node=command.node), _("Nothing was changed."))
         await self.select(name, command.node, command.chapter, known.digest, frozen=False, chosen=known.chosen)
 
     def _change(
-        self, graph: Plan, known: dict[NodeId, StandingOutput], stands: StandingOutput, *, fits: bool
-    ) -> StandingChange:
+        self, graph: Plan, known: dict[NodeId, CurrentOutput], stands: CurrentOutput, *, fits: bool
+    ) -> OutputChange:
         """What one node's new output changes; `fits`: it answers the inputs of this moment."""
         top = NodeId(stands.node.split("/")[0])
         before = known.get(stands.node)
@@ -294,7 +294,7 @@ class OutputVersions:
         ]
         if not fits or top != stands.node:
             marks.append((top, top, "output"))
-        return StandingChange(put=(stands,), fresh=(stands.node,), marks=tuple(marks))
+        return OutputChange(put=(stands,), fresh=(stands.node,), marks=tuple(marks))
 
     def _remembering(self, version: NodeVersion, text: str, keys: Collection[Digest]) -> list[Work]:
         written, parts = version.author == "human", []

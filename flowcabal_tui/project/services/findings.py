@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from flowcabal_tui.domain.errors import UnknownName
-from flowcabal_tui.domain.findings import CheckReport, FindingPage, FindingWish
+from flowcabal_tui.domain.findings import CheckReport, FindingFilter, FindingPage
 from flowcabal_tui.domain.proposals import Proposal, ProposalId
 from flowcabal_tui.domain.run import Quote, RuleName
 from flowcabal_tui.domain.text import clean_line
@@ -23,7 +23,7 @@ class FindingService:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
 
-    async def findings(self, wish: FindingWish, offset: int = 0, limit: int = 100) -> FindingPage:
+    async def findings(self, wish: FindingFilter, offset: int = 0, limit: int = 100) -> FindingPage:
         """A page of findings from `offset` on, in story order, certain ones of a chapter first; notes of readers
         precede them.
         """

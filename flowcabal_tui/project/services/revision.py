@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from flowcabal_tui.domain.comments import Comment, CommentWish
+from flowcabal_tui.domain.comments import Comment, CommentFilter
 from flowcabal_tui.domain.errors import Gone, RunError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proposed_rewrite import ProposedRewrite, RewriteId
@@ -35,7 +35,7 @@ class RevisionService:
     def __init__(self, parts: Parts) -> None:
         self._parts, self._store = parts, parts.store
 
-    async def comments(self, wish: CommentWish) -> tuple[Comment, ...]:
+    async def comments(self, wish: CommentFilter) -> tuple[Comment, ...]:
         """The comments that match the filter, in story order."""
         return tuple(each for each in await self._store.comments.all() if wish.fits(each))
 
@@ -108,7 +108,7 @@ class RevisionService:
         if wanted is None:
             raise Gone(of)
         chapters = {each.id: str(each.digest) for each in await self._store.book.chapters() if each.digest}
-        comments = Counter((each.chapter, each.kind) for each in await self.comments(CommentWish()))
+        comments = Counter((each.chapter, each.kind) for each in await self.comments(CommentFilter()))
         found = await self._store.findings.waiting()
         return progress(wanted, chapters, found, comments, await self._store.revision.ticks())
 

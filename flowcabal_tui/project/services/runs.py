@@ -5,7 +5,7 @@ from __future__ import annotations
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.memory import Totals
-from flowcabal_tui.domain.run import ANY_RUN, Question, Quote, RunRequest, RunSummary, RunWish
+from flowcabal_tui.domain.run import ANY_RUN, Question, Quote, RunFilter, RunRequest, RunSummary
 from flowcabal_tui.domain.run_details import RunDetails
 from flowcabal_tui.domain.versions import VersionTrace
 from flowcabal_tui.domain.workflow import Workflow
@@ -22,7 +22,7 @@ class RunService:
     def __init__(self, parts: Parts) -> None:
         self._parts, self._store = parts, parts.store
 
-    async def summaries(self, limit: int = 50, wish: RunWish = ANY_RUN) -> tuple[RunSummary, ...]:
+    async def summaries(self, limit: int = 50, wish: RunFilter = ANY_RUN) -> tuple[RunSummary, ...]:
         """The matching runs, newest first."""
         return await self._parts.runs.manager.summaries(limit, wish)
 

@@ -10,7 +10,7 @@ from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.impact import BookChange, Impact
 from flowcabal_tui.domain.memory import Entity, Mention
 from flowcabal_tui.domain.name_card import NameCard
-from flowcabal_tui.domain.proposals import Proposal, ProposalId, ProposalPage, ProposalWish
+from flowcabal_tui.domain.proposals import Proposal, ProposalFilter, ProposalId, ProposalPage
 from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.domain.story import Story
 from flowcabal_tui.domain.text import clean
@@ -70,7 +70,7 @@ class StoryService:
         """The entities named in the same passages: number of passages and last chapter; most frequent first."""
         return await self._parts.story.companions(entity, before)
 
-    async def proposals(self, wish: ProposalWish, offset: int = 0, limit: int = 100) -> ProposalPage:
+    async def proposals(self, wish: ProposalFilter, offset: int = 0, limit: int = 100) -> ProposalPage:
         """A page of proposals of agents and rules from `offset` on, those of the newest reading first."""
         return await self._store.proposals.page(wish, offset, limit)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from flowcabal_tui.domain.ids import ChapterId, NodeId
-from flowcabal_tui.domain.versions import ActionRow, NodeStanding, NodeVersion, WorkflowVersion
+from flowcabal_tui.domain.versions import ActionRow, NodeStatus, NodeVersion, WorkflowVersion
 from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.project.commands import handles
 from flowcabal_tui.project.parts import Parts
@@ -59,7 +59,7 @@ class WorkflowService:
         """The texts of these versions, in this order and in readable form."""
         return await self._parts.runs.queries.texts(versions)
 
-    async def standing(self, workflow: str, chapter: ChapterId | None = None) -> tuple[NodeStanding, ...]:
+    async def standing(self, workflow: str, chapter: ChapterId | None = None) -> tuple[NodeStatus, ...]:
         """Every node of the document with its current output, whether it is frozen, and whether it is out of date."""
         return await self._parts.runs.versions.standing(workflow, chapter)
 

@@ -10,7 +10,7 @@ from typing import Final
 from flowcabal_tui.agents.checking.monitor import Monitor
 from flowcabal_tui.domain.comments import CommentId
 from flowcabal_tui.domain.errors import ModelError, ModelFault, RunError
-from flowcabal_tui.domain.findings import CheckReport, FindingPage, FindingWish, report_of
+from flowcabal_tui.domain.findings import CheckReport, FindingFilter, FindingPage, report_of
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Evidence
 from flowcabal_tui.domain.proposals import Finding, Proposal
@@ -54,7 +54,7 @@ class Findings:
         self._monitor, self._emit, self._clock = monitor, emit, clock
         self._stops = False
 
-    async def page(self, wish: FindingWish, offset: int, limit: int) -> FindingPage:
+    async def page(self, wish: FindingFilter, offset: int, limit: int) -> FindingPage:
         """The rows from `offset` on."""
         return await self._store.findings.page(wish, offset, limit)
 
@@ -156,7 +156,7 @@ class Findings:
             checks = await self._check(chapter, asked)
             failures = failures + 1 if asked and _failed(checks) else 0
         self._emit(CheckProgress(len(chapters), len(chapters)))
-        wish = FindingWish(chapters=tuple(chapter.id for chapter in chapters), folded=True)
+        wish = FindingFilter(chapters=tuple(chapter.id for chapter in chapters), folded=True)
         return (await self.page(wish, 0, 1)).total if chapters else 0
 
     async def _check(self, chapter: Chapter, monitor: Monitor | None) -> Sequence[AngleCheck]:

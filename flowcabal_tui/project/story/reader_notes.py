@@ -8,9 +8,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
-from flowcabal_tui.domain.comments import Comment, CommentId, CommentWish
+from flowcabal_tui.domain.comments import Comment, CommentFilter, CommentId
 from flowcabal_tui.domain.errors import Gone
-from flowcabal_tui.domain.findings import FindingPage, FindingRow, FindingWish
+from flowcabal_tui.domain.findings import FindingFilter, FindingPage, FindingRow
 from flowcabal_tui.domain.proposals import (
     Difference,
     Finding,
@@ -24,7 +24,7 @@ from flowcabal_tui.domain.run import Quotation
 from flowcabal_tui.store.book.comments import Comments
 from flowcabal_tui.store.rows.note_words import NoteWord
 
-Findings = Callable[[FindingWish, int, int], Awaitable[FindingPage]]
+Findings = Callable[[FindingFilter, int, int], Awaitable[FindingPage]]
 _PREFIX: Final = "note-"
 _DIGITS: Final = 18
 """Of a number that the database can hold."""
@@ -43,7 +43,7 @@ class ReaderNotes:
     def __init__(self, comments: Comments) -> None:
         self._comments = comments
 
-    async def page(self, wish: FindingWish, offset: int, limit: int, found: Findings) -> FindingPage:
+    async def page(self, wish: FindingFilter, offset: int, limit: int, found: Findings) -> FindingPage:
         """The rows from `offset` on; `found` returns the findings of checks."""
         every = await self._all(wish)
         notes = [row for row in every if not wish.states or row.proposal.state in wish.states]
@@ -59,11 +59,11 @@ class ReaderNotes:
                 return _row(comment, word).proposal
         raise Gone(note)
 
-    async def _all(self, wish: FindingWish) -> list[FindingRow]:
+    async def _all(self, wish: FindingFilter) -> list[FindingRow]:
         """The notes that fit a wish, of all states."""
         if not wish.notes or wish.checks:
             return []
-        fits = CommentWish(wish.chapters, words=wish.words, resolved=None).fits
+        fits = CommentFilter(wish.chapters, words=wish.words, resolved=None).fits
         rows = [_row(comment, word) for comment, word in await self._comments.of_readers() if fits(comment)]
         return sorted(rows, key=lambda row: row.at, reverse=True) if wish.newest else rows
 

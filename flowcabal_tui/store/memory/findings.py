@@ -15,10 +15,10 @@ from flowcabal_tui.domain.findings import (
     SHOWN,
     ChapterChecked,
     CheckRate,
+    FindingFilter,
     FindingPage,
     FindingRow,
     FindingVerdict,
-    FindingWish,
 )
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
 from flowcabal_tui.domain.proposals import Proposal, ProposalId, ProposalState
@@ -43,7 +43,7 @@ _STORY_ORDER: Final = "position IS NULL, position, rank"
 _NEWEST: Final = "at DESC, position, rank"
 
 
-def _fitting(wish: FindingWish) -> str:
+def _fitting(wish: FindingFilter) -> str:
     """SQL conditions of a wish except its states; only those that are needed, so that an index covers the query."""
     parts = (
         " AND origin ->> '$[1]' IN (SELECT value FROM json_each(:checks))" if wish.checks else "",
@@ -53,7 +53,7 @@ def _fitting(wish: FindingWish) -> str:
     return "".join(parts)
 
 
-def _listed(wish: FindingWish) -> str:
+def _listed(wish: FindingFilter) -> str:
     """Numbers of the matching rows, with their rank within their chapters."""
     return f"""WITH {_HERE}, listed AS MATERIALIZED (SELECT number, position, {"at," if wish.newest else ""}
         row_number() OVER (PARTITION BY proposal.chapter ORDER BY sure DESC, number) AS rank,
@@ -67,7 +67,7 @@ class Findings:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
 
-    async def page(self, wish: FindingWish, offset: int = 0, limit: int = 100) -> FindingPage:
+    async def page(self, wish: FindingFilter, offset: int = 0, limit: int = 100) -> FindingPage:
         """Rows in story order, the certain ones of a chapter first."""
         wanted: dict[str, Any] = {
             "states": json.dumps(wish.states),

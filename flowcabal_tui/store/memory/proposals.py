@@ -18,10 +18,10 @@ from flowcabal_tui.domain.proposals import (
     NewName,
     OutlineEdit,
     Proposal,
+    ProposalFilter,
     ProposalId,
     ProposalPage,
     ProposalState,
-    ProposalWish,
     TextEdit,
     Verdict,
 )
@@ -116,7 +116,7 @@ class Proposals:
         at = self._clock().isoformat()
         return await self._database.do(lambda connection: apply_review(connection, new, tasks, self._language, at))
 
-    async def page(self, wish: ProposalWish, offset: int = 0, limit: int = 100) -> ProposalPage:
+    async def page(self, wish: ProposalFilter, offset: int = 0, limit: int = 100) -> ProposalPage:
         """Rows of the newest reading first, in the order of their raising."""
         wanted = {
             "chapter": wish.chapter,

@@ -16,10 +16,10 @@ from flowcabal_tui.domain.run import (
     ANY_RUN,
     NodeState,
     Question,
+    RunFilter,
     RunRequest,
     RunState,
     RunSummary,
-    RunWish,
     node_state_in,
 )
 from flowcabal_tui.domain.workflow import Workflow
@@ -48,7 +48,7 @@ _LAST: Final = (
 )
 
 
-def _conditions(wish: RunWish) -> str:
+def _conditions(wish: RunFilter) -> str:
     """The WHERE clause of a query on `run`; its parameters are fields of the wish."""
     wished = {
         "chapter IS :chapter": wish.chapter != "any",
@@ -80,7 +80,7 @@ class Runs(Journal):
         super().__init__(database, clock)
         self._holder = holder
 
-    async def summaries(self, limit: int = 50, wish: RunWish = ANY_RUN) -> tuple[RunSummary, ...]:
+    async def summaries(self, limit: int = 50, wish: RunFilter = ANY_RUN) -> tuple[RunSummary, ...]:
         """The runs that match the wish, newest first; `limit` -1: all of them."""
         rows = await self._database.rows(
             f"SELECT id, workflow, chapter, at, generation FROM run WHERE {_conditions(wish)}"
@@ -112,7 +112,7 @@ class Runs(Journal):
 
     async def summary(self, run: RunId) -> RunSummary:
         """One run. Raises Gone if there is none."""
-        found = await self.summaries(1, RunWish(run=run))
+        found = await self.summaries(1, RunFilter(run=run))
         if not found:
             raise Gone(run)
         return found[0]

@@ -19,7 +19,7 @@ from textual.widgets.option_list import Option
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.domain.overview import ChapterStanding, Overview
+from flowcabal_tui.domain.overview import ChapterStatus, Overview
 from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.domain.text import word_count
 from flowcabal_tui.locale import _, mark, ngettext
@@ -202,11 +202,11 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
                 for scene in self._scenes.get(chapter.id, ()):
                     yield Option(scene_row(self._columns, scene), id=_key(chapter.id, scene))
 
-    def _volume_row(self, volume: str, standings: Sequence[ChapterStanding]) -> Option:
+    def _volume_row(self, volume: str, standings: Sequence[ChapterStatus]) -> Option:
         row = volume_row(self._columns, volume, standings, folded=volume in self._folded)
         return Option(row, id=f"volume/{standings[0].chapter.id}")
 
-    def _row(self, standing: ChapterStanding, goal: int) -> ColumnRow:
+    def _row(self, standing: ChapterStatus, goal: int) -> ColumnRow:
         return chapter_row(self._columns, standing, goal, unfolded=standing.chapter.id in self._scenes)
 
     # The cursor
@@ -320,7 +320,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
     def action_purge(self) -> None:
         """Purges the chapter; does nothing on a volume."""
         kind, _scene, chapter = self._at
-        self._then(self._controller.upkeep.purge_chapter(None if kind == "volume" else chapter))
+        self._then(self._controller.maintenance.purge_chapter(None if kind == "volume" else chapter))
 
     def action_origin(self) -> None:
         """Shows the origin of the chapter's lines."""

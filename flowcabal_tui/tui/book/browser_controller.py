@@ -14,8 +14,8 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.book import EditChapter, EditScene, MergeChapters, SplitChapter, WriteChapter
 from flowcabal_tui.tui.book.controller import BookController
 from flowcabal_tui.tui.book.kept_controller import KeptController
+from flowcabal_tui.tui.book.maintenance import MaintenanceController
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
-from flowcabal_tui.tui.book.upkeep import UpkeepController
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.prose_form import ProseScreen
 from flowcabal_tui.tui.shared.spending import agrees_to_pay, may_spend, reading_price
@@ -42,12 +42,12 @@ class BrowserController:
         workbench: Project,
         view: OpenView,
         book: BookController,
-        upkeep: UpkeepController,
+        maintenance: MaintenanceController,
         open_at: OpenAt,
         origin: Origin,
     ) -> None:
         self._screen, self.workbench, self._view, self._open_at = screen, workbench, view, open_at
-        self.book, self.upkeep, self.origin = book, upkeep, origin
+        self.book, self.maintenance, self.origin = book, maintenance, origin
         self._made: tuple[ChapterId, int, int] | None = None
         """The last change of scenes: the chapter, its version before and after."""
 
@@ -183,5 +183,5 @@ class BrowserController:
         """Shows the outputs that were kept for a chapter, or for the book."""
         from flowcabal_tui.tui.book.kept import KeptScreen
 
-        controller = KeptController(self._screen, self.workbench, self.upkeep, chapter)
+        controller = KeptController(self._screen, self.workbench, self.maintenance, chapter)
         await self._ask(KeptScreen(controller, whole=chapter is None))

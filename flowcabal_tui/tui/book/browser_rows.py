@@ -8,7 +8,7 @@ from typing import Final
 from textual.content import Content
 
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.domain.overview import ChapterStanding
+from flowcabal_tui.domain.overview import ChapterStatus
 from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.domain.text import clean, word_count
 from flowcabal_tui.locale import _, ngettext
@@ -33,7 +33,7 @@ OPENING: Final = 2_000
 """Characters of a text that are shown beside the list."""
 
 
-def chapter_row(columns: Columns, standing: ChapterStanding, goal: int, *, unfolded: bool) -> ColumnRow:
+def chapter_row(columns: Columns, standing: ChapterStatus, goal: int, *, unfolded: bool) -> ColumnRow:
     """The row of a chapter; `goal` is the target length of a chapter (0: none)."""
     chapter = standing.chapter
     parts = []
@@ -66,7 +66,7 @@ def scene_row(columns: Columns, scene: ChapterScene) -> ColumnRow:
     return columns.row("", "", Cell(f"{scene.number:>3} {words}", "secondary"), Cell(length, "secondary"))
 
 
-def volume_row(columns: Columns, volume: str, standings: Sequence[ChapterStanding], *, folded: bool) -> ColumnRow:
+def volume_row(columns: Columns, volume: str, standings: Sequence[ChapterStatus], *, folded: bool) -> ColumnRow:
     """The row of a volume; its sign shows whether its chapters are folded."""
     length = sum(standing.chapter.length for standing in standings)
     chapters = ngettext("{n} chapter", "{n} chapters", len(standings)).format(n=len(standings))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
 
-from flowcabal_tui.domain.comments import CommentWish
+from flowcabal_tui.domain.comments import CommentFilter
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.late_pattern import late
@@ -58,7 +58,7 @@ class BookExport:
         except SettingsError as error:  # the other forms need no profile
             platforms = ()
             self._screen.notify(f"{error.title} {error.advice}", severity="warning", markup=False)
-        comments = len(await self._workbench.revision.comments(CommentWish()))
+        comments = len(await self._workbench.revision.comments(CommentFilter()))
         last = (await self._workbench.drafts.draft(_LAST) or "").split("\n")
         fields = _fields(platforms, open_one, comments, last)
         info, names = self._workbench.info, frozenset(each.id for each in platforms)

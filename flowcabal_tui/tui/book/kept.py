@@ -168,7 +168,7 @@ class KeptScreen(ModalScreen[None]):
     def action_purge(self) -> None:
         """Purges the output."""
         if (kept := self._at) is not None:
-            self._then(self._controller.upkeep.purge_output(kept))
+            self._then(self._controller.maintenance.purge_output(kept))
 
 
 def _columns() -> Columns:

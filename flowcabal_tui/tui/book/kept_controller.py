@@ -12,7 +12,7 @@ from flowcabal_tui.domain.memory import Curated
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.words import KEEP_KINDS
 from flowcabal_tui.protocol.book import DeleteOutput, TagOutput
-from flowcabal_tui.tui.book.upkeep import UpkeepController
+from flowcabal_tui.tui.book.maintenance import MaintenanceController
 from flowcabal_tui.tui.shared.form import names_of
 from flowcabal_tui.tui.shared.spending import may_spend
 from flowcabal_tui.tui.shared.words import one_line
@@ -26,10 +26,10 @@ class KeptController:
     """Reads, removes, restores and purges the kept outputs of a chapter, or of the book."""
 
     def __init__(
-        self, screen: Screen[Any], workbench: Project, upkeep: UpkeepController, chapter: Chapter | None
+        self, screen: Screen[Any], workbench: Project, maintenance: MaintenanceController, chapter: Chapter | None
     ) -> None:
         """`chapter` None: only the whole book can be shown."""
-        self._screen, self.workbench, self.upkeep, self._chapter = screen, workbench, upkeep, chapter
+        self._screen, self.workbench, self.maintenance, self._chapter = screen, workbench, maintenance, chapter
 
     def title(self, whole: bool) -> str:
         """The heading of the list."""

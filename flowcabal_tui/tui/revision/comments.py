@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from flowcabal_tui.domain.comments import COMMENT_KINDS, Comment, CommentKind, CommentWish
+from flowcabal_tui.domain.comments import COMMENT_KINDS, Comment, CommentFilter, CommentKind
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.protocol.base import Command
@@ -46,10 +46,10 @@ TABS: Final = (
     ("4", "all", mark("All")),
 )
 WISHES: Final = {
-    "open": CommentWish(),
-    "resolved": CommentWish(resolved=True),
-    "lost": CommentWish(resolved=None, lost=True),
-    "all": CommentWish(resolved=None),
+    "open": CommentFilter(),
+    "resolved": CommentFilter(resolved=True),
+    "lost": CommentFilter(resolved=None, lost=True),
+    "all": CommentFilter(resolved=None),
 }
 
 
@@ -113,7 +113,7 @@ class CommentsScreen(FilteredPage):
         wish = WISHES[self._shown_state]
         chapters = (self._open_chapter,) if self._only_open and self._open_chapter else ()
         kinds: tuple[CommentKind, ...] = tuple(kind for kind in COMMENT_KINDS if kind == self._kind_shown)
-        wanted = CommentWish(chapters, kinds, self.query_one(Input).value.strip(), wish.resolved, wish.lost)
+        wanted = CommentFilter(chapters, kinds, self.query_one(Input).value.strip(), wish.resolved, wish.lost)
         found = await self.access.workbench.revision.comments(wanted)
         self._texts.clear()
         self._found = {str(each.id): each for each in found}

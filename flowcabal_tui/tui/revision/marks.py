@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
-from flowcabal_tui.domain.comments import COMMENT_KINDS, Comment, CommentWish
+from flowcabal_tui.domain.comments import COMMENT_KINDS, Comment, CommentFilter
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.moved_text import MovedText
 from flowcabal_tui.locale import _
@@ -72,7 +72,7 @@ class CommentMarks:
         chapter = self._view.chapter
         if chapter is None:
             return
-        found = await self._workbench.revision.comments(CommentWish((chapter,)))
+        found = await self._workbench.revision.comments(CommentFilter((chapter,)))
         placed = [each for each in found if each.quotation and not each.lost]
         pane = self._pane
         text = pane.text

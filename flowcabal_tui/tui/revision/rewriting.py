@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flowcabal_tui.domain.findings import FindingWish
+from flowcabal_tui.domain.findings import FindingFilter
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.proposals import ProposalId
 from flowcabal_tui.domain.proposed_rewrite import ProposedRewrite
@@ -37,7 +37,7 @@ class Rewriting:
             if not instruction or not instruction.strip():
                 return
         else:
-            wish = FindingWish(("waiting",), checks, (chapter,), folded=True)
+            wish = FindingFilter(("waiting",), checks, (chapter,), folded=True)
             rows = (await self._access.workbench.findings.findings(wish, 0, _MOST)).rows
             findings = tuple(row.proposal.id for row in rows)
             if not findings:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from textual.screen import Screen
 
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
-from flowcabal_tui.domain.run import NodeState, Quote, RunRequest, RunState, RunSummary, RunWish
+from flowcabal_tui.domain.run import NodeState, Quote, RunFilter, RunRequest, RunState, RunSummary
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.words import paid_models
@@ -80,8 +80,8 @@ class RunController:
         """Shows the newest run of the chapter, or the template as it would run."""
         await self._document.put_away()
         await self._place_chapters()
-        newest = [as_waiting(run) for run in await self._workbench.runs.summaries(1, RunWish(chapter))]
-        unended = [as_waiting(run) for run in await self._workbench.runs.summaries(-1, RunWish(unended=True))]
+        newest = [as_waiting(run) for run in await self._workbench.runs.summaries(1, RunFilter(chapter))]
+        unended = [as_waiting(run) for run in await self._workbench.runs.summaries(-1, RunFilter(unended=True))]
         self.run_states = {run.id: run.state for run in (*unended, *newest)}
         if newest:
             await self.show_run(newest[0], as_it_was=False)
@@ -182,7 +182,7 @@ class RunController:
             self._screen.notify(words, markup=False)
             return False
         known = (
-            await self._workbench.runs.summaries(1, RunWish(run=self._view.run)) if self._view.run is not None else ()
+            await self._workbench.runs.summaries(1, RunFilter(run=self._view.run)) if self._view.run is not None else ()
         )
         chapter = known[0].chapter if known else self._view.chapter
         refuse_without_chapter(self._document.workflow, chapter)
@@ -207,7 +207,7 @@ class RunController:
                 return False
         run = RunId(await self._workbench.carry_out(RunWorkflow(replace(request, limit=quote.limit))))
         self._view.following = True
-        for summary in await self._workbench.runs.summaries(1, RunWish(run=run)):
+        for summary in await self._workbench.runs.summaries(1, RunFilter(run=run)):
             self.run_states[run] = summary.state
             await self.show_run(summary)
         return True
@@ -259,7 +259,7 @@ class RunController:
             return
         await self._workbench.carry_out(ResumeRun(self._view.run, continues=True))
         self._view.following = True
-        for summary in await self._workbench.runs.summaries(1, RunWish(run=self._view.run)):
+        for summary in await self._workbench.runs.summaries(1, RunFilter(run=self._view.run)):
             await self.show_run(summary)
 
 

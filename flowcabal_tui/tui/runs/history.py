@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.run import RunSummary, RunWish
+from flowcabal_tui.domain.run import RunFilter, RunSummary
 from flowcabal_tui.tui.runs.words import run_cells
 from flowcabal_tui.tui.shared.choose import Choices
 
@@ -29,7 +29,7 @@ class RunPages:
     async def more(self) -> Choices:
         """The next page, each run with its cells; () at the end."""
         before = self._oldest.id if self._oldest is not None else None
-        page = [as_waiting(run) for run in await self._workbench.runs.summaries(PAGE, RunWish(before=before))]
+        page = [as_waiting(run) for run in await self._workbench.runs.summaries(PAGE, RunFilter(before=before))]
         self.found |= {str(run.id): run for run in page}
         self._oldest = page[-1] if page else self._oldest
         return tuple((str(run.id), run_cells(run, self._positions.get(run.chapter))) for run in page)

@@ -10,7 +10,7 @@ from textual.screen import Screen
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Author, Chapter
-from flowcabal_tui.domain.run import RunWish
+from flowcabal_tui.domain.run import RunFilter
 from flowcabal_tui.domain.workflow import CHAPTER_KEEPS, Workflow
 from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.nodes.graph import dependencies
@@ -45,7 +45,7 @@ class KeepController:
     async def keep(self, run: RunId, node: NodeId, number: int, chapter: ChapterId | None) -> str:
         """Keeps an attempt as its workflow declares. Returns a sentence on where it was stored; "" when it was not
         kept."""
-        kept_run = await self._workbench.runs.summaries(1, RunWish(run=run))
+        kept_run = await self._workbench.runs.summaries(1, RunFilter(run=run))
         target = kept_run[0].chapter if kept_run else chapter
         workflow = await self._workbench.runs.run_workflow(run)
         place = await self._chapter(target)

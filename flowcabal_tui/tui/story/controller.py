@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
 
-from flowcabal_tui.domain.findings import FindingWish
+from flowcabal_tui.domain.findings import FindingFilter
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.impact import BookChange, ChapterChanged, ChapterMoved, Rename
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.domain.proposals import Proposal, ProposalWish
+from flowcabal_tui.domain.proposals import Proposal, ProposalFilter
 from flowcabal_tui.domain.story import StoryRecord
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.book import BookChanged, OutputDeleted, OutputPersisted, OutsideEdit
@@ -147,8 +147,8 @@ class StoryController:
         attempt(self._screen, self._count_proposals(), group="proposals", exclusive=True)
 
     async def _count_proposals(self) -> None:
-        page = await self._workbench.story.proposals(ProposalWish(("waiting",)), 0, 1)
-        found = await self._workbench.findings.findings(FindingWish(notes=True), 0, 1)
+        page = await self._workbench.story.proposals(ProposalFilter(("waiting",)), 0, 1)
+        found = await self._workbench.findings.findings(FindingFilter(notes=True), 0, 1)
         status = self._screen.query_one(StatusLine)
         status.update_proposals(page.counts.get("waiting", 0))
         status.update_findings(found.counts.get("waiting", 0))

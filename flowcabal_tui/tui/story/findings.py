@@ -13,7 +13,7 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 
-from flowcabal_tui.domain.findings import CheckReport, FindingPage, FindingRow, FindingVerdict, FindingWish
+from flowcabal_tui.domain.findings import CheckReport, FindingFilter, FindingPage, FindingRow, FindingVerdict
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proposals import ProposalId
 from flowcabal_tui.locale import _, ngettext
@@ -137,7 +137,7 @@ class FindingsScreen(FilteredPage):
         chapters = (self._open_chapter,) if self._only_open and self._open_chapter else ()
         words = self.query_one(Input).value.strip()
         unfolded = self._unfolded or self._states_shown != "waiting"
-        wish = FindingWish(
+        wish = FindingFilter(
             STATES_SHOWN[self._states_shown], self._checks, chapters, words, unfolded, self._newest, True
         )
         return await self.access.workbench.findings.findings(wish, offset, limit)

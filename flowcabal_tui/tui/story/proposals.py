@@ -24,9 +24,9 @@ from flowcabal_tui.domain.proposals import (
     NewName,
     OutlineEdit,
     Proposal,
+    ProposalFilter,
     ProposalPage,
     ProposalState,
-    ProposalWish,
     Review,
     TextEdit,
     TitleEdit,
@@ -152,9 +152,9 @@ class ProposalsScreen(FilteredPage):
     async def _page(self, offset: int, limit: int = PAGE) -> ProposalPage:
         return await self.access.workbench.story.proposals(self._wish(), offset, limit)
 
-    def _wish(self) -> ProposalWish:
+    def _wish(self) -> ProposalFilter:
         words = self.query_one(Input).value.strip()
-        return ProposalWish(_STATES[self._states_shown], (), self._open_chapter if self._only_open else None, words)
+        return ProposalFilter(_STATES[self._states_shown], (), self._open_chapter if self._only_open else None, words)
 
     def _head(self, page: ProposalPage) -> Content:
         waiting, used = page.counts.get("waiting", 0), page.counts.get("applied", 0)

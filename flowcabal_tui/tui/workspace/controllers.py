@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.conversation import Chip
 from flowcabal_tui.tui.book.browser_controller import BrowserController
+from flowcabal_tui.tui.book.maintenance import MaintenanceController
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.book.proof_controller import ProofController
 from flowcabal_tui.tui.book.search_controller import SearchController
-from flowcabal_tui.tui.book.upkeep import UpkeepController
 from flowcabal_tui.tui.book.writing import WritingController
 from flowcabal_tui.tui.conversation.controller import ConversationController, OtherPages
 from flowcabal_tui.tui.decisions.controller import DecisionController
@@ -68,10 +68,10 @@ def add_controllers(
     screen.questions = DecisionController(screen, workbench, view, editor)
     screen.search = SearchController(screen, workbench, screen.navigation.open_at)
     screen.receipts = ReceiptController(screen, workbench, view, screen.document, screen.navigation.open_run)
-    screen.upkeep = UpkeepController(screen, workbench, screen.book, now)
+    screen.maintenance = MaintenanceController(screen, workbench, screen.book, now)
     screen.keeping = KeepController(screen, workbench, view)
     screen.browser = BrowserController(
-        screen, workbench, view, screen.book, screen.upkeep, screen.navigation.open_at, screen.receipts.origin
+        screen, workbench, view, screen.book, screen.maintenance, screen.navigation.open_at, screen.receipts.origin
     )
     screen.proof = ProofController(screen, workbench, screen.book, screen.navigation.open_at)
     screen.story = StoryController(screen, workbench, view, screen.navigation.open_at, now)
@@ -122,7 +122,7 @@ def _in_order(screen: WorkspaceScreen) -> tuple[object, ...]:
         screen.proof,
         screen.browser,
         screen.search,
-        screen.upkeep,
+        screen.maintenance,
         screen.navigation,
         screen.memory,
         screen.background,

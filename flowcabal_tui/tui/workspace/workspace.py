@@ -37,9 +37,9 @@ from flowcabal_tui.tui.workspace.columns import FIRST_PANE, PaneColumns
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
     from flowcabal_tui.tui.book.browser_controller import BrowserController
+    from flowcabal_tui.tui.book.maintenance import MaintenanceController
     from flowcabal_tui.tui.book.proof_controller import ProofController
     from flowcabal_tui.tui.book.search_controller import SearchController
-    from flowcabal_tui.tui.book.upkeep import UpkeepController
     from flowcabal_tui.tui.book.writing import WritingController
     from flowcabal_tui.tui.conversation.controller import ConversationController
     from flowcabal_tui.tui.decisions.controller import DecisionController
@@ -118,7 +118,7 @@ class WorkspaceScreen(Screen[None]):
     story: StoryController
     summary: SummaryKeeper
     talk: ConversationController
-    upkeep: UpkeepController
+    maintenance: MaintenanceController
     waiting: WaitController
     writing: WritingController
     """Made by `controllers.py` when the panes in view are painted."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _MEBIBYTE: Final = 2**20
 
 
-class UpkeepController:
+class MaintenanceController:
     """Undoes changes, purges and backs up, after questions."""
 
     def __init__(

@@ -26,7 +26,7 @@ _MADE: Final[Mapping[str, Schema]] = {
 
 
 @dataclass
-class Yields:
+class OutputSchemas:
     """The schemas of the nodes of one graph, computed on first use."""
 
     scope: GraphScope
@@ -99,10 +99,10 @@ def scope_of(
     place: str,
     actions: Mapping[str, ActionShape] | None,
 ) -> GraphScope:
-    """The scope of a graph whose outputs have the schemas of `Yields`."""
+    """The scope of a graph whose outputs have the schemas of `OutputSchemas`."""
     seen = NodeSchemas(own, around.schemas if around else None)
     scope = GraphScope(own, seen, roots, owner, place)
-    seen.of = Yields(scope, actions)
+    seen.of = OutputSchemas(scope, actions)
     return scope
 
 

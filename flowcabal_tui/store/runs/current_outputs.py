@@ -11,7 +11,7 @@ from typing import Final
 
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId
 from flowcabal_tui.domain.items import Output
-from flowcabal_tui.domain.versions import StaleMark, StaleReason, StandingOutput
+from flowcabal_tui.domain.versions import CurrentOutput, StaleMark, StaleReason
 from flowcabal_tui.store.file.blobs import unpack
 from flowcabal_tui.store.file.connection import Clock, Database, Row, Work
 
@@ -22,10 +22,10 @@ _PLACE: Final = "workflow=? AND chapter=?"
 
 
 @dataclass(frozen=True, slots=True)
-class StandingChange:
+class OutputChange:
     """Rows to write at once: new current outputs, nodes that are fresh, then new marks."""
 
-    put: tuple[StandingOutput, ...] = ()
+    put: tuple[CurrentOutput, ...] = ()
     fresh: tuple[NodeId, ...] = ()
     marks: tuple[Mark, ...] = ()
 
@@ -33,13 +33,13 @@ class StandingChange:
         return bool(self.put or self.fresh or self.marks)
 
 
-class Standings:
+class CurrentOutputs:
     """Current outputs by workflow (its id) and chapter."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
 
-    async def all(self, workflow: str, chapter: ChapterId | None) -> dict[NodeId, StandingOutput]:
+    async def all(self, workflow: str, chapter: ChapterId | None) -> dict[NodeId, CurrentOutput]:
         """The current outputs, by node or path."""
         rows = await self._database.rows(
             f"SELECT {_COLUMNS} FROM standing WHERE {_PLACE} ORDER BY node", (workflow, chapter or "")
@@ -73,7 +73,7 @@ class Standings:
             for node, sources in found.items()
         }
 
-    async def write(self, workflow: str, changes: Mapping[ChapterId | None, StandingChange], *beside: Work) -> None:
+    async def write(self, workflow: str, changes: Mapping[ChapterId | None, OutputChange], *beside: Work) -> None:
         """Writes the changes of each chapter in one transaction, together with the parts `beside` them."""
         at = self._clock().isoformat()
 
@@ -114,7 +114,7 @@ def forgetting_outcomes(keys: Collection[Digest]) -> Work:
     ).close()
 
 
-def _put(connection: sqlite3.Connection, place: tuple[str, str], outputs: Sequence[StandingOutput]) -> None:
+def _put(connection: sqlite3.Connection, place: tuple[str, str], outputs: Sequence[CurrentOutput]) -> None:
     connection.executemany(
         f"INSERT OR REPLACE INTO standing (workflow, chapter, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
@@ -134,6 +134,6 @@ def _freshen(connection: sqlite3.Connection, place: tuple[str, str], nodes: Iter
     )
 
 
-def _standing(row: Row) -> StandingOutput:
+def _standing(row: Row) -> CurrentOutput:
     node, digest, form, at, frozen, chosen, run, made = row
-    return StandingOutput(node, digest, form, datetime.fromisoformat(at), bool(frozen), bool(chosen), run, made)
+    return CurrentOutput(node, digest, form, datetime.fromisoformat(at), bool(frozen), bool(chosen), run, made)

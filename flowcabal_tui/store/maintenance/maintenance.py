@@ -21,11 +21,11 @@ from flowcabal_tui.store.file.blobs import unpack
 from flowcabal_tui.store.file.connection import Clock, Database, Row
 from flowcabal_tui.store.file.faults import damaged, fault
 from flowcabal_tui.store.file.schema import CAUTION, SCHEMA, require_own_schema
+from flowcabal_tui.store.maintenance.purge import Purged, purge_build, purge_chapter, purge_output
+from flowcabal_tui.store.maintenance.purge_left import DUE, PurgeLeft, PurgeStep, left_of, purge_left, put_purge_left
 from flowcabal_tui.store.memory.indexing import ChapterIndex, restore_index
 from flowcabal_tui.store.migrations import require_known, version_of
 from flowcabal_tui.store.rows.tasks import TaskMaker
-from flowcabal_tui.store.upkeep.purge import Purged, purge_build, purge_chapter, purge_output
-from flowcabal_tui.store.upkeep.purge_left import DUE, PurgeLeft, PurgeStep, left_of, purge_left, put_purge_left
 
 _ALL: Final = """SELECT uri, generation, level, method='hand', digest, body, evidence
     FROM derived LEFT JOIN blob USING (digest)"""
@@ -40,7 +40,7 @@ _SWEPT: Final = """DELETE FROM value WHERE (key>='find/' AND key<'find0' OR key>
 """A run like the last one for its chapter reads the generation of that one, so its cached data stays too."""
 
 
-class Upkeep:
+class Maintenance:
     """Rare and slow operations; each is one transaction, or changes nothing."""
 
     def __init__(self, database: Database, path: Path, clock: Clock, language: str, forget: Callable[[], None]) -> None:

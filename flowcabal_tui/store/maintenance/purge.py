@@ -24,6 +24,8 @@ from flowcabal_tui.domain.text import clean, word_count
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.book.curation import set_deleted
 from flowcabal_tui.store.file.blobs import get_text, pack_large, unpack
+from flowcabal_tui.store.maintenance.purge_left import STEPS, PurgeLeft, purge_left, put_purge_left
+from flowcabal_tui.store.maintenance.purge_turns import forget_turns_of_chapter, forget_turns_that
 from flowcabal_tui.store.memory.indexing import rewrite_words
 from flowcabal_tui.store.memory.records import forget_evidence, forget_read
 from flowcabal_tui.store.rows.comments import forget_quoted
@@ -34,8 +36,6 @@ from flowcabal_tui.store.rows.place_words import forget_place_words
 from flowcabal_tui.store.rows.proposals import forget_chapter, forget_part
 from flowcabal_tui.store.rows.tasks import TaskMaker, add_tasks
 from flowcabal_tui.store.rows.texts import arrange, chapters_now, places, scene_subject
-from flowcabal_tui.store.upkeep.purge_left import STEPS, PurgeLeft, purge_left, put_purge_left
-from flowcabal_tui.store.upkeep.purge_turns import forget_turns_of_chapter, forget_turns_that
 
 PURGED: Final = Digest("purged")
 """The source of background tasks that remove something elsewhere."""
