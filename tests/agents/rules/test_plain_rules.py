@@ -73,6 +73,26 @@ def test_quotation_marks_of_english(draft: str, odd: int) -> None:
     assert words("quote-marks", draft, book("zh")) == []
 
 
+@pytest.mark.parametrize(
+    ("draft", "odd"),
+    [
+        ("“灯灭了。”他说。", 0),
+        ("「灯灭了。」他说。", 0),
+        ("“他说‘灯灭了’。”", 0),
+        ("“灯灭了。\n\n“船也走了。”", 0),
+        ("“灯灭了。他走了。", 1),
+        ("「灯灭了。他走了。", 1),
+        ("灯灭了。”他走了。", 1),
+        ("“灯灭了。”他说，“船也走了。", 1),
+    ],
+)
+def test_quotation_marks_of_chinese_where_the_book_pairs_them(draft: str, odd: int) -> None:
+    pairs, leaves_open = "“天亮了。”她说。", "“天亮了。她说。\n\n她走了。"
+    assert len(words("quote-marks", draft, book("zh", pairs, pairs, pairs))) == odd
+    assert words("quote-marks", draft, book("zh", pairs, pairs)) == []
+    assert words("quote-marks", draft, book("zh", pairs, leaves_open, pairs, leaves_open)) == []
+
+
 def test_a_sentence_of_another_chapter() -> None:
     same = "他把那只旧怀表贴在耳边，听见里面有海的声音。也听见了从前在船上过的那许多日子。"
     first = same.index("。") + 1

@@ -1,4 +1,7 @@
-"""Quotation marks without their partner, in English text.
+"""Quotation marks without their partner.
+
+Finished Chinese novels often leave marks unpaired, so a Chinese draft is checked only in a book whose earlier chapters
+pair them.
 
 A speech may span paragraphs: each of them begins with a mark, and only the last one ends with one. Verse, a letter or a
 list inside a speech has no marks of its own, and the lines of one stanza are one paragraph.
@@ -19,7 +22,13 @@ from flowcabal_tui.locale import _
 NAME: Final[RuleName] = "quote-marks"
 _MOST: Final = 3
 _LINE: Final = re.compile(r"[^\n]+")
-_BEGINS: Final = ("“", '"', "‘“", "‘ “")
+_BEGINS: Final = ("“", '"', "‘“", "‘ “", "「")
+_MARKS: Final = re.compile('[“”"「」]')
+_CHAPTERS: Final = 20
+"""The chapters before a Chinese draft that show whether the book pairs its marks."""
+_LEAST_CHAPTERS: Final = 3
+_MOST_UNPAIRED: Final = 1
+"""Unpaired lines in those chapters."""
 _LEADS_IN: Final = ("—", ":", ",", "-")
 """The end of a line that leads in to verse or a quoted text."""
 
@@ -35,14 +44,25 @@ class _Open:
 
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """Yields a finding for a line whose marks do not pair, unless a following line continues or ends the speech."""
-    found = 0
-    for line in _unpaired(draft.text):
-        if found < _MOST:
-            found += 1
-            span = draft.around(line.start() + max(map(line[0].rfind, '“”"')))
-            said = _("A quotation mark here is unpaired in its paragraph.")
-            start, end = max(span.start, line.start()), min(span.end, line.end())
-            yield RuleFinding(NAME, "style shift", said, draft.quoted(start, end))
+    if book.language.startswith("zh") and not _pairs_marks(book):
+        return
+    for line in draft.made(unpaired)[:_MOST]:
+        *_earlier, last = _MARKS.finditer(line[0])
+        span = draft.around(line.start() + last.start())
+        said = _("A quotation mark here is unpaired in its paragraph.")
+        start, end = max(span.start, line.start()), min(span.end, line.end())
+        yield RuleFinding(NAME, "style shift", said, draft.quoted(start, end))
+
+
+def unpaired(told: NarratedText) -> tuple[re.Match[str], ...]:
+    """The lines with a speech that never ends, or that ends without a beginning."""
+    return tuple(_unpaired(told.text))
+
+
+def _pairs_marks(book: EarlierBook) -> bool:
+    """True when the last chapters have quotation marks, nearly all of them with their partner."""
+    marked = [chapter for chapter in book.chapters[-_CHAPTERS:] if _MARKS.search(chapter.text)]
+    return len(marked) >= _LEAST_CHAPTERS and sum(len(each.made(unpaired)) for each in marked) <= _MOST_UNPAIRED
 
 
 def is_paired(paragraph: str) -> bool:
@@ -56,11 +76,10 @@ def is_paired(paragraph: str) -> bool:
 
 
 def _unpaired(text: str) -> Iterator[re.Match[str]]:
-    """The lines with a speech that never ends, or that ends without a beginning."""
     lines = [match for match in _LINE.finditer(text) if match[0].strip()]
     speech: _Open | None = None
     for number, line in enumerate(lines):
-        if not any(mark in line[0] for mark in '“”"'):
+        if not _MARKS.search(line[0]):
             continue
         more = _more(line[0])
         if speech is not None:
@@ -69,7 +88,7 @@ def _unpaired(text: str) -> Iterator[re.Match[str]]:
             if not ends and not (again and _continues(text, speech, line, number)):
                 yield speech.line
             elif ends:
-                more = more + 1 if "”" in line[0] else 0
+                more = more + 1 if re.search("[”」]", line[0]) else 0
         speech = _Open(line, number, line[0].rstrip().endswith(_LEADS_IN)) if more == 1 else None
         if more not in (0, 1):
             yield line
@@ -85,12 +104,12 @@ def _continues(text: str, speech: _Open, line: re.Match[str], number: int) -> bo
 
 def _opens_first(line: str, more: int) -> bool:
     """True when the first mark in a line is an opening one."""
-    opens, closes = line.find("“"), line.find("”")
-    return more == 0 if opens < 0 and closes < 0 else opens >= 0 and not 0 <= closes < opens
+    first = re.search("[“”「」]", line)
+    return more == 0 if first is None else first[0] in "“「"
 
 
 def _more(line: str) -> int:
     """The number of opening marks minus the number of closing ones."""
-    if "“" in line or "”" in line:
-        return line.count("“") - line.count("”")
+    if marks := re.findall("[“”「」]", line):
+        return sum(1 if mark in "“「" else -1 for mark in marks)
     return line.count('"') % 2

@@ -45,7 +45,7 @@ RULES: Final = (
     Rule(name_drift.NAME, mark("A name differs by one character from a known one"), name_drift.find),
     Rule(introductions.NAME, mark("A name is used before it is introduced"), introductions.find),
     Rule(repeated.NAME, mark("A sentence is repeated from another chapter"), repeated.find),
-    Rule(quote_marks.NAME, mark("A quotation mark is unpaired"), quote_marks.find, ("en",)),
+    Rule(quote_marks.NAME, mark("A quotation mark is unpaired"), quote_marks.find),
     Rule(ages.NAME, mark("An age does not agree with an earlier one"), ages.find),
     Rule(looks.NAME, mark("An appearance differs from before"), looks.find),
     Rule(bodily_marks.NAME, mark("A scar or a mole is not where it was before"), bodily_marks.find),
@@ -66,6 +66,7 @@ READS: Final[tuple[Callable[[NarratedText], object], ...]] = (
     kinship.kinship,
     looks.appearances,
     others.others,
+    quote_marks.unpaired,
     repeated.by_words,
     sides.sides,
 )
