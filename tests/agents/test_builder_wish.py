@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 
 from flowcabal_tui.agents.builder.form_builder import build_by_form, unread_note
 from flowcabal_tui.agents.builder.form_words import form_of
-from flowcabal_tui.agents.builder.forms import Form
+from flowcabal_tui.agents.builder.forms import Form, Step
 from flowcabal_tui.agents.builder.wish import BuildRequest
 from flowcabal_tui.agents.builder.words import words
 from flowcabal_tui.agents.builder.working_copy import Known, WorkingCopy
@@ -302,3 +304,44 @@ def test_each_candidate_is_told_to_differ() -> None:
     told = [each["instruction"] for each in first["params"]["variations"]]
     assert len(set(told)) == 6 and first["params"]["rounds"] == 1
     assert "<task>draft</task>" in str(first["params"]["write"]), "the built-in model must know that it writes"
+
+
+ACTIONS = {
+    name: SimpleNamespace(arg_schema={}, output_schema={}, enabled=True)
+    for name in ("ops.create_incident.v1", "mail.send_email.v1")
+}
+
+
+def ungated(steps: tuple[Step, ...]) -> Iterator[str]:
+    """The actions that run without an approval."""
+    for step in steps:
+        yield from [step.action] if step.does == "action" else [] if step.does == "approve" else ungated(step.steps)
+
+
+@pytest.mark.parametrize(
+    ("language", "wish", "free"),
+    [
+        ("zh", "建一张工单，我先瞅瞅。", []),
+        ("zh", "先开工单再发邮件，可别瞒着我就发出去。", []),
+        ("zh", "发邮件给组长，审批通过后才发。", []),
+        ("zh", "建工单。邮件要等我开了口再发。", ["ops.create_incident.v1"]),
+        ("zh", "任何东西出去都得我点头：建工单，最后发邮件。", []),
+        ("zh", "我确认以后建工单。最后发邮件记一笔。", ["mail.send_email.v1"]),
+        ("en", "Open a ticket, but I'd rather eyeball it beforehand.", []),
+        ("en", "Open a ticket and email the desk; nothing leaves without yours truly and me knowing.", []),
+        ("en", "Email the desk, pending sign-off.", []),
+        ("en", "Open a ticket. Email the desk after I have had my say on the email.", ["ops.create_incident.v1"]),
+        ("en", "Nothing goes out unless I okay it: open a ticket. At the end email the desk.", []),
+        ("en", "Open a ticket once I approve. At the end email the desk.", ["mail.send_email.v1"]),
+        ("en", "Open a ticket and email the desk.", ["ops.create_incident.v1", "mail.send_email.v1"]),
+    ],
+)
+def test_an_action_runs_after_the_approval_that_the_wish_speaks_of(language: str, wish: str, free: list[str]) -> None:
+    made = form_of(wish, WorkingCopy.of(None, Known(actions=ACTIONS)), language)
+    built = build_by_form(made, WorkingCopy.of(None, Known(actions=ACTIONS)), language)
+    assert made.steps and not built.question and list(ungated(made.steps)) == free
+
+
+def test_a_pause_that_a_change_lacks_is_named() -> None:
+    made = form("Take out the polish, and ask me before anything is kept.", nodes=("draft", "polish"))
+    assert [each.change for each in made.alterations] == ["remove"] and "ask me before anything is kept" in made.unread

@@ -6,35 +6,60 @@ import re
 from collections.abc import Mapping
 
 from flowcabal_tui.agents.builder.document import Json
-from flowcabal_tui.agents.builder.wish import BuildRequest
+from flowcabal_tui.agents.builder.wish import BuildRequest, WordHit
 from flowcabal_tui.agents.builder.working_copy import Known
 from flowcabal_tui.nodes.validation.scope import ActionShape
 
 
 def action_steps(found: BuildRequest, known: Known) -> list[Json]:
-    """Steps in the order of the wish; the steps behind an approval run only after it."""
+    """Steps in the order of the wish.
+
+    Where the writer wants to approve anything, actions that change something run only after it: those that the same
+    sentence names, otherwise all, and every later one. An action "at the end" is exempt if another one is covered.
+    """
     actions = known.actions or {}
-    placed = [(at, _step(found, name, actions)) for at, name in _placed(found, actions)]
+    named = {name: _named(found, name) for name in actions}
+    placed = [(at, _step(found, name, actions)) for at, name in _placed(named)]
     for hit, number in found.bounds()[:1] if placed else []:
         placed.append((hit.start, {"does": "filter", "above" if hit.key == "longer" else "below": number.value}))
     placed.sort(key=lambda each: each[0])
-    gate = next((hit.start for hit in found.marks("approve", "pause", denied=False)), len(found.text))
-    last = next((hit.start for hit in found.marks("last") if hit.start > gate), len(found.text))
-    inner = [step for at, step in placed if gate < at < last]
-    if found.has("each") and inner:
-        inner = [{"does": "each", "steps": inner}]
-    gated: list[Json] = [{"does": "approve", "steps": inner}] if inner else []
-    return [*(step for at, step in placed if at <= gate), *gated, *(step for at, step in placed if at >= last)]
+    changing = {
+        at: step["action"] for at, step in placed if not _parts(step.get("action", "read")) & {*found.tables["reading"]}
+    }
+    for mark in found.marks("each")[:1] if changing else []:
+        near = min(changing, key=lambda at: (at not in found.sentence(mark.start), abs(at - mark.start)))
+        placed = [(at, {"does": "each", "steps": [step]} if at == near else step) for at, step in placed]
+    gates = found.marks("approve", "pause", "edit", denied=False) or (found.unsaid if changing else [])
+    begin = end = len(found.text)
+    for place in [found.sentence(gate.start) for gate in gates]:
+        own = [at for at, name in changing.items() if any(hit.start in place for hit in named[name])]
+        after = [at for at, _each in placed if at > place.start and not changing]
+        begin = min([begin, *(own or changing or after)])
+    for last in [] if any(found.found("all")) else found.marks("last"):
+        is_exempt = any(begin <= at < last.start for at in changing)
+        is_apart = not any(gate.start in found.sentence(last.start) for gate in gates)
+        end = min(end, last.start) if is_exempt and is_apart else end
+    ahead = [step for at, step in placed if at < begin]
+    gated: list[Json] = [{"does": "approve", "steps": [step for at, step in placed if begin <= at < end]}]
+    return [*ahead, *(gated if gates and placed else []), *(step for at, step in placed if at >= max(begin, end))]
 
 
-def _placed(found: BuildRequest, actions: Mapping[str, ActionShape]) -> list[tuple[int, str]]:
+def _parts(name: str) -> set[str]:
+    return {part for part in re.split(r"[^a-z]+", name.casefold()) if part}
+
+
+def _named(found: BuildRequest, name: str) -> list[WordHit]:
+    """The words of the request for an action: those of the vocabulary that occur in its id, and the id's own."""
+    own = [part for part in _parts(name) if len(part) > 3 and part not in found.tables["generic"]]
+    hits = [hit for hit in found.hits["actions"] if any(_fits(hit.key, part) for part in _parts(name))]
+    known = [hit.start for hit in hits]
+    hits += [hit for hit in found.named(own) if hit.start not in known]
+    return sorted((hit for hit in hits if not found.is_denied(hit)), key=lambda hit: hit.start)
+
+
+def _placed(named: Mapping[str, list[WordHit]]) -> list[tuple[int, str]]:
     """For each place where the request names an action, the action with most of its words, each action once."""
-    scored: list[tuple[int, int, str]] = []
-    for name in actions:
-        parts = {part for part in re.split(r"[^a-z]+", name.casefold()) if part}
-        fitting = [hit for hit in found.hits["actions"] if any(_fits(hit.key, part) for part in parts)]
-        hits = [hit for hit in fitting if not found.is_denied(hit)]
-        scored += [(-len({hit.key for hit in hits}), hits[0].start, name)] if hits else []
+    scored = [(-len({hit.key for hit in hits}), hits[0].start, name) for name, hits in named.items() if hits]
     chosen: list[tuple[int, int, str]] = []
     for score, at, name in sorted(scored):
         if all(other != at and (abs(other - at) >= 5 or score == known) for known, other, _name in chosen):

@@ -110,6 +110,17 @@ class BuildRequest:
         """The characters of the clause around a place."""
         return next((each for each in self.clauses if at <= each.stop), range(0))
 
+    def sentence(self, at: int) -> range:
+        """The characters of the sentence around a place."""
+        stops = [each.end() for each in self.found("stop")]
+        return range(max((each for each in stops if each <= at), default=0), min(each for each in stops if each > at))
+
+    @property
+    def unsaid(self) -> list[WordHit]:
+        """The words for the writer in clauses without a mark."""
+        marked = {hit.start for hit in self.marks(*self.tables["parts"])}
+        return [hit for hit in self.hits["writer"] if marked.isdisjoint(self.clause(hit.start))]
+
     def is_subject(self, about: WordHit) -> bool:
         """True for a word in a clause with a check, or without any step."""
         verbs = {each.key for each in self.verbs() if each.start in self.clause(about.start)}
@@ -147,14 +158,15 @@ class BuildRequest:
         used = [each for each in self.numbers if each.value in values]
         read = (*known, *used, *self.quoted, *self.named(names))
         places = {at for hit in read for at in range(hit.start, hit.end)}
-        made = next((name for name in ("shown", "changed") if re.search(self.tables["patterns"][name], filled)), "none")
+        made = next(
+            (name for name in ("shown", "acted", "changed") if re.search(self.tables["patterns"][name], filled)), "none"
+        )
         shown: dict[str, list[str]] = self.tables.get(made, {})
         wanted = shown | {hit.key: [hit.key] for hit in filter(self.is_subject, self.hits["about"] if shown else ())}
+        acts = {at for hit in self.hits["actions"] if made == "acted" for at in range(hit.start, hit.end)}
         missed = [hit for hit in known if not any(each in filled for each in wanted.get(hit.key, [""]))]
-        marked = {hit.start for hit in self.hits["marks"] if hit.key not in self.tables["links"]}
-        unsaid = [hit for hit in self.hits["writer"] if marked.isdisjoint(self.clause(hit.start))]
-        lost = {hit.start for hit in (*self.numbers, *unsaid) if hit.value > 1 or hit.key} - places
-        lost |= {hit.start for hit in missed if not self.is_denied(hit)}
+        lost = {hit.start for hit in (*self.numbers, *self.unsaid) if hit.value > 1 or hit.key} - places
+        lost |= {hit.start for hit in missed if not self.is_denied(hit) and acts.isdisjoint(range(hit.start, hit.end))}
         unread = [each for each in self.clauses if places.isdisjoint(each) or not lost.isdisjoint(each)]
         return [text for each in unread if len(text := self.text[each.start : each.stop].strip()) > 1]
 
