@@ -34,7 +34,7 @@ from flowcabal_tui.runner.continuing import ContinuationSeam
 from flowcabal_tui.runner.fold import NodeFold
 from flowcabal_tui.runner.keys import outcome_key, request_key, sample_key
 from flowcabal_tui.runner.node_report import NodeReport
-from flowcabal_tui.runner.ports import ASK_AT_LIMIT
+from flowcabal_tui.runner.ports import CALLER
 from flowcabal_tui.runner.retries import mended_key, retry_of
 from flowcabal_tui.runner.scope import Frame
 from flowcabal_tui.runner.streaming import StreamedText
@@ -163,9 +163,9 @@ class JournalledModels:
             try:
                 return await self._call(call)
             except LimitReached as reached:
-                if (ask := ASK_AT_LIMIT.get()) is None:
+                if (caller := CALLER.get()) is None:
                     raise
-                await ask(reached)
+                await caller.ask_at_limit(reached)
                 if reached.cut and not call.mends:
                     call = replace(call, so_far=await self._arrived(call.number))
 

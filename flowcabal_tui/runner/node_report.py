@@ -14,6 +14,8 @@ from flowcabal_tui.runner.scope import Frame
 class NodeReport:
     """Emits the events and log lines of one node of a run."""
 
+    __slots__ = ("_frame", "_node", "_scope", "_services", "path")
+
     def __init__(self, frame: Frame, step: PlannedNode) -> None:
         self._frame, self._node = frame, step.node
         self._scope, self._services = frame.scope, frame.scope.services

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Final, Protocol
 
 from flowcabal_tui.domain.bindings import resolve
@@ -22,7 +22,6 @@ from flowcabal_tui.domain.state import DualState
 from flowcabal_tui.domain.text import digest, digest_of
 from flowcabal_tui.domain.workflow import Blocks, Body, InquiryBlock, Node, TextBlock, Workflow
 from flowcabal_tui.locale import _, sentences
-from flowcabal_tui.nodes.base import Produced
 from flowcabal_tui.nodes.plan import PlannedNode, plan
 from flowcabal_tui.protocol.runs import NodeIteration, NodeNeedsHuman
 from flowcabal_tui.runner.attempts import done_payload, stored_result
@@ -31,7 +30,7 @@ from flowcabal_tui.runner.fold import NodeFold
 from flowcabal_tui.runner.keys import node_key
 from flowcabal_tui.runner.node_models import JournalledModels
 from flowcabal_tui.runner.node_report import NodeReport
-from flowcabal_tui.runner.ports import ASK_AT_LIMIT, TELL_WAIT, ActionsPort
+from flowcabal_tui.runner.ports import ActionsPort
 from flowcabal_tui.runner.scope import Frame, NamesAtMoment
 from flowcabal_tui.runner.streaming import StreamedText
 
@@ -65,14 +64,11 @@ class Host(Protocol):
 class NodeRun:
     """Implements `NodeContext`. `past` is the fold of the node's log."""
 
-    def __init__(
-        self, host: Host, frame: Frame, step: PlannedNode, past: NodeFold, models: JournalledModels | None = None
-    ) -> None:
+    def __init__(self, host: Host, frame: Frame, step: PlannedNode, past: NodeFold) -> None:
         self._host, self._frame, self._step, self._past = host, frame, step, past
         self._scope, self._services = frame.scope, frame.scope.services
         self._node, self._kind = step.node, step.kind
-        self.models = models or JournalledModels(frame, step, past, NodeReport(frame, step))
-        self.report = self.models.report
+        self.report = NodeReport(frame, step)
         self._path = self.report.path
         self._holds = False
         self._content_key: Digest | None = None
@@ -99,14 +95,9 @@ class NodeRun:
             self._key_stands = not self._step.reads_state
         return self._content_key
 
-    async def run_kind(self) -> Attempt | Produced:
-        """Runs the node's kind, and lets its exceptions pass."""
-        around, outside = ASK_AT_LIMIT.set(self.ask_at_limit), TELL_WAIT.set(self.report.call_waits)
-        try:
-            return await self._kind.run(self, self._step.params)
-        finally:
-            TELL_WAIT.reset(outside)
-            ASK_AT_LIMIT.reset(around)
+    @cached_property
+    def models(self) -> JournalledModels:
+        return JournalledModels(self._frame, self._step, self._past, self.report)
 
     @property
     def node(self) -> Node:
@@ -326,6 +317,9 @@ class NodeRun:
                     self._scope.limit_refused = True
                     raise _ended(reached)
         self.report.state("running")
+
+    def call_waits(self, seconds: float, reason: str, attempt: int) -> None:
+        self.report.call_waits(seconds, reason, attempt)
 
     async def asked_before(self, about: Any, ask: Callable[[], Awaitable[Decision]]) -> Decision:
         key = digest_of([self._step.digest, self._frame.workflow.join, "asked", about])

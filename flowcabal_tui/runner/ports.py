@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from contextvars import ContextVar
 from typing import Any, Final, Protocol
@@ -23,16 +23,21 @@ from flowcabal_tui.domain.run import Decision, Evaluation, Question, RunRequest
 from flowcabal_tui.domain.state import StateEntry
 from flowcabal_tui.domain.workflow import Node, PromptParams, Workflow
 
-ASK_AT_LIMIT: Final[ContextVar[Callable[[LimitReached], Awaitable[None]] | None]] = ContextVar(
-    "ASK_AT_LIMIT", default=None
-)
-"""Asks a person whether the run of this task may cost more than agreed. Returns when a call may be tried again; raises
-BudgetExceeded when the person declines."""
+
+class Caller(Protocol):
+    """The node on whose behalf this task calls models."""
+
+    async def ask_at_limit(self, reached: LimitReached) -> None:
+        """Asks a person whether the run may cost more than agreed. Returns when the call may be tried again; raises
+        BudgetExceeded when the person declines."""
+        ...
+
+    def call_waits(self, seconds: float, reason: str, attempt: int) -> None:
+        """Reports that a call waits before its next try, whose number is `attempt`; no reason: the wait is over."""
+        ...
 
 
-TELL_WAIT: Final[ContextVar[Callable[[float, str, int], None] | None]] = ContextVar("TELL_WAIT", default=None)
-"""Receives the seconds, the reason and the number of the try when a call of this task's node waits; no reason: the wait
-is over."""
+CALLER: Final[ContextVar[Caller | None]] = ContextVar("CALLER", default=None)
 
 
 class JournalPort(Protocol):

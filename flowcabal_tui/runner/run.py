@@ -30,6 +30,7 @@ from flowcabal_tui.runner.attempts import produced_result, served_attempt, serve
 from flowcabal_tui.runner.effects import again, whole, with_effect
 from flowcabal_tui.runner.fold import NodeFold, RunFold
 from flowcabal_tui.runner.node_run import NodeRun
+from flowcabal_tui.runner.ports import CALLER
 from flowcabal_tui.runner.schedule import Schedule
 from flowcabal_tui.runner.scope import Frame, RunScope
 
@@ -156,10 +157,11 @@ class Run:
     def left(self, path: NodeId) -> None:
         self._tasks.pop(path, None)
         self._waiting.discard(path)
-        if self._schedule.held and not self._tasks and not self._cancelled:
+        if not self._tasks and self._schedule.held and not self._cancelled:
             self._tell_served()
             self.scope.services.emit(RunStateChanged(self.scope.id, "paused"))
-        self._tell_if_waiting()
+        if self._waiting:
+            self._tell_if_waiting()
 
     async def cut(self, path: NodeId) -> None:
         await self._was_cancelled(path)
@@ -180,8 +182,7 @@ class Run:
         self.scope.services.emit(NodeStateChanged(self.scope.id, path, "cancelled"))
         return True
 
-    def at_once(self, frame: Frame, step: PlannedNode) -> Output | None:
-        path = NodeId(frame.path + step.node.id)
+    def at_once(self, frame: Frame, step: PlannedNode, path: NodeId) -> Output | None:
         past = self._past.node(path)
         if (pinned := self.scope.pins.get(path)) is not None:
             past.state = "done"
@@ -238,8 +239,7 @@ class Run:
             )
             self._served = {}
 
-    async def node(self, frame: Frame, step: PlannedNode) -> Output | None:
-        path = NodeId(frame.path + step.node.id)
+    async def node(self, frame: Frame, step: PlannedNode, path: NodeId) -> Output | None:
         past = self._past.node(path)
         run = self._prepared.pop(path, None) or NodeRun(self, frame, step, past)
         try:
@@ -272,7 +272,8 @@ class Run:
         journal = self.scope.services.journal
         begun = asyncio.get_running_loop().time()
         before = run.key() if step.reads_state else None
-        result = await run.run_kind()
+        CALLER.set(run)  # for the task of this node alone
+        result = await step.kind.run(run, step.params)
         key = run.key() if step.kind.reusable else None
         if step.reads_state and key != before:
             key = None  # the state is not the one that it read any more

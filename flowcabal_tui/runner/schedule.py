@@ -27,11 +27,11 @@ class Nodes(Protocol):
         """True when no new node may start."""
         ...
 
-    def at_once(self, frame: Frame, step: PlannedNode) -> Output | None:
+    def at_once(self, frame: Frame, step: PlannedNode, path: NodeId) -> Output | None:
         """The output if it is known without running the node: restored, frozen, or served from an earlier run."""
         ...
 
-    async def node(self, frame: Frame, step: PlannedNode) -> Output | None:
+    async def node(self, frame: Frame, step: PlannedNode, path: NodeId) -> Output | None:
         """Runs a node to its end; None when it has no output. Never raises."""
         ...
 
@@ -149,7 +149,7 @@ class Schedule:
             self._settle(node)
         elif self._nodes.refused(path):
             return
-        elif (output := self._nodes.at_once(self._frame, step)) is not None:
+        elif (output := self._nodes.at_once(self._frame, step, path)) is not None:
             self._frame.outputs[node] = output
             self._settle(node)
         else:
@@ -169,7 +169,7 @@ class Schedule:
 
     async def _run(self, node: NodeId, path: NodeId, step: PlannedNode) -> None:
         try:
-            output = await self._nodes.node(self._frame, step)
+            output = await self._nodes.node(self._frame, step, path)
         except Exception as error:  # what `node` never raises: reported by the run, which must not hang
             self._broken = self._broken or error
             self._wake.set()

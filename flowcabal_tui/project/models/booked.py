@@ -25,7 +25,7 @@ from flowcabal_tui.project.models.reservations import Reservation
 from flowcabal_tui.project.models.spending import Spending
 from flowcabal_tui.runner.effects import whole
 from flowcabal_tui.runner.limits import Limits
-from flowcabal_tui.runner.ports import ASK_AT_LIMIT, TELL_WAIT
+from flowcabal_tui.runner.ports import CALLER
 
 R = TypeVar("R")
 NONE_COUNTED: Final = total([])
@@ -76,9 +76,9 @@ class BookedModel:
             try:
                 return await call()
             except LimitReached as reached:
-                if (ask := ASK_AT_LIMIT.get()) is None:
+                if (caller := CALLER.get()) is None:
                     raise
-                await ask(reached)
+                await caller.ask_at_limit(reached)
 
     async def _book(self, request: ModelRequest, answer: Answer) -> None:
         """A cancel comes too late for it: the answer is paid for, and who asked may keep it."""
@@ -100,7 +100,8 @@ class BookedModel:
         ):
             arrived = Arrived(partial(self._spending.took, reservation))
             holder = ARRIVED.set(arrived)
-            tells = WAITS.set(TELL_WAIT.get())
+            caller = CALLER.get()
+            tells = WAITS.set(caller.call_waits if caller else None)
             outside = BEFORE_REPEATING.set(partial(self._before_repeating, request, arrived, reservation))
             try:
                 yield

@@ -104,7 +104,9 @@ class QuotedRun(NodeRun):
     models: QuoteModels
 
     def __init__(self, quoter: Quoter, frame: Frame, step: PlannedNode, models: QuoteModels | None = None) -> None:
-        super().__init__(quoter, frame, step, NodeFold(), models or QuoteModels(frame, step, quoter.basis))
+        super().__init__(quoter, frame, step, NodeFold())
+        self.models = models or QuoteModels(frame, step, quoter.basis)
+        self.report = self.models.report
         self._basis, self._quoter = quoter.basis, quoter
         self.figures = self.models.figures
 
