@@ -23,7 +23,7 @@ from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.examples import NAMES, example
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.validation import Actions, require_valid
-from flowcabal_tui.project.trust.asked import workflow_items
+from flowcabal_tui.project.trust.trust_items import workflow_items
 from flowcabal_tui.protocol.book import AddChapter
 from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.settings.project_file import load_project

@@ -11,11 +11,11 @@ from typing import Any, Final
 from flowcabal_tui.agents.comparing.seams import SeamHunk, with_hunks
 from flowcabal_tui.cli.agreeing import agreed_to_spend
 from flowcabal_tui.cli.answers import BadArgument, require_beside
-from flowcabal_tui.cli.given_text import text_from
 from flowcabal_tui.cli.naming import chapter_at, the_node, the_workflow
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.running import follow_run
 from flowcabal_tui.cli.terminal import say, say_json, say_row
+from flowcabal_tui.cli.text_input import text_from
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.comparison import (
     LETTERS,

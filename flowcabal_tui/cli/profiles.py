@@ -7,9 +7,9 @@ from argparse import Namespace
 from collections.abc import Iterable
 
 from flowcabal_tui.cli.answers import BadArgument
-from flowcabal_tui.cli.given_text import text_from
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_json, say_row
+from flowcabal_tui.cli.text_input import text_from
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.errors import UnknownName
 from flowcabal_tui.domain.ids import Generation

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from flowcabal_tui.cli.answers import BadArgument
 from flowcabal_tui.cli.argument_types import path, whole
-from flowcabal_tui.cli.given_text import text_from
 from flowcabal_tui.cli.naming import the_chapter
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_json, say_row
+from flowcabal_tui.cli.text_input import text_from
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.proofing import ProofedChapter
 from flowcabal_tui.domain.text import clean_line, word_count

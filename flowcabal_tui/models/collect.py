@@ -51,16 +51,16 @@ class Arrived:
     """The text of a call that has arrived, including thoughts and arguments of tools; emptied when the answer is
     complete.
 
-    For a call that was cut off, it is the only measure of the cost. `took` may raise to stop the call.
+    For a call that was cut off, it is the only measure of the cost. `on_piece` may raise to stop the call.
     """
 
-    took: Callable[[str], None] = lambda _piece: None
+    on_piece: Callable[[str], None] = lambda _piece: None
     pieces: list[str] = field(default_factory=list)
 
     def add(self, piece: str) -> None:
         """Adds a piece that has arrived."""
         self.pieces.append(piece)
-        self.took(piece)
+        self.on_piece(piece)
 
 
 ARRIVED: Final[ContextVar[Arrived | None]] = ContextVar("ARRIVED", default=None)

@@ -1,7 +1,8 @@
 """Estimates the tokens of a text: by script, calibrated by the provider's counts.
 
-Weights and correction were measured: one Han character 1, a word 1.1, a punctuation mark 1.2, scaled by the last usages
-with weight 0.2, deviates by 2 % on average after five calls, for Chinese fiction and two vocabularies.
+A Han character counts 1, a word 1.1, a punctuation mark 1.2. The sum is scaled by a factor that each reported usage
+corrects with weight 0.2. Measured on Chinese fiction with two vocabularies, the estimate is 2 % off on average after
+five calls.
 """
 
 from __future__ import annotations

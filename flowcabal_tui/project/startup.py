@@ -22,12 +22,12 @@ class Startup:
         await parts.base.complete()
         parts.base.emit(Status("connected"))
         if parts.base.trust.state != "trusted":
-            parts.base.trust.tell()
+            parts.base.trust.emit_state()
         if parts.store.read_only:
             return
         if parts.base.trust.state == "restricted":
             parts.memory.knowledge.held_back()
-            await parts.memory.background.tell()
+            await parts.memory.background.emit_counts()
             return
         await self._work()
 

@@ -48,7 +48,7 @@ class MemoryJournal:
     async def outcome(self, key: Digest) -> StoredResult | None:
         return self._outcomes.get(key)
 
-    def standing(self, key: Digest) -> StoredResult | None:
+    def stored_result(self, key: Digest) -> StoredResult | None:
         return self._outcomes.get(key)
 
     async def remember_outcome(self, key: Digest, result: StoredResult) -> None:

@@ -77,7 +77,7 @@ class JournalledModels:
     def _model(self, params: PromptParams) -> ModelPort:
         return self._services.models.model(params.role, params.model)
 
-    async def _standing(self, request: ModelRequest, params: PromptParams) -> Attempt | None:
+    async def _stored_attempt(self, request: ModelRequest, params: PromptParams) -> Attempt | None:
         """The current result of the request, unless a new sample was requested or attempts of this run have begun."""
         begun = any(not attempt.done.get("stands") for attempt in self._past.attempts.values())
         if begun or self.report.wanted_again:
@@ -87,7 +87,7 @@ class JournalledModels:
         return served_attempt(1, stored) if stored else None
 
     async def outcome(self, request: ModelRequest, params: PromptParams) -> Attempt | None:
-        attempt = await self._standing(request, params)
+        attempt = await self._stored_attempt(request, params)
         if attempt is not None:
             await self._services.journal.record(
                 self.report.event("attempt-started", 1, key=attempt.key),
@@ -121,7 +121,7 @@ class JournalledModels:
         receipt = injection.receipt if injection else None
         call = NodeCall(self._model(params), params, request, number, retry, receipt)
         if call.mends:
-            if (mended := await self._mended(call)) is not None:
+            if (mended := await self._patched(call)) is not None:
                 return call.completed(mended)
             call = call.of_whole()
         base = request_key(self._kind, call.asked, call.model.endpoint, params.sample)
@@ -135,7 +135,7 @@ class JournalledModels:
                 attempt = await self._begun(call)
         return call.completed(attempt)
 
-    async def _mended(self, call: NodeCall) -> Attempt | None:
+    async def _patched(self, call: NodeCall) -> Attempt | None:
         """The previous attempt with the paragraphs of an answer inserted; None when these could not be placed."""
         journal, past = self._services.journal, self._past.attempts.get(call.number)
         base = request_key(self._kind, call.asked, call.model.endpoint, call.params.sample)
@@ -220,7 +220,7 @@ class JournalledModels:
             if past is not None and not past.booked:
                 past.booked = True
                 role, endpoint = call.params.role, call.model.endpoint
-                await self._services.spend.cut(role, self._purpose, endpoint, call.asked, partial)
+                await self._services.spend.book_estimate(role, self._purpose, endpoint, call.asked, partial)
 
     async def _call(self, call: NodeCall) -> Attempt:
         self.report.state("ready")
@@ -277,7 +277,7 @@ class JournalledModels:
         if usage is not None:
             await _to_the_end(spend.book(role, self._purpose, endpoint, request, usage))
         elif arrived:
-            await _to_the_end(spend.cut(role, self._purpose, endpoint, request, "".join(arrived)))
+            await _to_the_end(spend.book_estimate(role, self._purpose, endpoint, request, "".join(arrived)))
         arrived.clear()
 
     async def _stream(
@@ -298,11 +298,11 @@ class JournalledModels:
                         case TextDelta(text=text):
                             arrived.append(text)
                             streamed.append(seam.take(text))
-                            self._services.spend.took(reservation, text)
+                            self._services.spend.count_piece(reservation, text)
                         case ThinkingDelta(text=text):
                             arrived.append(text)
                             self._services.emit(NodeThinking(self._scope.id, self._path, number, text))
-                            self._services.spend.took(reservation, text)
+                            self._services.spend.count_piece(reservation, text)
                         case RetryWait(seconds=seconds, reason=reason, attempt=attempt, spent=usage):
                             await self._lost(call, request, usage, arrived)
                             self._services.spend.require_again(reservation)

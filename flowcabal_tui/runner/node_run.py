@@ -76,10 +76,10 @@ class NodeRun:
         self._asks_under: Digest | None = None
         """The key under which the answer to a question is remembered."""
 
-    def standing(self) -> StoredResult | None:
+    def stored_result(self) -> StoredResult | None:
         """The output of an equal node in an earlier run, unless a new sample was requested."""
         key = None if self.report.wanted_again else self.key()
-        return self._services.journal.standing(key) if key else None
+        return self._services.journal.stored_result(key) if key else None
 
     def key(self) -> Digest | None:
         """The content key, from digests alone; None when it cannot be known without running the node.

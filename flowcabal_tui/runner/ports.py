@@ -73,7 +73,7 @@ class JournalPort(Protocol):
         """Stored texts, in one query. Raises KeyError if one is missing."""
         ...
 
-    def standing(self, key: Digest) -> StoredResult | None:
+    def stored_result(self, key: Digest) -> StoredResult | None:
         """Like `outcome`, but from memory: takes microseconds and no thread."""
         ...
 
@@ -212,8 +212,11 @@ class SpendPort(Protocol):
         """
         ...
 
-    def took(self, asked: Any, piece: str) -> None:
-        """Counts a piece of the answer, thoughts included. Raises as `reserved` does when the answer grows too long."""
+    def count_piece(self, asked: Any, piece: str) -> None:
+        """Counts a piece of the answer or of its thoughts against the reservation.
+
+        Raises as `reserved` does when the answer grows too long.
+        """
         ...
 
     def require_again(self, asked: Any) -> None:
@@ -236,8 +239,13 @@ class SpendPort(Protocol):
         """Books the cost of a call that gave no answer."""
         ...
 
-    async def cut(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, arrived: str) -> None:
-        """Books an estimate of a call that was cut off before the provider had counted it; `arrived`: thoughts too."""
+    async def book_estimate(
+        self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, arrived: str
+    ) -> None:
+        """Books the estimated cost of a call that ended before the provider reported its usage.
+
+        `arrived` is the text that was received, thoughts included.
+        """
         ...
 
 

@@ -163,7 +163,7 @@ class Run:
         if self._waiting:
             self._tell_if_waiting()
 
-    async def cut(self, path: NodeId) -> None:
+    async def cancelled(self, path: NodeId) -> None:
         await self._was_cancelled(path)
 
     def skipped(self, path: NodeId) -> None:
@@ -207,7 +207,7 @@ class Run:
             return None
         run = self._prepared[path] = NodeRun(self, frame, step, past)
         try:
-            stored = run.standing()
+            stored = run.stored_result()
         except Exception:  # a kind that cannot tell its key; the node fails of it where that ends no other
             return None
         if stored is None:

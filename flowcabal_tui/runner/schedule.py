@@ -39,7 +39,7 @@ class Nodes(Protocol):
         """Called when the node has started; `stop` cancels it."""
         ...
 
-    async def cut(self, path: NodeId) -> None:
+    async def cancelled(self, path: NodeId) -> None:
         """Called when a task was cancelled before its first step, or while its end was being written."""
         ...
 
@@ -189,7 +189,7 @@ class Schedule:
             self._active[node] = self._loop.create_task(self._cut(node, path))
 
     async def _cut(self, node: NodeId, path: NodeId) -> None:
-        await self._nodes.cut(path)
+        await self._nodes.cancelled(path)
         self._leave(node, path)
 
     def _leave(self, node: NodeId, path: NodeId) -> None:

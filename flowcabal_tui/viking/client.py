@@ -144,7 +144,7 @@ class KnowledgeClient:
         return True
 
     async def batch_write(self, root: str, writes: Sequence[FileWrite], *, wait: bool) -> None:
-        """Writes files under the existing directory `root`; `wait`: until their vectors are there."""
+        """Writes files under the existing directory `root`. With `wait`, returns only when their vectors exist."""
         operations = [
             {"uri": write.uri, "content": write.content, "mode": "upsert"}
             | ({"tags": list(write.tags)} if write.tags else {})

@@ -71,9 +71,9 @@ class ExternalKnowledge:
             if wait:
                 await asyncio.wait([self._polling])
             self._polling = None
-        self._tell(Stopped())
+        self._set_status(Stopped())
 
-    def _tell(self, status: KnowledgeStatus) -> None:
+    def _set_status(self, status: KnowledgeStatus) -> None:
         if status != self._status:
             self._status = status
             self._publish(status)
@@ -83,7 +83,7 @@ class ExternalKnowledge:
             while True:
                 try:
                     await client.ls(f"{RESOURCES}/")
-                    self._tell(External(self._url))
+                    self._set_status(External(self._url))
                 except KnowledgeError as error:
-                    self._tell(External(self._url, sentences(error.title, error.detail)))
+                    self._set_status(External(self._url, sentences(error.title, error.detail)))
                 await asyncio.sleep(self._poll_seconds)

@@ -175,7 +175,7 @@ class OpenVikingServer:
             return
         command = self._command or find_server()
         if not command:
-            self._tell(Absent())
+            self._set_status(Absent())
             return
         self._supervision = asyncio.create_task(self._supervise(list(command)))
 
@@ -190,9 +190,9 @@ class OpenVikingServer:
             if wait:
                 await stopping.ended(_STOP_SECONDS)
             stopping.release()
-        self._tell(Stopped())
+        self._set_status(Stopped())
 
-    def _tell(self, status: KnowledgeStatus) -> None:
+    def _set_status(self, status: KnowledgeStatus) -> None:
         if status != self._status:
             self._status = status
             self._publish(status)
@@ -205,16 +205,16 @@ class OpenVikingServer:
             reason = await self._run_once(command, self._start_seconds * 2 ** min(tries, 2))
             tries = 1 if loop.time() - began > _STEADY_SECONDS + self._start_seconds else tries + 1
             if tries >= self._tries:
-                self._tell(Failed(reason))
+                self._set_status(Failed(reason))
                 return
             seconds = min(self._first_wait * 2.0 ** (tries - 1), _LONGEST_WAIT)
-            self._tell(Restarting(tries, seconds, reason))
+            self._set_status(Restarting(tries, seconds, reason))
             await asyncio.sleep(seconds)
 
     async def _run_once(self, command: list[str], start_seconds: float) -> str:
         """One life of the server; returns why it ended."""
         port = self._port()
-        self._tell(Starting())
+        self._set_status(Starting())
         log = self._folder / _LOG
         try:
             repair = self._prepare()
@@ -236,7 +236,7 @@ class OpenVikingServer:
         address = Address(f"http://127.0.0.1:{port}", self._key)
         if await self._becomes_ready(running, address, start_seconds):
             self._address = address
-            self._tell(Ready(address.url, repair))
+            self._set_status(Ready(address.url, repair))
             lost = await self._lost_its_files(running)
             self._address = None
             code = None if lost else running.code
@@ -281,7 +281,7 @@ class OpenVikingServer:
         client = KnowledgeClient(lambda: address, answer_seconds=2.0)
         try:
             while not running.over and (passed := loop.time() - began) < seconds:
-                self._tell(Starting(int(passed)))
+                self._set_status(Starting(int(passed)))
                 with contextlib.suppress(KnowledgeError):
                     if (await client.health()).ok:
                         await client.ls(f"{RESOURCES}/")

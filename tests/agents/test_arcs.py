@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from flowcabal_tui.agents.arcs import arcs_of
-from flowcabal_tui.agents.curation.arc_teller import ArcGoal, ArcTeller
+from flowcabal_tui.agents.curation.arc_summariser import ArcGoal, ArcSummariser
 from flowcabal_tui.agents.curation.curator import L0_TOKENS, Curator
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
@@ -67,9 +67,9 @@ def goal(state: FakeBook, last: int, **more: Any) -> ArcGoal:
     return ArcGoal("summaries/arcs/part-1", "", below, state.before(last + 1), last, **more)
 
 
-def teller(model: FakeModel | None = None) -> ArcTeller:
+def teller(model: FakeModel | None = None) -> ArcSummariser:
     paid = PaidOnce(model, FakeAnswers()) if model else None
-    return ArcTeller(Curator((lambda: paid) if paid else None, FakeTokens()))
+    return ArcSummariser(Curator((lambda: paid) if paid else None, FakeTokens()))
 
 
 async def test_an_arc_is_told_from_the_books_own_sentences_and_never_from_summaries() -> None:

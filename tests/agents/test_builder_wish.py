@@ -11,7 +11,7 @@ import pytest
 from flowcabal_tui.agents.builder.form_builder import build_by_form, unread_note
 from flowcabal_tui.agents.builder.form_words import form_of
 from flowcabal_tui.agents.builder.forms import Form, Step
-from flowcabal_tui.agents.builder.wish import BuildRequest
+from flowcabal_tui.agents.builder.request_words import BuildRequest
 from flowcabal_tui.agents.builder.words import words
 from flowcabal_tui.agents.builder.working_copy import Known, WorkingCopy
 from tests.test_patterns import growth

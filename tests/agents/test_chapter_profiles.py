@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from flowcabal_tui.agents.arcs import WORK
-from flowcabal_tui.agents.curation.arc_teller import ArcGoal, ArcTeller
+from flowcabal_tui.agents.curation.arc_summariser import ArcGoal, ArcSummariser
 from flowcabal_tui.agents.curation.chapter_profiles import TASK, states_together
 from flowcabal_tui.agents.curation.curator import Curator
 from flowcabal_tui.agents.curation.profile_sources import ProfileGoal
@@ -51,7 +51,7 @@ async def told(
     below = tuple(f"manuscript/{each.id}" for each in book.chapters())
     view = book.before(len(below) + 1)
     found = [ArcGoal(uri, "", below, view, len(below)) for uri in ("summaries/arcs/part-1", WORK)[:arcs]]
-    ending = [(goal, await ArcTeller(curator).observe(goal)) for goal in found]
+    ending = [(goal, await ArcSummariser(curator).observe(goal)) for goal in found]
     return await states_together(curator, due, TEXT, ending, spend=spend)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import pytest
 
 from flowcabal_tui.agents.checking.checker import material_of, sources_at_most
+from flowcabal_tui.agents.checking.draft_statements import statements_in
 from flowcabal_tui.agents.checking.evidence.ranking import largest
 from flowcabal_tui.agents.checking.evidence.reading import TextReader, stem
 from flowcabal_tui.agents.checking.evidence.search import evidence_for
@@ -18,7 +19,6 @@ from flowcabal_tui.agents.checking.evidence.statements import statements_of
 from flowcabal_tui.agents.checking.judged import JudgedDraft
 from flowcabal_tui.agents.checking.monitor import Monitor
 from flowcabal_tui.agents.checking.pairs import Pairs
-from flowcabal_tui.agents.checking.voices import statements_in
 from flowcabal_tui.agents.context.gather import read_book
 from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.agents.paid import PaidOnce

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flowcabal_tui.agents.context.expects import Requirements, expected, shows_pages, told_by, wished_length
+from flowcabal_tui.agents.context.expects import Requirements, expected, narrator_of, shows_pages, wished_length
 from flowcabal_tui.domain.ids import ChapterId, NodeId
 from flowcabal_tui.domain.memory import Evidence
 from flowcabal_tui.domain.story import Fact, RecordId, Story
@@ -37,12 +37,14 @@ def test_a_wish_may_name_the_length(wish: str, language: str, length: int) -> No
 
 
 def test_person_and_tense_are_those_of_the_narration_and_not_of_what_is_said() -> None:
-    assert told_by(PAST * 12 + '"I am here, I say," he said. ' * 30, "en").startswith("Told in the third person")
-    assert "past tense" in told_by(PAST * 12, "en")
-    assert told_by(I_PRESENT * 12, "en") == "Told in the first person, as the chapters before. In the present tense."
-    assert told_by("她走过长街，没有回头。“我不去，我说过。”" * 20, "zh") == "沿用前文的第三人称叙述。"
-    assert told_by("我走过长街，没有回头。" * 20, "zh") == "沿用前文的第一人称叙述。"
-    assert told_by(PAST, "en") == "", "too little to say anything"
+    assert narrator_of(PAST * 12 + '"I am here, I say," he said. ' * 30, "en").startswith("Told in the third person")
+    assert "past tense" in narrator_of(PAST * 12, "en")
+    assert (
+        narrator_of(I_PRESENT * 12, "en") == "Told in the first person, as the chapters before. In the present tense."
+    )
+    assert narrator_of("她走过长街，没有回头。“我不去，我说过。”" * 20, "zh") == "沿用前文的第三人称叙述。"
+    assert narrator_of("我走过长街，没有回头。" * 20, "zh") == "沿用前文的第一人称叙述。"
+    assert narrator_of(PAST, "en") == "", "too little to say anything"
 
 
 def book(language: str = "en") -> FakeBook:

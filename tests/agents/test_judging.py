@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from flowcabal_tui.agents.checking.defence import AGAIN, AGREEMENTS, SURE
+from flowcabal_tui.agents.checking.draft_statements import DraftStatement, statements_in
 from flowcabal_tui.agents.checking.judged import judged_pairs
 from flowcabal_tui.agents.checking.monitor import Monitor
 from flowcabal_tui.agents.checking.pairs import BookSentence, Pair, Pairs
-from flowcabal_tui.agents.checking.voices import DraftStatement, statements_in
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.prompt_library import SourceText
 from flowcabal_tui.agents.shapes.claims import Claims, PairVerdict, Readings

@@ -23,8 +23,8 @@ from flowcabal_tui.agents.shapes.curation import Line, Overview, ProfileAnswer, 
 from flowcabal_tui.agents.shapes.story import StoryAnswer
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.domain.text import digest
-from flowcabal_tui.models.offline.asked import LabelledRequest as Request
 from flowcabal_tui.models.offline.model import compose
+from flowcabal_tui.models.offline.parsed_request import LabelledRequest as Request
 from flowcabal_tui.models.tokens import TokenEstimator
 
 COUNTER: Final = TokenEstimator()

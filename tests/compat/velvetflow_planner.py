@@ -17,7 +17,7 @@ from flowcabal_tui.agents.builder.branches import SimulatedRun
 from flowcabal_tui.agents.builder.build_state import Build
 from flowcabal_tui.agents.builder.builder import ModelBuilder
 from flowcabal_tui.agents.builder.working_copy import Known, WorkingCopy
-from flowcabal_tui.dialects.velvetflow.planner.repair import mended
+from flowcabal_tui.dialects.velvetflow.planner.repair import repaired
 from flowcabal_tui.dialects.velvetflow.planner.schemas import param_tools, repair_tools, structure_tools
 from flowcabal_tui.dialects.velvetflow.planner.skeleton import read_coverage
 from flowcabal_tui.domain.endpoints import Endpoint
@@ -207,7 +207,7 @@ def _coverage(case: Json) -> CaseResult:
 def _repair(case: Json, actions: Sequence[Action]) -> CaseResult:
     known = {action.action_id: action for action in actions}
     workflow = json.loads(json.dumps(case["workflow"]))
-    document, summary = mended(workflow, case["tool"], case["args"], known)
+    document, summary = repaired(workflow, case["tool"], case["args"], known)
     if workflow != case["workflow"]:
         return CaseResult(f"{HERE}/{REPAIRS}", case["id"], "fail", "the given document was changed")
     return _result(REPAIRS, case["id"], {"workflow": document, "summary": summary}, case["expected"])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from flowcabal_tui.dialects.report import DialectError
-from flowcabal_tui.dialects.velvetflow.planner.repair import MOST_INDEX, mended
+from flowcabal_tui.dialects.velvetflow.planner.repair import MOST_INDEX, repaired
 from flowcabal_tui.dialects.velvetflow.planner.schemas import fields_of, param_tools, structure_tools
 from flowcabal_tui.dialects.velvetflow.planner.skeleton import Skeleton, missing_points, read_coverage, references
 from flowcabal_tui.dialects.velvetflow.planner.structure import StructureTools
@@ -138,13 +138,13 @@ def node(name: str, **params: Any) -> Json:
 )
 def test_a_repair_that_cannot_be_made_says_so_and_changes_nothing(tool, given):
     before = document(node("a", day="x", most=1))
-    after, summary = mended(before, tool, given, ACTIONS)
+    after, summary = repaired(before, tool, given, ACTIONS)
     assert summary["applied"] is False and summary["reason"]
     assert after["nodes"] == document(node("a", day="x", most=1))["nodes"]
 
 
 def test_required_parameters_are_filled_and_values_of_the_wrong_type_made_right():
-    after, summary = mended(
+    after, summary = repaired(
         document(node("a", most="7", urgent="true", day=3)), "fill_action_required_params", {"node_id": "a"}, ACTIONS
     )
     assert after["nodes"][0]["params"] == {"most": 7, "urgent": True, "day": "3"}
@@ -158,7 +158,9 @@ def test_references_inside_a_body_are_replaced_and_only_whole_paths():
         "type": "loop",
         "params": {"body_subgraph": {"nodes": [inner], "edges": [{"from": "a", "to": "b"}]}},
     }
-    after, summary = mended(document(loop), "replace_reference_paths", {"old": "result_of.a.rows", "new": "x"}, ACTIONS)
+    after, summary = repaired(
+        document(loop), "replace_reference_paths", {"old": "result_of.a.rows", "new": "x"}, ACTIONS
+    )
     params = after["nodes"][0]["params"]["body_subgraph"]["nodes"][0]["params"]
     assert params == {"day": {"__from__": "x[0].day"}, "other": {"__from__": "result_of.a.rowsmore"}}
     assert summary["binding_updates"] == 1

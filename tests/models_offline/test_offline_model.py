@@ -18,7 +18,7 @@ from flowcabal_tui.domain.prompt_parts import fenced
 from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Evaluation, Quotation
 from flowcabal_tui.domain.text import word_count
 from flowcabal_tui.models.offline import OfflineModel
-from flowcabal_tui.models.offline.asked import LabelledRequest
+from flowcabal_tui.models.offline.parsed_request import LabelledRequest
 from flowcabal_tui.models.tokens import TokenEstimator
 from tests.models_offline.prompts import Case
 from tests.waiting import soon

@@ -17,8 +17,8 @@ from flowcabal_tui.domain.errors import ModelError, ModelFault, ProjectNotConfir
 from flowcabal_tui.domain.ids import Digest, NodeId
 from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.project import create_project
-from flowcabal_tui.project.trust.asked import workflow_items
 from flowcabal_tui.project.trust.collect import collect
+from flowcabal_tui.project.trust.trust_items import workflow_items
 from flowcabal_tui.protocol.book import WriteChapter
 from flowcabal_tui.protocol.memory import BackgroundChanged, KnowledgeStatus
 from flowcabal_tui.protocol.models import ConfirmModels, ConfirmTrust, TrustChanged

@@ -89,7 +89,7 @@ class FakeJournal:
         self.kept[digest(result.text)] = result.text
         self.outcomes[key] = result
 
-    def standing(self, key: Digest) -> StoredResult | None:
+    def stored_result(self, key: Digest) -> StoredResult | None:
         return self.outcomes.get(key)
 
     async def keep_output(self, output, *events, outcome=None, state=()) -> None:
@@ -218,7 +218,7 @@ class FakeSpend:
         self.require_budget()
         yield
 
-    def took(self, asked: object, piece: str) -> None:
+    def count_piece(self, asked: object, piece: str) -> None:
         """Nothing is reserved."""
 
     def require_again(self, asked: object) -> None:
@@ -241,7 +241,9 @@ class FakeSpend:
         self.left -= 1
         self.booked += 1
 
-    async def cut(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, arrived: str) -> None:
+    async def book_estimate(
+        self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, arrived: str
+    ) -> None:
         self.left -= 1
         self.cut_off.append(arrived)
 

@@ -126,20 +126,20 @@ async def test_an_outcome_that_is_read_with_its_neighbours_is_the_one_remembered
     store.runs._database._readers.direct.set_trace_callback(asked.append)
     for key in (*keys[250:], *keys[:250]):
         expected = await store.runs.outcome(key)
-        assert store.runs.standing(key) == expected._replace(usage=Usage())
+        assert store.runs.stored_result(key) == expected._replace(usage=Usage())
     assert len(asked) < 40, "most were read with the neighbours of a few"
     await store.runs.remember_outcome(keys[20], result("third", "k20"))
-    assert store.runs.standing(keys[20]).text == "third", "what was read ahead is forgotten when something is written"
-    assert store.runs.standing(Digest("none")) is None
+    assert store.runs.stored_result(keys[20]).text == "third", "a write drops what was read ahead"
+    assert store.runs.stored_result(Digest("none")) is None
 
 
 async def test_outcomes_of_a_project_that_another_process_writes_are_read_anew(store, reopen):
     for number in range(20):
         await store.runs.remember_outcome(Digest(f"k{number}"), result("first", f"k{number}"))
     reader = await reopen(read_only=True)
-    assert [reader.runs.standing(Digest(f"k{number}")).text for number in range(20)] == ["first"] * 20
+    assert [reader.runs.stored_result(Digest(f"k{number}")).text for number in range(20)] == ["first"] * 20
     await store.runs.remember_outcome(Digest("k3"), result("second", "k3"))
-    assert reader.runs.standing(Digest("k3")).text == "second"
+    assert reader.runs.stored_result(Digest("k3")).text == "second"
 
 
 async def test_a_run_pins_the_version_that_was_saved(store):

@@ -7,7 +7,7 @@ from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.trust import TrustRequest, TrustView
 from flowcabal_tui.domain.workflow import Node, Workflow
-from flowcabal_tui.project.trust import asked
+from flowcabal_tui.project.trust import trust_items
 
 HOSTILE = "[b]Tell[/b] \x1b]0;title\x07\x1b[31mme\u202e all"
 ENDPOINT = Endpoint(
@@ -24,16 +24,18 @@ FLOW = Workflow(
 ACTION = Action.model_validate({"action_id": "publish", "description": HOSTILE, "arg_schema": {}, "command": "build"})
 REQUEST = TrustRequest.of(
     [
-        asked.model_item("user", ENDPOINT),
-        *asked.key_items(ENDPOINT),
-        asked.knowledge_item("http://192.0.2.7:1933", "ROOT_KEY"),
-        asked.key_item("ROOT_KEY", "http://192.0.2.7:1933"),
-        asked.command_item("build", COMMANDS["build"]),
-        asked.action_item(ACTION),
-        asked.prompt_item("curator.l1", HOSTILE),
-        *asked.workflow_items(FLOW, COMMANDS),
+        trust_items.model_item("user", ENDPOINT),
+        *trust_items.key_items(ENDPOINT),
+        trust_items.knowledge_item("http://192.0.2.7:1933", "ROOT_KEY"),
+        trust_items.key_item("ROOT_KEY", "http://192.0.2.7:1933"),
+        trust_items.command_item("build", COMMANDS["build"]),
+        trust_items.action_item(ACTION),
+        trust_items.prompt_item("curator.l1", HOSTILE),
+        *trust_items.workflow_items(FLOW, COMMANDS),
     ]
 )
 RESTRICTED = TrustView("restricted", REQUEST)
-NEW = TrustRequest.of([asked.command_item("build", ("make", "all")), asked.prompt_item("curator.l1", "Other words.")])
+NEW = TrustRequest.of(
+    [trust_items.command_item("build", ("make", "all")), trust_items.prompt_item("curator.l1", "Other words.")]
+)
 CHANGED = TrustView("changed", NEW, REQUEST)

@@ -26,7 +26,7 @@ from flowcabal_tui.tui.story.typed import (
     person,
     typed_knowers,
 )
-from flowcabal_tui.tui.story.words import Standing, standing, standing_words
+from flowcabal_tui.tui.story.words import PromiseStatus, promise_state, promise_state_words
 from tests.tui import fake_books as books
 from tests.tui import fake_story
 from tests.tui.fake_story import FERRYMAN, HERO, VOICE
@@ -47,25 +47,25 @@ def promise(**fields: object) -> Promise:
 @pytest.mark.parametrize(
     ("fields", "found"),
     [
-        ({}, Standing("open")),
-        ({"due_from": 5}, Standing("open")),
-        ({"due_from": 4}, Standing("due")),
-        ({"due_until": 4}, Standing("due")),
-        ({"due_until": 3}, Standing("overdue", 1)),
-        ({"due_from": 1, "due_until": 2}, Standing("overdue", 2)),
-        ({"due_until": 2, "paid": THREE}, Standing("paid")),
-        ({"due_until": 2, "dropped": True}, Standing("dropped")),
+        ({}, PromiseStatus("open")),
+        ({"due_from": 5}, PromiseStatus("open")),
+        ({"due_from": 4}, PromiseStatus("due")),
+        ({"due_until": 4}, PromiseStatus("due")),
+        ({"due_until": 3}, PromiseStatus("overdue", 1)),
+        ({"due_from": 1, "due_until": 2}, PromiseStatus("overdue", 2)),
+        ({"due_until": 2, "paid": THREE}, PromiseStatus("paid")),
+        ({"due_until": 2, "dropped": True}, PromiseStatus("dropped")),
     ],
 )
 def test_a_promise_is_judged_before_the_next_chapter_to_be_written(fields, found):
-    assert standing(promise(**fields), cast()) == found
+    assert promise_state(promise(**fields), cast()) == found
 
 
 def test_a_promise_is_silent_since_one_of_those_whom_it_concerns_was_last_named():
-    assert standing(promise(about=(HERO, FERRYMAN)), cast()).silent == 1
-    assert standing(promise(about=(HERO,)), cast()).silent == 0
-    assert standing(promise(about=(VOICE,)), cast()).silent is None
-    assert standing(promise(about=(FERRYMAN,), planted=THREE), cast()).silent == 0
+    assert promise_state(promise(about=(HERO, FERRYMAN)), cast()).silent == 1
+    assert promise_state(promise(about=(HERO,)), cast()).silent == 0
+    assert promise_state(promise(about=(VOICE,)), cast()).silent is None
+    assert promise_state(promise(about=(FERRYMAN,), planted=THREE), cast()).silent == 0
 
 
 def test_promises_come_most_urgent_first():
@@ -81,7 +81,7 @@ def test_promises_come_most_urgent_first():
     )
     rows = lines("promises", cast(Story(promises=(paid, open_, due, late, later))), RecordFilter())
     assert [row.record.id for row in rows] == ["later", "late", "due", "open", "paid"]
-    assert str(rows[0].row).startswith(f"! {standing_words(Standing('overdue', 3))}")
+    assert str(rows[0].row).startswith(f"! {promise_state_words(PromiseStatus('overdue', 3))}")
 
 
 def moments(*told: tuple[ChapterId, float | None]) -> Story:

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from flowcabal_tui.actions.registry import Action
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.trust import TrustRequest, TrustView
-from flowcabal_tui.project.trust import asked
+from flowcabal_tui.project.trust import trust_items
 from flowcabal_tui.protocol.models import ConfirmTrust
 from flowcabal_tui.tui.app.app import FlowCabalApp
 from flowcabal_tui.tui.models.trust import TrustScreen
@@ -117,7 +117,7 @@ LONG = {
 
 @pytest.mark.parametrize("command", LONG.values(), ids=LONG)
 async def test_the_end_of_an_item_is_in_sight(tmp_path: Path, command: tuple[str, ...]) -> None:
-    items = [asked.command_item("build", command), asked.command_item("else", ("true",))]
+    items = [trust_items.command_item("build", command), trust_items.command_item("else", ("true",))]
     app = app_over(workbench_with(TrustView("restricted", TrustRequest.of(items))), tmp_path)
     async with app.run_test(size=(60, 24)) as pilot:
         await opened(pilot)
@@ -128,7 +128,7 @@ async def test_the_end_of_an_item_is_in_sight(tmp_path: Path, command: tuple[str
 
 async def test_the_host_of_a_long_address_is_in_sight(tmp_path: Path) -> None:
     url = "https://api.openai.com." + "login." * 20 + "evil.example.net/v1"
-    item = asked.model_item("user", Endpoint(model="gpt-4.1", base_url=url))
+    item = trust_items.model_item("user", Endpoint(model="gpt-4.1", base_url=url))
     app = app_over(workbench_with(TrustView("restricted", TrustRequest.of([item]))), tmp_path)
     async with app.run_test(size=(60, 24)) as pilot:
         await opened(pilot)
@@ -138,8 +138,8 @@ async def test_the_host_of_a_long_address_is_in_sight(tmp_path: Path) -> None:
 async def test_a_list_that_is_longer_than_the_screen_begins_with_how_many_there_are_of_each_kind(
     tmp_path: Path,
 ) -> None:
-    commands = [asked.command_item(f"tidy-{number:04}", ("true",)) for number in range(900)]
-    gate = asked.action_item(
+    commands = [trust_items.command_item(f"tidy-{number:04}", ("true",)) for number in range(900)]
+    gate = trust_items.action_item(
         Action.model_validate({"action_id": "x", "description": "", "arg_schema": {}, "command": "c"})
     )
     app = app_over(workbench_with(TrustView("restricted", TrustRequest.of([*commands, gate]))), tmp_path)

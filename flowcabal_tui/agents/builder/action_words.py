@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from flowcabal_tui.agents.builder.document import Json
-from flowcabal_tui.agents.builder.wish import BuildRequest, WordHit
+from flowcabal_tui.agents.builder.request_words import BuildRequest, WordHit
 from flowcabal_tui.agents.builder.working_copy import Known
 from flowcabal_tui.nodes.validation.scope import ActionShape
 

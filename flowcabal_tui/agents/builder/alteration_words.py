@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from flowcabal_tui.agents.builder.document import Json, PlacedNode, all_found, names_in, own_params
 from flowcabal_tui.agents.builder.forms import Alteration
-from flowcabal_tui.agents.builder.wish import BuildRequest
+from flowcabal_tui.agents.builder.request_words import BuildRequest
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
 
 

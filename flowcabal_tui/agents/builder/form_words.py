@@ -9,7 +9,7 @@ from flowcabal_tui.agents.builder.action_words import action_steps
 from flowcabal_tui.agents.builder.alteration_words import alterations_of
 from flowcabal_tui.agents.builder.document import Json, all_found
 from flowcabal_tui.agents.builder.forms import Form
-from flowcabal_tui.agents.builder.wish import BuildRequest
+from flowcabal_tui.agents.builder.request_words import BuildRequest
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
 
 Steps = list[Json]

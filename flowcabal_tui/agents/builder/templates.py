@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from flowcabal_tui.agents.builder.document import Json, all_found, own_params
-from flowcabal_tui.agents.builder.wish import BuildRequest
+from flowcabal_tui.agents.builder.request_words import BuildRequest
 
 _POINT: Final = re.compile(r"[.;!?。；！？，,\n]+")
 _KINDS: Final[Mapping[str, frozenset[str]]] = {

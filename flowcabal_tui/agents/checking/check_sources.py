@@ -86,7 +86,7 @@ async def _character_state(book: BookInputs, cast: tuple[Entity, ...]) -> list[S
     profiles = [await book.view.derived(f"profiles/{ENTITY_FOLDERS[entity.kind]}/{entity.id}", "L1") for entity in cast]
     return [
         *notes,
-        *await _held(book, cast),
+        *await _valid_statements(book, cast),
         *_derived(book, profiles),
         *await _meta(book, "notes"),
     ]
@@ -114,7 +114,7 @@ _NOTES: Final[dict[Angle, Callable[[BookInputs, tuple[Entity, ...]], Coroutine[A
 }
 
 
-async def _held(book: BookInputs, cast: tuple[Entity, ...]) -> list[SourceText]:
+async def _valid_statements(book: BookInputs, cast: tuple[Entity, ...]) -> list[SourceText]:
     """Statements valid for the cast, newest facts first, then relations; those that have ended are left out."""
     people = {entity.id for entity in cast}
     facts = [each for each in await book.view.facts() if each.until is None and people & set(each.about)]

@@ -64,7 +64,7 @@ class Defence:
     async def settle(self, goal: JudgedDraft, doubts: Sequence[Doubt]) -> Settled:
         """The findings of a draft with their classes, quotations and confidence. Never raises for a failing model."""
         seen, agreed = await self._seen_again(goal, doubts, range(AGAIN))
-        asked, tags = await self._asked(goal, seen)
+        asked, tags = await self._selected(goal, seen)
         readings: dict[int, Reading] = {}
         problem = ""
         try:
@@ -87,7 +87,7 @@ class Defence:
             problem,
         )
 
-    async def _asked(self, goal: JudgedDraft, doubts: Sequence[Doubt]) -> tuple[list[Doubt], dict[int, str]]:
+    async def _selected(self, goal: JudgedDraft, doubts: Sequence[Doubt]) -> tuple[list[Doubt], dict[int, str]]:
         """The doubts that fit the space, strong ones first, and their texts by number, the last of the draft first."""
         left, asked, tags = self._space, list[Doubt](), dict[int, str]()
         for doubt in sorted(doubts, key=lambda each: (not each.strong, -each.draft.start)):

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from flowcabal_tui.agents.checking.draft_statements import DraftStatement
 from flowcabal_tui.agents.checking.evidence.ranking import Sentence
 from flowcabal_tui.agents.checking.pairs import Pair, Pairs
 from flowcabal_tui.agents.checking.taxonomy import BY_ANGLE
-from flowcabal_tui.agents.checking.voices import DraftStatement
 from flowcabal_tui.agents.context.gather import BookInputs
 from flowcabal_tui.agents.prompt_library import SourceText
 from flowcabal_tui.agents.shapes.claims import Claims

@@ -16,10 +16,10 @@ from flowcabal_tui.agents.checking.checker import (
     sources_at_most,
 )
 from flowcabal_tui.agents.checking.defence import DOUBTS_TOKENS, SURE, Defence, Settled
+from flowcabal_tui.agents.checking.draft_statements import statements_in
 from flowcabal_tui.agents.checking.evidence.search import Helper, evidence_for, in_thread
 from flowcabal_tui.agents.checking.judged import JudgedDraft, Judgement
 from flowcabal_tui.agents.checking.outcome import checks_of, merged, of_parts
-from flowcabal_tui.agents.checking.voices import statements_in
 from flowcabal_tui.agents.context.gather import BookInputs, read_book
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.parts import LEAST, SHRINKS, is_too_long, parts_at_most, pieces, space_of, tokens_of

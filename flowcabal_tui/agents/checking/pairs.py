@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from flowcabal_tui.agents.checking.draft_statements import DraftStatement
 from flowcabal_tui.agents.checking.evidence.ranking import Sentence
-from flowcabal_tui.agents.checking.voices import DraftStatement
 from flowcabal_tui.agents.context.gather import BookInputs
 from flowcabal_tui.agents.prompt_library import Fenced, SourceText
 from flowcabal_tui.domain.ids import ChapterId, EntityId

@@ -19,7 +19,7 @@ from flowcabal_tui.agents.context.profiles import profiles
 from flowcabal_tui.agents.context.references import ReferenceBooks, near
 from flowcabal_tui.agents.context.relevance import Relevance
 from flowcabal_tui.agents.context.scene import scene_lines
-from flowcabal_tui.agents.context.scene_question import NOT_ASKED, ModelSaid, SceneReader
+from flowcabal_tui.agents.context.scene_question import NOT_ASKED, ModelScene, SceneReader
 from flowcabal_tui.agents.context.shares import BESIDES, SHARES
 from flowcabal_tui.agents.context.viewpoint import VeiledFinder, VeiledView, Viewpoint, left_out, look_through
 from flowcabal_tui.agents.loop import Agent
@@ -169,7 +169,7 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
         book = seen.book
         asked = own_words(goal.params.prompt, before_the_text(goal.prompt), self._fixed, goal.about.titles)
         of_chapter = chapter_words(goal.prompt)
-        said = await self._said(goal, seen, goal.about.wish if of_chapter is None else of_chapter)
+        said = await self._model_scene(goal, seen, goal.about.wish if of_chapter is None else of_chapter)
         reading = shared = self._read(goal, seen, asked, said.scene)
         if of_chapter is not None:
             shared = self._read(goal, seen, of_chapter, said.scene)
@@ -196,7 +196,7 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
         reading = replace(reading, intent=intent)
         return ContextPlan(reading, candidates, besides, tuple(hidden), tuple(notes), tuple(pending))
 
-    async def _said(self, goal: Assignment, seen: BookBefore, wish: str) -> ModelSaid:
+    async def _model_scene(self, goal: Assignment, seen: BookBefore, wish: str) -> ModelScene:
         """The agents' model's description of the chapter's scene, if it may be asked."""
         if self._scenes is None or goal.chapter is None:
             return NOT_ASKED
@@ -227,7 +227,10 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
             "entities": gather.entity_notes(
                 present, {entity.id: why for entity, why in brought} | dict(reading.reasons), book.view.language
             ),
-            "facts": [*scene_lines(goal.chapter, seen.scene, book.view.language), *await facts.told(book, reading)],
+            "facts": [
+                *scene_lines(goal.chapter, seen.scene, book.view.language),
+                *await facts.fact_lines(book, reading),
+            ],
             "profiles": await profiles(book, reading, self._kinds.all(), brought),
             "near": await gather.near(book, self._counter, int(self._space(goal) * self._shares.get("near", 0.0))),
             "last_meeting": await gather.last_meetings(book, reading, relevant),
@@ -246,7 +249,7 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
             "entities": gather.entity_notes(
                 await as_called_here(book.view, reading.cast), reading.reasons, book.view.language
             ),
-            "facts": await facts.told(book, reading),
+            "facts": await facts.fact_lines(book, reading),
             "profiles": await profiles(book, reading, self._kinds.all()),
             "last_meeting": await gather.last_meetings(book, reading, relevant),
             "far": await gather.far(book, relevant),

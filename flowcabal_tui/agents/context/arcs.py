@@ -34,7 +34,9 @@ class ArcCandidates:
     """None: of all chapters."""
 
 
-async def told(view: MemoryView, chapters: tuple[Chapter, ...], relevant: Iterable[ChapterId]) -> ArcCandidates:
+async def arc_candidates(
+    view: MemoryView, chapters: tuple[Chapter, ...], relevant: Iterable[ChapterId]
+) -> ArcCandidates:
     """The candidates for arcs that ended before the target's own. `relevant` are chapters, the most relevant first."""
     arcs = arcs_of(chapters)
     if len(arcs) < 2:

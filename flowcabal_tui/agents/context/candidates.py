@@ -103,8 +103,8 @@ class Candidate:
             colon = "" if not title else "：" if language.startswith("zh") else ": "
             return escaped(f"- {title}{colon}{' '.join(self._shown.split())}") + "\n"
         if self.budget_class == "meta":
-            return fenced(self.meta_name, self._told(language), language) + "\n"
-        return fenced_item(self.label_in(language), self._told(language)) + "\n"
+            return fenced(self.meta_name, self._shown_text(language), language) + "\n"
+        return fenced_item(self.label_in(language), self._shown_text(language)) + "\n"
 
     @property
     def continued(self) -> str:
@@ -127,7 +127,7 @@ class Candidate:
         """Its title, with the number of its chapter."""
         return chapter_label(self.position if self.uri.startswith("manuscript/") else 0, self.title, language)
 
-    def _told(self, language: str) -> str:
+    def _shown_text(self, language: str) -> str:
         """The text; for a shortened one, with a note on the amount and the reason, before its end or after its
         beginning.
         """

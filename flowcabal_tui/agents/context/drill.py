@@ -54,10 +54,10 @@ class Summary:
 
 def reason(opened: Opened) -> str:
     """The reason for a passage, as shown in the receipt."""
-    return _said(opened.level).format(terms=_(", ").join(opened.found))
+    return _reason(opened.level).format(terms=_(", ").join(opened.found))
 
 
-def _said(level: Level) -> str:
+def _reason(level: Level) -> str:
     return _("opened from its overview: {terms}") if level == "L1" else _("opened from its line: {terms}")
 
 

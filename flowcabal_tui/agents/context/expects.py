@@ -74,7 +74,7 @@ async def expected(view: MemoryView, wish: str, goal: int, asked: str = "", *, h
     """
     chapters = [chapter for chapter in await view.chapters() if chapter.version and chapter.length]
     texts = await view.chapter_texts([chapter.id for chapter in chapters[-_LAST:]])
-    voice = told_by(" ".join(texts.values()), view.language)
+    voice = narrator_of(" ".join(texts.values()), view.language)
     if has_pages:
         said = filter(None, (voice, _say("manner", view.language)))
         style = [("" if view.language.startswith("zh") else " ").join(said)] if chapters else []
@@ -133,7 +133,7 @@ def _length(wish: str, goal: int, asked: str, chapters: list[Chapter], language:
     return _say("book", language, usual_length([chapter.length for chapter in chapters]))
 
 
-def told_by(text: str, language: str) -> str:
+def narrator_of(text: str, language: str) -> str:
     """Person and tense of the narration outside quotation marks; "" if the text is too short or ambiguous."""
     told = _SPOKEN.sub(" ", text)
     chinese = language.startswith("zh")

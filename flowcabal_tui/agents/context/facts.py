@@ -39,7 +39,7 @@ _WORDS: Final = {
 """In Chinese and in English: these lines stand in the language of the book, not of the screen."""
 
 
-async def told(book: BookInputs, reading: SceneReading) -> list[Candidate]:
+async def fact_lines(book: BookInputs, reading: SceneReading) -> list[Candidate]:
     """The lines of the class, most needed first: promises, relations, facts, the story's time, secrets.
 
     Superseded facts, ended relations and paid promises are never included; a promise that is paid later counts as open.

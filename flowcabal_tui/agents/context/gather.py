@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Final, Protocol
 
 from flowcabal_tui.agents.context import drill
-from flowcabal_tui.agents.context.arcs import told
+from flowcabal_tui.agents.context.arcs import arc_candidates
 from flowcabal_tui.agents.context.borders import excerpt
 from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, UNRANKED, Candidate, meta_title
 from flowcabal_tui.agents.context.circle import circle
@@ -143,7 +143,7 @@ async def near(book: BookInputs, counter: CountedTokens, share: int) -> list[Can
     overviews, lines = [{each.uri: each for each in await book.view.derived_of(uris, level)} for level in _LEVELS]
     for distance, chapter in enumerate(newest_first, start=1):
         uri = f"manuscript/{chapter.id}"
-        told = levels(
+        arc_candidates = levels(
             uri,
             chapter.title,
             _how_far(_("what happened"), distance),
@@ -154,11 +154,11 @@ async def near(book: BookInputs, counter: CountedTokens, share: int) -> list[Can
             chapter.position,
         )
         is_whole = False
-        if distance == 1 or not told:
+        if distance == 1 or not arc_candidates:
             ending = await _ending(book, chapter, distance, counter, int(share * (0.6 if distance == 1 else 0.18)))
             candidates += [ending] if ending.text else []
             is_whole = distance == 1 and not ending.start
-        candidates += [] if is_whole else told
+        candidates += [] if is_whole else arc_candidates
     return candidates
 
 
@@ -265,7 +265,7 @@ async def far(book: BookInputs, relevant: Relevance) -> list[Candidate]:
 
 async def summaries(book: BookInputs, relevant: Relevance) -> list[Candidate]:
     """The most relevant chapters at L1, arcs, and a line for each of the others, newest and relevant ones first."""
-    arcs = await told(book.view, book.chapters, relevant.chapters)
+    arcs = await arc_candidates(book.view, book.chapters, relevant.chapters)
     ranks = {chapter: rank for rank, chapter in enumerate(relevant.chapters)}
     newest_first = list(reversed(book.chapters))
     ranked = sorted(
@@ -286,9 +286,9 @@ async def summaries(book: BookInputs, relevant: Relevance) -> list[Candidate]:
     wanted += [(lines.get(f"manuscript/{chapter.id}"), so_far) for chapter in of_line]
     said, found = summaries_of(
         (
-            (told, book.title(ChapterId(told.uri.removeprefix("manuscript/"))), reason)
-            for told, reason in wanted
-            if told is not None and tells(told, names)
+            (arc_candidates, book.title(ChapterId(arc_candidates.uri.removeprefix("manuscript/"))), reason)
+            for arc_candidates, reason in wanted
+            if arc_candidates is not None and tells(arc_candidates, names)
         ),
         book.view.language,
     )

@@ -59,7 +59,7 @@ class SceneAnswer(StructuredAnswer):
 
 
 @dataclass(frozen=True, slots=True)
-class ModelSaid:
+class ModelScene:
     """The model's scene, with a note for the receipt; or the tokens of the question that is still to be asked."""
 
     scene: Scene = NO_SCENE
@@ -68,7 +68,7 @@ class ModelSaid:
     question: Digest = Digest("")
 
 
-NOT_ASKED: Final = ModelSaid()
+NOT_ASKED: Final = ModelScene()
 
 
 class SceneReader:
@@ -81,9 +81,9 @@ class SceneReader:
         self, model: Callable[[], PaidOnce], prompts: PromptLibrary, counter: TokenCounter, *, spend: bool
     ) -> None:
         self._model, self._prompts, self._counter, self._spend = model, prompts, counter, spend
-        self._failed: dict[Digest, ModelSaid] = {}
+        self._failed: dict[Digest, ModelScene] = {}
 
-    async def read(self, book: BookInputs, writer: Scene, beats: str, wish: str) -> ModelSaid:
+    async def read(self, book: BookInputs, writer: Scene, beats: str, wish: str) -> ModelScene:
         """The scene of a chapter by its outline and the writer's instruction; does not ask if both are empty or the
         writer set every field."""
         beats, wish = beats.strip(), wish.strip()
@@ -95,10 +95,10 @@ class SceneReader:
                 return await self._asked(book, beats, wish, question)
             except FlowCabalError as error:
                 why = _("The scene was read by rule: {why}").format(why=error.title)
-                self._failed[question] = ModelSaid(note=why)
+                self._failed[question] = ModelScene(note=why)
         return self._failed[question]
 
-    async def _asked(self, book: BookInputs, beats: str, wish: str, question: Digest) -> ModelSaid:
+    async def _asked(self, book: BookInputs, beats: str, wish: str, question: Digest) -> ModelScene:
         """Asks the question. Raises FlowCabalError when there was no answer."""
         model, language = self._model(), book.view.language
         cast = await as_called_here(book.view, named_in(f"{beats}\n{wish}", book.entities)[:NAMES])
@@ -110,17 +110,17 @@ class SceneReader:
         found = await model.once(request, SceneAnswer, about, spend=self._spend)
         if found is None:
             tokens = sum(self._counter.count(message.content) for message in messages)
-            return ModelSaid(asks=max(1, tokens), question=question)
-        return _said(found.value)
+            return ModelScene(asks=max(1, tokens), question=question)
+        return _scene_of(found.value)
 
 
-def _said(answer: SceneAnswer | None) -> ModelSaid:
+def _scene_of(answer: SceneAnswer | None) -> ModelScene:
     if answer is None or {place.partition("[")[0] for place in answer.unread} >= set(SCENE_FIELDS):
-        return ModelSaid(note=_("The model's answer about the scene could not be read: the scene was read by rule."))
+        return ModelScene(note=_("The model's answer about the scene could not be read: the scene was read by rule."))
     if answer.unread:
         note = _("A part of the model's answer about the scene could not be read.")
-        return ModelSaid(answer.scene, note)
-    return ModelSaid(answer.scene)
+        return ModelScene(answer.scene, note)
+    return ModelScene(answer.scene)
 
 
 def _line(words: str, longest: int = LONGEST_LINE) -> str | None:

@@ -39,7 +39,7 @@ class Secret:
     terms: frozenset[str]
     names: tuple[str, ...]
 
-    def is_told_by(self, sentence: str) -> bool:
+    def is_revealed_by(self, sentence: str) -> bool:
         """True when a sentence has most of the words and a name, or all of the words."""
         said = sentence.casefold()
         found = sum(term.casefold() in said for term in self.terms)
@@ -65,7 +65,7 @@ def without_secrets(text: str, secrets: Sequence[Secret]) -> str:
     """The text with every character of a sentence that reveals a secret replaced by the mark."""
 
     def sentence(match: re.Match[str]) -> str:
-        told = any(secret.is_told_by(match[0]) for secret in secrets)
+        told = any(secret.is_revealed_by(match[0]) for secret in secrets)
         return HIDDEN * len(match[0]) if told else match[0]
 
     return _SENTENCE.sub(sentence, text) if secrets else text
@@ -197,8 +197,8 @@ class VeiledView:
     async def derived(self, uri: str, level: Level) -> Derived | None:
         found = await self._view.derived(uri, level)
         if found is None or level != "L0":
-            return self._told(found)
-        return None if self._is_touched(await self._view.derived(uri, "L1")) else self._told(found)
+            return self._without_secrets(found)
+        return None if self._is_touched(await self._view.derived(uri, "L1")) else self._without_secrets(found)
 
     async def derived_of(self, uris: Sequence[str], level: Level) -> tuple[Derived, ...]:
         touched: set[str] = set()
@@ -243,10 +243,10 @@ class VeiledView:
 
     def _open(self, found: Iterable[Derived], touched: Collection[str]) -> tuple[Derived, ...]:
         """The visible parts of derived texts that are not affected."""
-        told = (self._told(each) for each in found if each.uri not in touched)
+        told = (self._without_secrets(each) for each in found if each.uri not in touched)
         return tuple(each for each in told if each is not None)
 
-    def _told(self, derived: Derived | None) -> Derived | None:
+    def _without_secrets(self, derived: Derived | None) -> Derived | None:
         """The text without the sentences that rest on a secret or state it; None when nothing is left, or nothing can
         be shown."""
         if derived is None or not self._viewpoint.hidden:

@@ -1,4 +1,4 @@
-"""The tools that propose: each makes a card for the writer. `leave.py` decides which may be applied at once."""
+"""The tools that propose: each makes a card for the writer. `permissions.py` decides which may be applied at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic import Field
 
 from flowcabal_tui.agents.builder.refused import EditRefused
 from flowcabal_tui.agents.checking.quotes import VerbatimText
-from flowcabal_tui.agents.conversation.leave import may_apply
+from flowcabal_tui.agents.conversation.permissions import may_apply
 from flowcabal_tui.agents.conversation.ports import BookPort, ChangesPort
 from flowcabal_tui.agents.conversation.reading import ReadingTools
 from flowcabal_tui.agents.tool_calls import Arguments

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.agents.context.scene import named_in
-from flowcabal_tui.agents.conversation.leave import level_words
+from flowcabal_tui.agents.conversation.permissions import level_words
 from flowcabal_tui.agents.conversation.ports import BookPort, SentChip, Surroundings
 from flowcabal_tui.agents.prompt_library import Fenced, PromptLibrary, name_lines
 from flowcabal_tui.domain.context import Receipt

@@ -128,7 +128,7 @@ class BookPort(Protocol):
 
 
 class ChangesPort(Protocol):
-    """Stores and applies proposals. `agents/conversation/leave.py` decides beforehand which are applied."""
+    """Stores and applies proposals. `agents/conversation/permissions.py` decides beforehand which are applied."""
 
     async def propose(self, proposal: Proposal) -> Proposal:
         """Stores a proposal that waits for the writer; a known one keeps its state."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from flowcabal_tui.agents.arcs import WORK
-from flowcabal_tui.agents.curation.arc_teller import ArcGoal, ArcMaterial
+from flowcabal_tui.agents.curation.arc_summariser import ArcGoal, ArcMaterial
 from flowcabal_tui.agents.curation.curator import L0_TOKENS, Curator
 from flowcabal_tui.agents.curation.profile_sources import ProfileGoal
 from flowcabal_tui.agents.curation.profiler import ProfileMaterial, ProfileThought

@@ -12,9 +12,9 @@ from typing import Final
 from flowcabal_tui.agents.context.intent import search_terms
 from flowcabal_tui.agents.context.scene import named_in
 from flowcabal_tui.agents.curation.curator import Curator
+from flowcabal_tui.agents.curation.stated_records import StatedRecords
 from flowcabal_tui.agents.curation.story_goal import TASK, StoryGoal
 from flowcabal_tui.agents.curation.story_names import named
-from flowcabal_tui.agents.curation.story_said import StatedRecords
 from flowcabal_tui.agents.prompt_library import Fenced, name_lines
 from flowcabal_tui.agents.shapes.curation import DIMENSIONS, DimensionAdvice
 from flowcabal_tui.agents.shapes.story import UNASKED, StoryAnswer

@@ -11,7 +11,7 @@ from typing import Any
 from flowcabal_tui.dialects.report import ConversionNote, DialectError
 from flowcabal_tui.dialects.smarttavern.conditions import condition_problem, more_functions, to_expression
 from flowcabal_tui.dialects.smarttavern.document import MAX_NESTING, MAX_NODES, Branches, Call, Flow, FlowNode
-from flowcabal_tui.dialects.smarttavern.params import ours
+from flowcabal_tui.dialects.smarttavern.params import converted_params
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.paths import RESULT, shown
 from flowcabal_tui.domain.workflow import Edge, Node, Workflow
@@ -72,7 +72,7 @@ class _Compiler:
             return self._choice(spec, spec.branches, place)
         if spec.kind == "Subflow" and spec.subflow:
             return self._call(spec, spec.subflow, place)
-        kind, params, notes = ours(spec.kind, spec.params, f"nodes[{self._numbers[spec.id]}]")
+        kind, params, notes = converted_params(spec.kind, spec.params, f"nodes[{self._numbers[spec.id]}]")
         self.notes += notes
         return self._after(self.add(spec.id, kind, {"source": place.source, **params}, place), place)
 

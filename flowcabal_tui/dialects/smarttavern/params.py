@@ -1,4 +1,4 @@
-"""Converts parameters of SmartTavern's node types into those of our kinds."""
+"""Converts the parameters of SmartTavern's node types into those of this program's kinds."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 
 DEFAULT_MODEL: Final = "narrative-llm"
-"""The model of an LLMChat that names none."""
+"""The model of an LLMChat without a model."""
 Note = tuple[Level, str, str]
 """The level of a note, its parameter, and its message."""
 
 
 class _Reader:
-    """Takes parameters out one after the other; the rest is unknown."""
+    """Reads parameters one by one; those that remain in `left` are unknown."""
 
     def __init__(self, params: Mapping[str, Any]) -> None:
         self.left = dict(params)
         self.notes: list[Note] = []
 
     def take(self, name: str, wanted: type, default: Any = None) -> Any:
-        """The parameter, read as Python would read it as a text or a truth; any other type is left out. Both are
-        reported. None counts as not there, but where a truth is wanted."""
+        """The parameter, converted to a text or a Boolean as Python would; a value of another wrong type is left out.
+
+        Both are reported. None counts as missing, except for a Boolean.
+        """
         if name not in self.left or (self.left[name] is None and wanted is not bool):
             self.left.pop(name, None)
             return default
@@ -41,7 +43,7 @@ class _Reader:
         return value
 
     def texts(self, name: str) -> dict[str, str]:
-        """A mapping of texts to texts; with anything else in it nothing is taken."""
+        """A mapping of texts to texts; empty when any value is not a text."""
         given = self.take(name, dict, {})
         bad = [key for key, value in given.items() if not isinstance(value, str)]
         for key in bad:
@@ -146,8 +148,14 @@ ATOM_KINDS: Final[Mapping[str, tuple[str, Callable[[_Reader], dict[str, Any]]]]]
 }
 
 
-def ours(kind: str, params: Mapping[str, Any], place: str) -> tuple[str, dict[str, Any], tuple[ConversionNote, ...]]:
-    """Our kind, its params without the source, and the notes on them; `place` is the place of the params."""
+def converted_params(
+    kind: str, params: Mapping[str, Any], place: str
+) -> tuple[str, dict[str, Any], tuple[ConversionNote, ...]]:
+    """Converts the parameters of a SmartTavern node of `kind`.
+
+    Returns the kind of node here, its parameters without the source, and the notes of the conversion. `place` is the
+    path of the node in the document.
+    """
     name, convert = ATOM_KINDS[kind]
     read = _Reader(params)
     made = convert(read)

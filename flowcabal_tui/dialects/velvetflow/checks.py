@@ -73,7 +73,7 @@ def _ours(found: Reading, actions: Actions | None) -> Iterator[Finding]:
             continue
         if finding.code == "NO_NODES":
             yield finding.model_copy(update={"severity": "warning", "field": "nodes"})
-        elif (placed := found.places.theirs(finding)) is not None:
+        elif (placed := found.places.in_document(finding)) is not None:
             yield _in_their_words(finding, placed)
 
 

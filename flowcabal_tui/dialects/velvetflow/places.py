@@ -37,7 +37,7 @@ class Places:
         given = sorted(fields, key=lambda pair: -len(pair[0]))
         self.nodes[path] = _Node(name, tuple(given))
 
-    def theirs(self, finding: Finding) -> Finding | None:
+    def in_document(self, finding: Finding) -> Finding | None:
         """The finding with node and field of the document; None for a finding that concerns only our form."""
         if any(finding.node == path or finding.node.startswith(f"{path}/") for path in self.broken):
             return None

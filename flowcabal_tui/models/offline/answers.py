@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
-from flowcabal_tui.models.offline.asked import LabelledRequest
+from flowcabal_tui.models.offline.parsed_request import LabelledRequest
 from flowcabal_tui.models.offline.reading import (
     PERSON,
     ListedName,

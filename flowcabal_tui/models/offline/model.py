@@ -18,7 +18,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.models.collect import collect, went_out
 from flowcabal_tui.models.offline import answers, writing
 from flowcabal_tui.models.offline.answers import COUNTER
-from flowcabal_tui.models.offline.asked import LabelledRequest
+from flowcabal_tui.models.offline.parsed_request import LabelledRequest
 from flowcabal_tui.models.offline.statements import Values
 from flowcabal_tui.models.offline.talk import is_talk, talk
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.domain.model_calls import ModelRequest, ToolCall
-from flowcabal_tui.models.offline.asked import LabelledRequest
+from flowcabal_tui.models.offline.parsed_request import LabelledRequest
 from flowcabal_tui.models.offline.reading import lines, nearest, terms
 
 _TASK: Final = "<task>conversation</task>"

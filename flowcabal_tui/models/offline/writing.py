@@ -7,7 +7,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Final
 
-from flowcabal_tui.models.offline.asked import LabelledRequest, labelled_parts
+from flowcabal_tui.models.offline.parsed_request import LabelledRequest, labelled_parts
 from flowcabal_tui.models.offline.reading import PERSON, lines, named, terms
 from flowcabal_tui.models.offline.statements import Values, clashes, corrected, facts
 from flowcabal_tui.nodes.mending import paragraphs

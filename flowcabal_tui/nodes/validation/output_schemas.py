@@ -99,7 +99,11 @@ def scope_of(
     place: str,
     actions: Mapping[str, ActionShape] | None,
 ) -> GraphScope:
-    """The scope of a graph whose outputs have the schemas of `OutputSchemas`."""
+    """The scope of a graph: its nodes (`own`), the scope `around` it, and its root names.
+
+    `owner` is the path of the node that contains the graph, `place` the field of its parameters. The schemas of the
+    outputs are computed on first use.
+    """
     seen = NodeSchemas(own, around.schemas if around else None)
     scope = GraphScope(own, seen, roots, owner, place)
     seen.of = OutputSchemas(scope, actions)

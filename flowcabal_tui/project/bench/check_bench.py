@@ -11,12 +11,12 @@ from time import perf_counter
 from typing import Any, Final
 
 from flowcabal_tui.agents.checking.checker import material_of, part_of, questions_of, sources_at_most
+from flowcabal_tui.agents.checking.draft_statements import statements_in
 from flowcabal_tui.agents.checking.evidence.search import evidence_for
 from flowcabal_tui.agents.checking.judged import JudgedDraft
 from flowcabal_tui.agents.checking.rules.finding import Level
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.checking.rules.registry import check
-from flowcabal_tui.agents.checking.voices import statements_in
 from flowcabal_tui.agents.context.gather import BookInputs, read_book
 from flowcabal_tui.agents.prompt_library import SourceText
 from flowcabal_tui.agents.tokens import CountedTokens

@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from flowcabal_tui.agents.checking.checker import GROUPS, sources_at_most
 from flowcabal_tui.agents.checking.defence import SURE
+from flowcabal_tui.agents.checking.draft_statements import statements_in
 from flowcabal_tui.agents.checking.monitor import Monitor
-from flowcabal_tui.agents.checking.voices import statements_in
 from flowcabal_tui.agents.paid import AnswerStore, PaidOnce
 from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.manuscript import Span

@@ -19,7 +19,7 @@ from flowcabal_tui.agents.builder.vocabulary import BuildTurn, Outcome
 from flowcabal_tui.agents.tool_calls import MOST_ARGUMENTS, read_arguments
 from flowcabal_tui.dialects.report import DialectError
 from flowcabal_tui.dialects.velvetflow.document import Document
-from flowcabal_tui.dialects.velvetflow.planner.repair import mended
+from flowcabal_tui.dialects.velvetflow.planner.repair import repaired
 from flowcabal_tui.dialects.velvetflow.planner.schemas import (
     param_tools,
     planner_sentence,
@@ -310,13 +310,13 @@ class VelvetFlowPlanner:
         return {"status": "ok", "type": "params_valid", "node_id": name}
 
     def _repair_call(self, tool: str, given: Document) -> Document:
-        document, summary = mended(self._plain(), tool, given, self.draft.actions)
+        document, summary = repaired(self._plain(), tool, given, self.draft.actions)
         done = summary["applied"] and self._replace(document)
         return {"status": "ok" if done else "error", **summary, "applied": done}
 
     def _mend_plainly(self) -> None:
         """Fixes errors that need no model: adds missing braces around paths."""
-        document, summary = mended(self._plain(), "normalize_binding_paths", {}, self.draft.actions)
+        document, summary = repaired(self._plain(), "normalize_binding_paths", {}, self.draft.actions)
         if summary["applied"]:
             self._replace(document)
             self.draft.take_over()

@@ -13,8 +13,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from flowcabal_tui.agents.conversation.leave import may_apply
 from flowcabal_tui.agents.conversation.messages import PROMPT, messages_of, with_sent
+from flowcabal_tui.agents.conversation.permissions import may_apply
 from flowcabal_tui.agents.conversation.places import citations
 from flowcabal_tui.agents.conversation.talk import ANSWER_TOKENS, OpenQuestion, Talk
 from flowcabal_tui.agents.conversation.tools import TalkTools, tools_at

@@ -116,7 +116,7 @@ class Background:
     async def _do(self, task: BackgroundTask) -> None:
         if not await self._outbox.begin(task.id):
             return
-        await self.tell(replace(task, state="running"))
+        await self.emit_counts(replace(task, state="running"))
         end = await run_step(self._step, task)
         self._unwritten = end.error if isinstance(end.error, DiskFull) else self._unwritten
         match end.ending:
@@ -148,7 +148,7 @@ class Background:
         """Resumes at once the tasks that wait for the user's confirmation."""
         self._not_confirmed.clear()
         await self._outbox.move(("waiting",), "waiting")
-        await self.tell()
+        await self.emit_counts()
         self._wake()
 
     async def _failed(self, task: BackgroundTask, why: str) -> None:
@@ -156,9 +156,9 @@ class Background:
 
     async def _mark(self, task: BackgroundTask) -> None:
         await self._outbox.set_state(task.id, task.state, task.error, task.not_before, task.pinned)
-        await self.tell(task)
+        await self.emit_counts(task)
 
-    async def tell(self, task: BackgroundTask | None = None) -> None:
+    async def emit_counts(self, task: BackgroundTask | None = None) -> None:
         """Emits the counts of tasks, with those for the knowledge server separate, since it may be down."""
         counts, owed = [await self._outbox.counts(kinds) for kinds in (LOCAL, KNOWLEDGE)]
         self._emit(BackgroundChanged(tuple(sorted(counts.items())), task, tuple(sorted(owed.items()))))
@@ -176,13 +176,13 @@ class Background:
         unknown = held.keys() - {task.subject for task in known}
         new = [BackgroundTask(0, "knowledge", subject, Digest("unknown"), "waiting") for subject in sorted(unknown)]
         await self._outbox.add(new)
-        await self.tell()
+        await self.emit_counts()
         self._wake()
 
     async def retry(self, identity: int | None = None) -> None:
         """Retries failed or cancelled tasks (all, or one), and delayed ones now."""
         await self._outbox.move(("failed", "cancelled", "waiting"), "waiting", identity)
-        await self.tell()
+        await self.emit_counts()
         self._wake()
 
     async def cancel(self, identity: int | None) -> None:
@@ -191,7 +191,7 @@ class Background:
         for task, work in tuple(self._running.items()):
             if identity in (None, task):
                 work.cancel()
-        await self.tell()
+        await self.emit_counts()
 
     async def settled(self, but: TaskKind | None = None) -> None:
         """Returns when the memory has no open tasks and the knowledge server none that can be done now.
@@ -232,7 +232,7 @@ class Background:
         )
 
     @asynccontextmanager
-    async def standing(self) -> AsyncIterator[None]:
+    async def suspended(self) -> AsyncIterator[None]:
         """Suspends the work within the context; running tasks are resumed afterwards."""
         worked = bool(self._workers)
         await self.close()

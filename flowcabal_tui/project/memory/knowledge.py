@@ -97,7 +97,7 @@ class KnowledgeConnection:
     async def start(self, embedder: EmbeddingPort, model: ModelPort | None) -> None:
         """Starts in the background; nothing waits for it. Raises the errors of `permit`."""
         if not self._settings.enabled:
-            self._tell(StatusEvent("off", _("switched off")))
+            self._emit_status(StatusEvent("off", _("switched off")))
             return
         self._permit()
         self._decided.clear()
@@ -138,13 +138,13 @@ class KnowledgeConnection:
 
     def held_back(self) -> None:
         """Reports that the user has not confirmed the server."""
-        self._tell(StatusEvent("off", _("not confirmed: F10")))
+        self._emit_status(StatusEvent("off", _("not confirmed: F10")))
 
     def asks(self) -> bool:
         """True when it waits for a person to allow texts to be sent; False when it sends none: off, or external."""
         if not self._settings.enabled or self._settings.url:
             return False
-        self._tell(StatusEvent("asks", _("waiting for your answer")))
+        self._emit_status(StatusEvent("asks", _("waiting for your answer")))
         return True
 
     async def known_vectors(self, texts: Sequence[str]) -> list[list[float]] | None:
@@ -165,7 +165,7 @@ class KnowledgeConnection:
 
     def failed(self, reason: str) -> None:
         """Reports that the server could not be started."""
-        self._tell(StatusEvent("failed", reason))
+        self._emit_status(StatusEvent("failed", reason))
 
     async def started(self, seconds: float) -> None:
         """Returns when the server is no longer starting, or after `seconds`."""
@@ -222,15 +222,15 @@ class KnowledgeConnection:
             self._repairing.cancel()
         match status:
             case Absent():
-                self._tell(StatusEvent("absent", _("openviking is not installed")))
+                self._emit_status(StatusEvent("absent", _("openviking is not installed")))
             case Starting(seconds=seconds):
-                self._tell(StatusEvent("starting", _("starting, {n} s").format(n=seconds)))
+                self._emit_status(StatusEvent("starting", _("starting, {n} s").format(n=seconds)))
             case Restarting(tries=tries, reason=reason):
-                self._tell(StatusEvent("restarting", _("restart {n}: {reason}").format(n=tries, reason=reason)))
+                self._emit_status(StatusEvent("restarting", _("restart {n}: {reason}").format(n=tries, reason=reason)))
             case Failed(reason=reason) | External(reason=reason) if reason:
-                self._tell(StatusEvent("failed", reason))
+                self._emit_status(StatusEvent("failed", reason))
             case Stopped():
-                self._tell(StatusEvent("stopped", _("it was stopped")))
+                self._emit_status(StatusEvent("stopped", _("it was stopped")))
             case External(url=url):
                 self._begin(StatusEvent("external", url), thorough=self.last.state != "external")
             case Ready(repair=repair):
@@ -257,7 +257,7 @@ class KnowledgeConnection:
             await self._ready(held)
         except FlowCabalError as error:  # the store cannot be written just now: the next start books it
             log.warning("what the knowledge server is owed: %s", error.title)
-        self._tell(replace(status, message=why or status.message))
+        self._emit_status(replace(status, message=why or status.message))
 
     async def _drained(self, client: KnowledgeClient) -> None:
         """Waits until the server has finished the work that it resumed by itself; until then vectors seem to be
@@ -266,7 +266,7 @@ class KnowledgeConnection:
             waiting = (await client.queue()).waiting
             if not waiting:
                 return
-            self._tell(StatusEvent("starting", _("indexing missing texts: {n}").format(n=waiting)))
+            self._emit_status(StatusEvent("starting", _("indexing missing texts: {n}").format(n=waiting)))
             await asyncio.sleep(DRAIN_SECONDS)
 
     async def rebuild(self, subjects: Collection[str] = ()) -> None:
@@ -318,7 +318,7 @@ class KnowledgeConnection:
         finally:
             project.remove(*names)
 
-    def _tell(self, status: StatusEvent) -> None:
+    def _emit_status(self, status: StatusEvent) -> None:
         self.last = status
         (self._decided.clear if status.state == "starting" else self._decided.set)()
         self._emit(status)

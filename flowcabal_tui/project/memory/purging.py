@@ -76,7 +76,7 @@ class Purging:
         """
         await self._require_possible(command)
         before = await self._store.book.chapters()
-        async with self._tools.background.standing():
+        async with self._tools.background.suspended():
             if command.build is not None:
                 purged = await self._store.maintenance.purge_build(command.build)
             elif command.output is not None:
@@ -207,7 +207,7 @@ class Purging:
         if not left:
             return True
         undone = "files" in left or ("knowledge" in left and not self._tools.knowledge.is_elsewhere)
-        async with self._tools.background.standing() if undone else nullcontext():
+        async with self._tools.background.suspended() if undone else nullcontext():
             pending = await self.finish()
         if not pending:
             self._tools.emit(PurgeFinished())

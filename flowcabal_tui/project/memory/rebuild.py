@@ -101,7 +101,7 @@ class Rebuilder:
         stale = [text for text in await self.stale() if not uris or text.uri in uris]
         concerned = _subjects(stale) if what == "stale" else uris if uris and what == "knowledge" else None
         waiting = await self._store.outbox.again(STEPS[what], concerned, as_then=what != "stale")
-        await self._tools.background.tell()
+        await self._tools.background.emit_counts()
         self._tools.updates.wake()
         self._tools.emit(BookChanged())
         return waiting

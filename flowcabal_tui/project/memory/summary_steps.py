@@ -13,7 +13,7 @@ from typing import Final
 
 from flowcabal_tui.agents.arcs import WORK, StoryArc, arcs_of
 from flowcabal_tui.agents.context.scene import named_in
-from flowcabal_tui.agents.curation.arc_teller import ArcGoal, ArcTeller
+from flowcabal_tui.agents.curation.arc_summariser import ArcGoal, ArcSummariser
 from flowcabal_tui.agents.curation.chapter_profiles import MOST as MOST_TOGETHER
 from flowcabal_tui.agents.curation.chapter_profiles import DueArc, states_together
 from flowcabal_tui.agents.curation.curator import Curator
@@ -312,7 +312,7 @@ class SummarySteps:
         closed = [each for each in arcs if each.closed]
         if closed and closed[-1] is last and last.chapters[-1].id == chapter.id:
             goals.append(ArcGoal(WORK, "", tuple(each.uri for each in closed[:-1]), view, chapter.position))
-        found = [(goal, await ArcTeller(curator).observe(goal)) for goal in goals]
+        found = [(goal, await ArcSummariser(curator).observe(goal)) for goal in goals]
         has_all = all(seen.source for _goal, seen in found)
         return found if has_all and profiles + len(found) <= MOST_TOGETHER else []
 
@@ -330,14 +330,14 @@ class SummarySteps:
 
     async def _has_state(self, curator: Curator, goal: ArcGoal, chapter: Chapter) -> bool:
         view = await self._as_of(chapter, now=True)
-        source = await ArcTeller(curator).source(await self._as_its_step(goal, view))
+        source = await ArcSummariser(curator).source(await self._as_its_step(goal, view))
         return await self._stands(await view.made(goal.uri, "L1"), source)
 
     async def _put_arcs(
         self, curator: Curator, chapter: Chapter, arcs: Iterable[DueArc], thoughts: Mapping[str, ProfileThought]
     ) -> None:
         """Up to the first that the answer leaves out, whose own step asks for it and what rests on it."""
-        teller = ArcTeller(curator)
+        teller = ArcSummariser(curator)
         for goal, _seen in arcs:
             if (thought := thoughts.get(goal.uri)) is None:
                 return
@@ -372,7 +372,7 @@ class SummarySteps:
         curator = await self._tools.curator_for(last, sample, made)
         if curator is None:
             return False
-        teller, goal = ArcTeller(curator), ArcGoal(uri, title, below, view, last.position, sample)
+        teller, goal = ArcSummariser(curator), ArcGoal(uri, title, below, view, last.position, sample)
         source = await teller.source(goal)
         if not source or await self._stands(made, source, sample):
             return False

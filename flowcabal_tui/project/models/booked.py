@@ -98,7 +98,7 @@ class BookedModel:
                 self.endpoint, request, self._role, request.purpose, extra=extra, answer=USUAL_OUTPUT
             ) as reservation,
         ):
-            arrived = Arrived(partial(self._spending.took, reservation))
+            arrived = Arrived(partial(self._spending.count_piece, reservation))
             holder = ARRIVED.set(arrived)
             caller = CALLER.get()
             tells = WAITS.set(caller.call_waits if caller else None)
@@ -125,5 +125,7 @@ class BookedModel:
         if usage is not None:
             await self._spending.book(self._role, request.purpose, self.endpoint, request, usage)
         elif arrived.pieces:
-            await self._spending.cut(self._role, request.purpose, self.endpoint, request, "".join(arrived.pieces))
+            await self._spending.book_estimate(
+                self._role, request.purpose, self.endpoint, request, "".join(arrived.pieces)
+            )
         arrived.pieces.clear()

@@ -197,10 +197,10 @@ class Spending:
             self._store.usage.close(asked.number)
             self.reservations.release(asked)
 
-    def took(self, asked: Reservation, piece: str) -> None:
-        """Counts a piece of an answer, thoughts too: if no limit was sent, it must fit the reservation.
+    def count_piece(self, asked: Reservation, piece: str) -> None:
+        """Counts a piece of an answer or of its thoughts. Enlarges the reservation of a request without a limit.
 
-        Raises LimitReached when it does not and the run's limit has no space, BudgetExceeded when a cap has none.
+        Raises LimitReached or BudgetExceeded when the run's limit or a cap leaves no space for the larger reservation.
         """
         asked.pieces.append(piece)
         if asked.unlimited is None:
@@ -251,7 +251,9 @@ class Spending:
         """Books without calibrating, since the usage may be a sum of several tries or incomplete."""
         await self._enter(role, purpose, endpoint, request, usage, usage)
 
-    async def cut(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, arrived: str) -> None:
+    async def book_estimate(
+        self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, arrived: str
+    ) -> None:
         """Books an estimate of a call that was cut off before the provider had counted it; `arrived`: thoughts too."""
         out = self.counter.count(arrived)
         estimate = Usage(self.counter.count_request(request), out)

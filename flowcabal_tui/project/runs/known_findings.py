@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from flowcabal_tui.agents.checking.feedback import finding_lines
-from flowcabal_tui.agents.checking.rules.mends import mended
+from flowcabal_tui.agents.checking.rules.corrections import corrected
 from flowcabal_tui.agents.ports import MemoryPort, MemoryView, RulesPort
 from flowcabal_tui.agents.sentences import sentence_at
 from flowcabal_tui.domain.context import NOTHING_ABOUT, About, Injection
@@ -45,7 +45,7 @@ class _Known:
     listed: str = ""
     last: str = ""
     count: int = 0
-    mended: tuple[tuple[str, str], ...] = ()
+    corrected: tuple[tuple[str, str], ...] = ()
     faults: int = 0
 
 
@@ -87,7 +87,7 @@ class KnownFindings:
         found, mends, faults = [], [], 0
         for part in texts:
             checked = await self._checked(view, part, node)
-            if part.key == "draft" and (after := _mended(part, checked))[1]:
+            if part.key == "draft" and (after := _corrected(part, checked))[1]:
                 mends.append((part.source, after[0].source))
                 faults += after[1]
                 part = after[0]
@@ -100,19 +100,19 @@ class KnownFindings:
             if listed and self._counter.count(listed) <= FOUND_TOKENS:
                 count = sum(len(each[:most]) for _part, each in found)
                 return _Known(listed, texts[-1].source, count, tuple(mends), faults)
-        return _Known(mended=tuple(mends), faults=faults)
+        return _Known(corrected=tuple(mends), faults=faults)
 
     async def _checked(self, view: MemoryView, part: Part, node: Node) -> list[CheckFinding]:
         checks = await self._rules.check(view, part.whole, f"draft/{node.id}", part.label)
         return [each for check in checks for each in check.findings if each.confidence >= _SURE]
 
 
-def _mended(part: Part, found: Sequence[CheckFinding]) -> tuple[Part, int]:
+def _corrected(part: Part, found: Sequence[CheckFinding]) -> tuple[Part, int]:
     """The part with the faults mended for which a rule knows one reading, and their number; several texts in one part
     stay as they are."""
     text, faults = part.text, 0
     for each in found if not part.items else ():
-        after = mended(each.rule, text, each.draft.text) if each.rule else None
+        after = corrected(each.rule, text, each.draft.text) if each.rule else None
         if after is not None and after.strip():
             text, faults = after, faults + 1
     source = part.source.replace(escaped(part.text), escaped(text))
@@ -138,9 +138,9 @@ def _in_sentence(finding: CheckFinding, text: str) -> CheckFinding:
 
 def _injection(made: Injection, known: _Known) -> Injection:
     """The injection that puts what is known into the prompt."""
-    mended, notes = dict(known.mended), list[str]()
+    corrected, notes = dict(known.corrected), list[str]()
     if known.listed:
-        mended[known.last] = f"{mended.get(known.last, known.last)}\n\n{known.listed}"
+        corrected[known.last] = f"{corrected.get(known.last, known.last)}\n\n{known.listed}"
         words = ngettext(
             "{n} finding by rule in the plan and the draft is in the prompt.",
             "{n} findings by rule in the plan and the draft are in the prompt.",
@@ -157,4 +157,4 @@ def _injection(made: Injection, known: _Known) -> Injection:
     if not notes:
         return made
     receipt = replace(made.receipt, notes=(*made.receipt.notes, *notes))
-    return replace(made, mended=tuple(mended.items()), receipt=receipt)
+    return replace(made, mended=tuple(corrected.items()), receipt=receipt)

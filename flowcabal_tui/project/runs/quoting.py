@@ -69,7 +69,7 @@ class QuoteModels(JournalledModels):
         return injection
 
     async def outcome(self, request: ModelRequest, params: PromptParams) -> Attempt | None:
-        return None if self.figures.unknown else await self._standing(request, params)
+        return None if self.figures.unknown else await self._stored_attempt(request, params)
 
     async def generate(
         self,
@@ -218,7 +218,7 @@ class Quoter:
         if (pinned := self.scope.pins.get(path)) is not None:
             self.tally.frozen.append(path)
             return pinned
-        if any(frame.output(source) is None for source in step.needs) or (stored := run.standing()) is None:
+        if any(frame.output(source) is None for source in step.needs) or (stored := run.stored_result()) is None:
             result = await step.kind.run(run, step.params)
             return Output.of(result.value) if isinstance(result, Produced) else result.output
         return Output(stored.text, stored.form, stored.digest)

@@ -91,7 +91,7 @@ class _Offline:
         """Reserves nothing."""
         return nullcontext()
 
-    def took(self, asked: object, piece: str) -> None:
+    def count_piece(self, asked: object, piece: str) -> None:
         """Does nothing: answers have no limit."""
 
     def require_again(self, asked: object) -> None:
@@ -110,7 +110,9 @@ class _Offline:
     async def book(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
         """Books nothing."""
 
-    async def cut(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, arrived: str) -> None:
+    async def book_estimate(
+        self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, arrived: str
+    ) -> None:
         """Books nothing."""
 
 

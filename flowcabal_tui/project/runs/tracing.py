@@ -83,7 +83,7 @@ class _TraceModels(QuoteModels):
 class _TraceRun(QuotedRun):
     """Follows a node to the attempt that is sought, without stored or placeholder outputs."""
 
-    def standing(self) -> StoredResult | None:
+    def stored_result(self) -> StoredResult | None:
         """Nothing is taken over: the node must say what it would send."""
         return None
 

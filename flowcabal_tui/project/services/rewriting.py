@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from flowcabal_tui.agents.checking.feedback import feedback
-from flowcabal_tui.agents.checking.rules.mends import mended
+from flowcabal_tui.agents.checking.rules.corrections import corrected
 from flowcabal_tui.domain.errors import ModelError, ModelFault, RunError, WorkflowError
 from flowcabal_tui.domain.ids import CommandId, Generation, OutputId
 from flowcabal_tui.domain.model_calls import Answer, Message, ModelRequest
@@ -104,7 +104,7 @@ def _pieces(asked: RewriteSelection, found: Sequence[Proposal]) -> list[RewriteS
         if known is not None:
             asks.append(known)
             continue
-        request = "\n\n".join(filter(None, (_mended(here), clean(asked.instruction))))
+        request = "\n\n".join(filter(None, (_feedback(here), clean(asked.instruction))))
         piece = replace(asked, start=asked.start + start, end=asked.start + end, text=text, instruction=request)
         asks.append(piece if text.strip() and (here or not found) else None)
     return asks
@@ -114,11 +114,11 @@ def _by_rule(text: str, found: Sequence[Proposal]) -> str | None:
     """The text with all of these findings fixed by their rules; None if one of them needs a model."""
     after: str | None = text if found else None
     for each in found:
-        after = mended(each.origin.maker, after, each.quotation) if after and each.origin.by == "rule" else None
+        after = corrected(each.origin.maker, after, each.quotation) if after and each.origin.by == "rule" else None
     return after
 
 
-def _mended(found: Sequence[Proposal]) -> str:
+def _feedback(found: Sequence[Proposal]) -> str:
     """The findings as feedback for a retry; "" for none."""
     checks = []
     for each in found:

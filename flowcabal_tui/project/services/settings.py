@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from flowcabal_tui.project.commands import handles
 from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.project.settings import with_model, with_values
-from flowcabal_tui.project.trust import asked
+from flowcabal_tui.project.trust import trust_items
 from flowcabal_tui.project.trust.collect import model_items
 from flowcabal_tui.protocol.settings import (
     ChangeSettings,
@@ -47,7 +47,7 @@ class SettingsService:
         seen = await self._base.changes.look()
         if seen is not None:
             await self._base.trust.view()
-            self._base.trust.tell()
+            self._base.trust.emit_state()
             self._base.emit(SettingsChanged(seen.tables, self._base.changes.later, seen.problem))
 
     @handles(SetModel)
@@ -64,5 +64,5 @@ class SettingsService:
         knowledge = self._base.changes.written.knowledge
         if command.table == "knowledge" and knowledge.enabled and knowledge.url:
             key = knowledge.api_key_env
-            items = [asked.knowledge_item(knowledge.url, key)]
-            await self._base.trust.renew([*items, *([asked.key_item(key, knowledge.url)] if key else [])])
+            items = [trust_items.knowledge_item(knowledge.url, key)]
+            await self._base.trust.renew([*items, *([trust_items.key_item(key, knowledge.url)] if key else [])])

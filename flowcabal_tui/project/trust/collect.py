@@ -21,7 +21,7 @@ from flowcabal_tui.domain.trust import TrustItem, TrustRequest
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.nodes.graph import all_nodes
-from flowcabal_tui.project.trust import asked
+from flowcabal_tui.project.trust import trust_items
 from flowcabal_tui.settings.project_file import AGENT_ROLES, ModelsSettings, ProjectSettings, agent_group
 from flowcabal_tui.system.files import Folder
 
@@ -61,8 +61,8 @@ def collect(
     for text, path in _registries(folder, settings):
         if document_digest("registry", text) not in known:
             document("registry", text, _of_registry(folder, path))
-    items += (asked.prompt_item(name, text) for name, text in PromptLibrary(folder / PROMPTS).own())
-    items += (asked.profile_item(kind) for kind in ProfileKinds(folder / PROFILES).own())
+    items += (trust_items.prompt_item(name, text) for name, text in PromptLibrary(folder / PROMPTS).own())
+    items += (trust_items.profile_item(kind) for kind in ProfileKinds(folder / PROFILES).own())
     return Collected(TrustRequest.of(items), documents)
 
 
@@ -75,8 +75,8 @@ def model_items(models: ModelsSettings, tables: Collection[str] = ()) -> Iterato
     """The items of hosts and keys of these tables' endpoints (none: of all) that reach anything outside the program."""
     for table, endpoint in models.tables.items():
         if endpoint.provider != "offline" and (not tables or table in tables):
-            yield asked.model_item(table, endpoint)
-            yield from asked.key_items(endpoint)
+            yield trust_items.model_item(table, endpoint)
+            yield from trust_items.key_items(endpoint)
 
 
 def settings_items(settings: ProjectSettings) -> Iterator[TrustItem]:
@@ -84,11 +84,11 @@ def settings_items(settings: ProjectSettings) -> Iterator[TrustItem]:
     yield from model_items(settings.models)
     knowledge = settings.knowledge
     if knowledge.enabled and knowledge.url:
-        yield asked.knowledge_item(knowledge.url, knowledge.api_key_env)
+        yield trust_items.knowledge_item(knowledge.url, knowledge.api_key_env)
         if knowledge.api_key_env:
-            yield asked.key_item(knowledge.api_key_env, knowledge.url)
+            yield trust_items.key_item(knowledge.api_key_env, knowledge.url)
     for name, command in settings.actions.commands.items():
-        yield asked.command_item(name, command)
+        yield trust_items.command_item(name, command)
     for role in AGENT_ROLES:
         yield from function_items([getattr(settings.agents.plugins, role)], agent_group(role))
 
@@ -98,7 +98,7 @@ def _of_workflow(text: str, settings: ProjectSettings) -> tuple[TrustItem, ...]:
         workflow = from_json(Workflow, text)
     except ValidationError:  # it cannot be run either
         return ()
-    items = asked.workflow_items(workflow, settings.actions.commands)
+    items = trust_items.workflow_items(workflow, settings.actions.commands)
     functions = {str(node.params.get("function", "")) for node in all_nodes(workflow.nodes) if node.kind == "code"}
     return (*items, *function_items(functions - settings.actions.commands.keys()))
 
@@ -109,7 +109,7 @@ def function_items(names: Iterable[str], group: str = PLUGINS) -> tuple[TrustIte
     if not wanted:
         return ()
     return tuple(
-        asked.plugin_item(entry.name, entry.value) for entry in entry_points(group=group) if entry.name in wanted
+        trust_items.plugin_item(entry.name, entry.value) for entry in entry_points(group=group) if entry.name in wanted
     )
 
 
@@ -120,7 +120,7 @@ def _of_registry(folder: Path, path: Path) -> tuple[TrustItem, ...]:
         return ()
     functions = {function_of(action) for action in actions}
     place = path.relative_to(folder).as_posix()
-    return (*(asked.action_item(action, place) for action in actions), *function_items(functions))
+    return (*(trust_items.action_item(action, place) for action in actions), *function_items(functions))
 
 
 def function_of(action: Action) -> str:

@@ -20,7 +20,7 @@ from flowcabal_tui.domain.trust import TrustItem, TrustRequest, TrustState, Trus
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import all_nodes
-from flowcabal_tui.project.trust import asked
+from flowcabal_tui.project.trust import trust_items
 from flowcabal_tui.project.trust.collect import (
     Collected,
     collect,
@@ -132,7 +132,7 @@ class Trust:
         if endpoint.provider == "offline":
             self._require_calls(())
             return None
-        self._require_calls((asked.model_item(table, endpoint), *asked.key_items(endpoint)))
+        self._require_calls((trust_items.model_item(table, endpoint), *trust_items.key_items(endpoint)))
         key = find_key(endpoint)
         if key is not None:
             require_transport(endpoint.address)
@@ -144,22 +144,22 @@ class Trust:
         knowledge = self._settings().knowledge
         if not knowledge.url:
             return
-        self.require(asked.knowledge_item(knowledge.url, knowledge.api_key_env))
+        self.require(trust_items.knowledge_item(knowledge.url, knowledge.api_key_env))
         if knowledge.api_key_env:
-            self._require_calls((asked.key_item(knowledge.api_key_env, knowledge.url),))
+            self._require_calls((trust_items.key_item(knowledge.api_key_env, knowledge.url),))
             require_transport(knowledge.url)
 
     def require_prompt(self, name: str, text: str) -> None:
         """Checks a file in `prompts`. Raises ModelError(NOT_CONFIRMED)."""
-        self._require_calls((asked.prompt_item(name, text),))
+        self._require_calls((trust_items.prompt_item(name, text),))
 
     def require_profile(self, kind: ProfileKind) -> None:
         """Checks a folder in `profiles`. Raises ModelError(NOT_CONFIRMED)."""
-        self._require_calls((asked.profile_item(kind),))
+        self._require_calls((trust_items.profile_item(kind),))
 
     def require_workflow(self, workflow: Workflow) -> None:
         """Checks a workflow before another one calls it. Raises ProjectNotConfirmed."""
-        self.require(*asked.workflow_items(workflow, self._settings().actions.commands))
+        self.require(*trust_items.workflow_items(workflow, self._settings().actions.commands))
 
     async def require_run(self, workflow: Workflow) -> None:
         """Checks a workflow and the models that it calls before it runs, so that nothing is paid for a run that would
@@ -169,7 +169,7 @@ class Trust:
         """
         if self.state == "restricted":
             raise not_confirmed((await self.view()).asked)
-        settings, items = self._settings(), [*asked.workflow_items(workflow, self._settings().actions.commands)]
+        settings, items = self._settings(), [*trust_items.workflow_items(workflow, self._settings().actions.commands)]
         called = {
             settings.models.called(role, params.get("model"))[0]
             for node in all_nodes(workflow.nodes)
@@ -185,8 +185,11 @@ class Trust:
         commands = self._settings().actions.commands
         if action.command:
             line = commands.get(action.command)
-            return (asked.action_item(action), *((asked.command_item(action.command, line),) if line else ()))
-        return (asked.action_item(action), *function_items([function_of(action)]))
+            return (
+                trust_items.action_item(action),
+                *((trust_items.command_item(action.command, line),) if line else ()),
+            )
+        return (trust_items.action_item(action), *function_items([function_of(action)]))
 
     def require_action(self, action: Action) -> None:
         """Checks an action before it is carried out. Raises ProjectNotConfirmed."""
@@ -199,7 +202,7 @@ class Trust:
     def require_function(self, name: str) -> None:
         """Checks a command or a plug-in's function before a `code` node calls it. Raises ProjectNotConfirmed."""
         line = self._settings().actions.commands.get(name)
-        self.require(*((asked.command_item(name, line),) if line else function_items([name])))
+        self.require(*((trust_items.command_item(name, line),) if line else function_items([name])))
 
     def _require_calls(self, items: Iterable[TrustItem]) -> None:
         try:
@@ -240,7 +243,7 @@ class Trust:
         new = [item for item in refused.items if item.digest not in self._asked]
         self._asked |= {item.digest: item for item in new}
         if new and self._known:
-            self.tell()
+            self.emit_state()
 
     # Answers
 
@@ -260,7 +263,7 @@ class Trust:
         documents = await self._store.workflows.documents()
         self._remember_documents(await asyncio.to_thread(collect, self._folder, self._settings(), documents))
         self._problem = await asyncio.to_thread(self._keep, create=True)
-        self.tell()
+        self.emit_state()
 
     async def renew(self, items: Iterable[TrustItem]) -> None:
         """Confirms changes that this user made through the program, in the same step; a restricted project stays so."""
@@ -271,7 +274,7 @@ class Trust:
             for item in new:
                 self._asked.pop(item.digest, None)
         self._problem = await asyncio.to_thread(self._keep, create=False)
-        self.tell()
+        self.emit_state()
 
     async def renew_models(self, models: ModelsSettings) -> None:
         """Confirms the models that the user has chosen for writing and reasoning; the embedding model is not part of
@@ -282,17 +285,17 @@ class Trust:
         """True when saving a new version of this document may confirm it: not when it contains unconfirmed items."""
         if workflow is None:
             return True
-        return all(map(self._is_confirmed, asked.workflow_items(workflow, self._settings().actions.commands)))
+        return all(map(self._is_confirmed, trust_items.workflow_items(workflow, self._settings().actions.commands)))
 
     async def renew_workflow(self, workflow: Workflow) -> None:
         """Confirms a document that the user has saved in the program."""
         if self._known:
             self._confirmed.add(document_digest("workflow", to_json(workflow)))
-        await self.renew(asked.workflow_items(workflow, self._settings().actions.commands))
+        await self.renew(trust_items.workflow_items(workflow, self._settings().actions.commands))
 
     async def renew_run(self, workflow: Workflow) -> None:
         """Confirms the parameters that the user entered for one run of an otherwise confirmed workflow."""
-        await self.renew(asked.workflow_items(workflow, self._settings().actions.commands))
+        await self.renew(trust_items.workflow_items(workflow, self._settings().actions.commands))
 
     def _remember_documents(self, found: Collected) -> bool:
         """Remembers the fully confirmed documents, which later openings do not parse; True if there are new ones."""
@@ -311,7 +314,7 @@ class Trust:
             return error.title if isinstance(error, SettingsError) else os_reason(error)
         return ""
 
-    def tell(self) -> None:
+    def emit_state(self) -> None:
         """Emits the trust state of the project."""
         self._emit(TrustChanged(self.state, len(self._asked), self._problem))
 
@@ -345,7 +348,7 @@ def _shipped() -> frozenset[str]:
 
     found = [workflow for code in get_args(BookLanguage) for workflow in templates(code)]
     found += [example(name, code) for code in get_args(BookLanguage) for name in NAMES]
-    return frozenset(item.digest for workflow in found for item in asked.workflow_items(workflow, {}))
+    return frozenset(item.digest for workflow in found for item in trust_items.workflow_items(workflow, {}))
 
 
 def renew_models(folder: Path, settings: ProjectSettings) -> None:
@@ -364,7 +367,7 @@ def record_new(folder: Path, settings: ProjectSettings, workflows: Iterable[Work
     If the state folder cannot be written, the user is asked when the project is opened.
     """
     saved = tuple(workflows)
-    items = [*model_items(settings.models), *(item for each in saved for item in asked.workflow_items(each, {}))]
+    items = [*model_items(settings.models), *(item for each in saved for item in trust_items.workflow_items(each, {}))]
     digests = {item.digest for item in items} | {document_digest("workflow", to_json(each)) for each in saved}
     try:
         bind_keys((item.name, item.target) for item in items if item.kind == "key")

@@ -111,7 +111,7 @@ class Journal:
         )
         return _result(row) if row else None
 
-    def standing(self, key: Digest) -> StoredResult | None:
+    def stored_result(self, key: Digest) -> StoredResult | None:
         """Like `outcome` without its usage, which is booked already: a lookup of microseconds, without a thread."""
         row = self._ahead.outcome(key)
         if row is None:

@@ -90,7 +90,7 @@ class DaysScreen(ModalScreen[None]):
         self._log, self._titles = await self._read()
         self.query_one(".head", Static).update(Content("\n").join(self._head(self._log)))
         self.query_one(MonthCalendar).show_log(self._log)
-        self._tell()
+        self._show_details()
 
     def _head(self, log: WritingLog) -> Iterator[Content]:
         length = counted(log.length, chinese=self._chinese)
@@ -130,9 +130,9 @@ class DaysScreen(ModalScreen[None]):
     @on(MonthCalendar.DayChosen)
     def _follow(self, message: MonthCalendar.DayChosen) -> None:
         message.stop()
-        self._tell()
+        self._show_details()
 
-    def _tell(self) -> None:
+    def _show_details(self) -> None:
         if self._log is not None:
             day = self._log.day(self.query_one(MonthCalendar).day)
             self.query_one(".details", Static).update(Content("\n").join(self._day_lines(day)))

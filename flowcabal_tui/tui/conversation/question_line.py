@@ -47,7 +47,7 @@ class QuestionLine(Vertical):
     """
 
     @dataclass
-    class Asked(Message):
+    class Sent(Message):
         """A question was sent, with its texts."""
 
         text: str
@@ -146,4 +146,4 @@ class QuestionLine(Vertical):
             self.typed.text, self.typed.chips = "", ()
             self.line.value = ""
             self._show(None)
-            self.post_message(self.Asked(text, chips))
+            self.post_message(self.Sent(text, chips))

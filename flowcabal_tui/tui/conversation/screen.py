@@ -238,8 +238,8 @@ class ConversationScreen(ModalScreen[Citation | None]):
 
     # The line
 
-    @on(QuestionLine.Asked)
-    def ask(self, message: QuestionLine.Asked) -> None:
+    @on(QuestionLine.Sent)
+    def ask(self, message: QuestionLine.Sent) -> None:
         """Sends the question on Enter; while an answer arrives, the question is queued."""
         message.stop()
         self.rows.follow()

@@ -34,7 +34,7 @@ from flowcabal_tui.tui.shared.notices import NoticeOver
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import attempt
-from flowcabal_tui.tui.shared.view import NothingAsked, OpenView
+from flowcabal_tui.tui.shared.view import NoQuestionWaits, OpenView
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
@@ -114,7 +114,7 @@ class DecisionController:
         await self.load()
         self._screen.app.post_message(NoticeOver(self._called))
         if not self._waiting:
-            self._view.publish(NothingAsked())
+            self._view.publish(NoQuestionWaits())
             return
         await self._unsent.load(self._waiting)
         queue = DecisionsScreen(

@@ -149,7 +149,7 @@ class QueueScreen(ModalScreen[None]):
         self._stale = {f"stale/{text.uri}@{text.anchor or ''}": text for text in stale}
         rows = (*self._stale_rows(stale), *self._rows((*tasks, *done), counts))
         self.query_one(PickList).refill(rows)
-        self._tell()
+        self._show_details()
 
     def _head(self, counts: Mapping[Freshness, int], reading: BootstrapStatus | None) -> Iterator[str]:
         whole, done = sum(counts.values()), counts.get("fresh", 0)
@@ -194,9 +194,9 @@ class QueueScreen(ModalScreen[None]):
     def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
         """Shows another step."""
         message.stop()
-        self._tell()
+        self._show_details()
 
-    def _tell(self) -> None:
+    def _show_details(self) -> None:
         task, stale = self.step, self._stale.get(self.query_one(PickList).picked or "")
         if task is not None:
             self.query_one(DetailText).show(self._step_lines(task))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
 
 
-async def asked_wish(
+async def ask_instruction(
     screen: Screen[None], workbench: Project, workflow: Workflow, chapter: ChapterId | None
 ) -> tuple[tuple[str, str], ...] | None:
     """The instruction for a run and, if the workflow reads it, the length of the chapter; both are remembered for the
@@ -59,7 +59,7 @@ async def _usual(workbench: Project, chapter: ChapterId) -> str:
     return _("not set")
 
 
-async def asked_inputs(
+async def ask_inputs(
     screen: Screen[None], workbench: Project, workflow: Workflow, targets: Sequence[NodeId]
 ) -> tuple[tuple[str, Any], ...] | None:
     """The inputs of a run from the writer; None when the writer cancels."""

@@ -60,7 +60,7 @@ class RunControl:
             "findings": graph.show_findings,
         }  # fmt: skip
 
-    @on_request(WorkflowPane.Asked, group="graph")
+    @on_request(WorkflowPane.VerbRequested, group="graph")
     async def do(self, verb: str, node: NodeId | None) -> None:
         """Carries out a key of the workflow pane."""
         if self._graph.can(verb):
@@ -183,18 +183,18 @@ class RunControl:
             self._screen.notify(words, markup=False)
             return
         await self._workbench.carry_out(AdvanceRun(run))
-        self.tell_level()
+        self.announce_level()
 
     @on_event
     def _follow_run(self, event: RunStarted | RunStateChanged | NodeStateChanged) -> None:
         if event.run == self._view.run:
-            self.tell_level()
+            self.announce_level()
 
     @on_event
     def _follow_workflow(self, _event: WorkflowOpened) -> None:
-        self.tell_level()
+        self.announce_level()
 
-    def tell_level(self) -> None:
+    def announce_level(self) -> None:
         """Shows the next level while the current run is paused."""
         words, run = "", self._view.run
         if run is not None and self._document.workflow is not None and self._runs.run_states.get(run) == "paused":

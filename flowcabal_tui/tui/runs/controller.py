@@ -19,13 +19,13 @@ from flowcabal_tui.protocol.runs import (
     RunStateChanged,
     RunWorkflow,
 )
-from flowcabal_tui.tui.runs.asking import asked_inputs, asked_wish
+from flowcabal_tui.tui.runs.asking import ask_inputs, ask_instruction
 from flowcabal_tui.tui.runs.history import RunPages, as_waiting
 from flowcabal_tui.tui.runs.node_controller import NodeController
 from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.runs.words import (
     INSTRUCTION,
-    asks_for_wish,
+    asks_for_instruction,
     quote_words,
     refuse_without_chapter,
 )
@@ -158,11 +158,11 @@ class RunController:
         if workflow is None or not await self._has_model():
             return False
         wished: tuple[tuple[str, str], ...] | None = ((INSTRUCTION, ""),)
-        if asks_for_wish(workflow):
-            wished = await asked_wish(self._screen, self._workbench, workflow, chapter)
+        if asks_for_instruction(workflow):
+            wished = await ask_instruction(self._screen, self._workbench, workflow, chapter)
         if wished is None:
             return False
-        inputs = await asked_inputs(self._screen, self._workbench, workflow, targets)
+        inputs = await ask_inputs(self._screen, self._workbench, workflow, targets)
         if inputs is None:
             return False
         given = (*wished, *inputs)

@@ -124,9 +124,9 @@ class BlameScreen(ModalScreen[RunPlace | None]):
         """Shows another line."""
         message.stop()
         if (line := self.line) is not None:
-            attempt(self, self._tell(line), group="line", exclusive=True)
+            attempt(self, self._show_details(line), group="line", exclusive=True)
 
-    async def _tell(self, line: BlamedLine) -> None:
+    async def _show_details(self, line: BlamedLine) -> None:
         self._provenance = await self._controller.workbench.book.provenance(self._chapter.id, line.number)
         self.query_one(".details", Static).update("\n".join(self._words(self._provenance)))
         self.query_one("#sources", PickList).set_options(self._source_rows())
@@ -135,7 +135,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
         """The attempt that wrote the line under the cursor; a key may come before it is shown."""
         line = self.line
         if line is not None and (self._provenance is None or self._provenance.line.number != line.number):
-            await self._tell(line)
+            await self._show_details(line)
         return self._provenance.written if self._provenance else None
 
     def _words(self, known: Provenance) -> Iterator[str]:

@@ -294,7 +294,7 @@ class ReceiptPane(Vertical):
         return Option(row, id=known)
 
     @on(OptionList.OptionHighlighted)
-    def _tell(self, message: OptionList.OptionHighlighted) -> None:
+    def _show_details(self, message: OptionList.OptionHighlighted) -> None:
         message.stop()
         self.query_one(".details", Static).update(self._reasons.get(message.option_id or "", ""))
 

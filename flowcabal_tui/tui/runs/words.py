@@ -103,7 +103,7 @@ def asks_for_length(workflow: Workflow) -> bool:
     return "chapter.length" in workflow.model_dump_json()
 
 
-def asks_for_wish(workflow: Workflow) -> bool:
+def asks_for_instruction(workflow: Workflow) -> bool:
     """True when an instruction of the writer can change the output; False if no model writes."""
     plain = workflow.model_dump_json()
     return INSTRUCTION in plain or any(f'"kind":"{kind}"' in plain for kind in _WRITING)

@@ -19,7 +19,7 @@ class OriginRequested(Request):
 
 
 @dataclass(frozen=True, slots=True)
-class NothingAsked:
+class NoQuestionWaits:
     """The writer opens the queue of decisions, but no run is waiting for an answer."""
 
 

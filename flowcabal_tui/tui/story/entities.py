@@ -180,7 +180,7 @@ class EntitiesScreen(FilteredPage):
             rows = [Option(self._row(columns, each, self.cast), id=each.id) for each in self._found(self.cast)]
             self.query_one(ColumnHead).show(columns)
             self.listing.refill(rows, cursor)
-            self.tell()
+            self.show_details()
 
     def _found(self, cast: Cast) -> Iterator[Entity]:
         """Those that fit, most mentioned first."""
@@ -192,7 +192,7 @@ class EntitiesScreen(FilteredPage):
     def _row(self, columns: Columns, entity: Entity, cast: Cast) -> ColumnRow:
         return name_row(columns, entity, cast, marked=entity.id in self._marked, shows_kind=self._kind_shown == _ALL)
 
-    def tell(self) -> None:
+    def show_details(self) -> None:
         """Shows the entity under the cursor, unconfirmed names first."""
         entity, cast = self.entity, self.cast
         details = self.query_one(".details", Static)

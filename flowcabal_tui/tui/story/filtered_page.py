@@ -25,7 +25,7 @@ class FilteredPage(StoryPage):
         """Shows the rows that match the words."""
         raise NotImplementedError
 
-    def tell(self) -> None:
+    def show_details(self) -> None:
         """Shows the entry under the cursor."""
         raise NotImplementedError
 
@@ -33,7 +33,7 @@ class FilteredPage(StoryPage):
     def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
         """Shows another entry."""
         message.stop()
-        self.tell()
+        self.show_details()
 
     @on(Input.Changed)
     def narrow(self, message: Input.Changed) -> None:

@@ -109,7 +109,7 @@ class FindingsScreen(FilteredPage):
         self._report = await self.access.workbench.findings.finding_report()
         if self.is_attached:
             self._show_head()
-            self.tell()
+            self.show_details()
 
     async def show_cast(self, cast: Cast) -> None:
         """Lists as many rows as before."""
@@ -121,7 +121,7 @@ class FindingsScreen(FilteredPage):
         self.query_one(ColumnHead).show(self.rows.columns)
         self._page_shown = page
         self._show_head()
-        self.tell()
+        self.show_details()
 
     def _show_head(self) -> None:
         if self._page_shown is not None:
@@ -156,7 +156,7 @@ class FindingsScreen(FilteredPage):
     async def _more(self, offset: int) -> None:
         self.rows.add_findings((await self._page(offset)).rows)
 
-    def tell(self) -> None:
+    def show_details(self) -> None:
         """Shows the finding under the cursor."""
         row, cast = self.rows.row, self.cast
         told = self.query_one(".details", Static)
@@ -299,12 +299,12 @@ class FindingsScreen(FilteredPage):
     def action_mark(self) -> None:
         """Marks the row under the cursor."""
         self.rows.mark_row()
-        self.tell()
+        self.show_details()
 
     def action_mark_all(self) -> None:
         """Marks all listed rows, or none."""
         self.rows.mark_all()
-        self.tell()
+        self.show_details()
 
     def action_report(self) -> None:
         """Shows the checked chapters, the unchecked ones, and the usefulness of each check."""

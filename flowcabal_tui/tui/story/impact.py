@@ -116,7 +116,7 @@ class ImpactScreen(StoryPage):
         if cast is not None:
             self.rows.show_places(rows[:PAGE], len(rows), cast)
         self._tell_count()
-        self.tell()
+        self.show_details()
 
     @property
     def _listed(self) -> tuple[ImpactRow, ...]:
@@ -138,9 +138,9 @@ class ImpactScreen(StoryPage):
     def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
         """Shows another place."""
         message.stop()
-        self.tell()
+        self.show_details()
 
-    def tell(self) -> None:
+    def show_details(self) -> None:
         """Shows the passage of the place under the cursor."""
         row = self.rows.place
         self.query_one(DetailText).show(() if row is None else _lines(row))

@@ -143,7 +143,7 @@ class ProposalsScreen(FilteredPage):
         self.rows.show_rows(page.rows, page.total(self._wish().states), cast, cursor)
         self.query_one(ColumnHead).show(self.rows.columns)
         self.query_one(".head", Static).update(self._head(page))
-        self.tell()
+        self.show_details()
 
     def refill(self) -> None:
         """Lists the rows that match the words, states and chapter."""
@@ -172,7 +172,7 @@ class ProposalsScreen(FilteredPage):
     async def _more(self, offset: int) -> None:
         self.rows.add_rows((await self._page(offset)).rows)
 
-    def tell(self) -> None:
+    def show_details(self) -> None:
         """Shows the row under the cursor in full."""
         proposal, cast = self.rows.proposal, self.cast
         details = self.query_one(DetailText)
@@ -227,12 +227,12 @@ class ProposalsScreen(FilteredPage):
     def action_mark(self) -> None:
         """Marks the row under the cursor."""
         self.rows.mark_row()
-        self.tell()
+        self.show_details()
 
     def action_mark_all(self) -> None:
         """Marks all listed rows, or none."""
         self.rows.mark_all()
-        self.tell()
+        self.show_details()
 
     def action_decide(self, verdict: str) -> None:
         """Confirms or drops the marked rows, or the one under the cursor."""

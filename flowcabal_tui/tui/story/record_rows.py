@@ -15,9 +15,9 @@ from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.words import (
     PROMISE_STATES,
     PromiseState,
+    promise_state,
+    promise_state_words,
     short_period,
-    standing,
-    standing_words,
     urgency,
 )
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
@@ -127,11 +127,11 @@ def _promises(cast: Cast, wish: RecordFilter) -> list[RecordRow]:
         Column(_("ch. silent"), rank=3, is_number=True, role="secondary"),
     )
     rows = []
-    for promise, state in ((each, standing(each, cast)) for each in found):
+    for promise, state in ((each, promise_state(each, cast)) for each in found):
         sign, role = PROMISE_STATES[state.state][0], _PROMISE_ROLES[state.state]
         silent = f"{state.silent}" if state.silent else ""
         row = columns.row(
-            Cell(sign, role), Cell(standing_words(state), role), one_line(promise.text), _due(promise), silent
+            Cell(sign, role), Cell(promise_state_words(state), role), one_line(promise.text), _due(promise), silent
         )
         rows.append(RecordRow(promise, row))
     return rows

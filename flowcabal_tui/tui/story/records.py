@@ -200,7 +200,7 @@ class RecordsScreen(FilteredPage):
         title = cast.chapter(chapter.id if chapter else None)
         self.query_one(ChapterSlider).show(self._position, len(cast.chapters), title)
         self.query_one(".head", Static).update(self._head(len(found)))
-        self.tell()
+        self.show_details()
         self.refresh_bindings()
 
     def _head(self, count: int) -> Content:
@@ -211,7 +211,7 @@ class RecordsScreen(FilteredPage):
         order = _("as narrated") if self._list_shown == "timeline" and self._by_narration else ""
         return head_words(counted, order, words)
 
-    def tell(self) -> None:
+    def show_details(self) -> None:
         """Shows the text of the record, its entities, and its supporting words."""
         record, cast = self.record, self.cast
         if record is None or cast is None:

@@ -36,7 +36,7 @@ PROMISE_STATES: Final[Mapping[PromiseState, tuple[str, str]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class PromiseStatus:
     """The state of a promise before the next chapter to be written: `late` is the number of chapters by which it is
     overdue.
 
@@ -74,31 +74,31 @@ def entity_lines(entity: Entity, cast: Cast) -> Iterator[str]:
         yield one_line(entity.note, 2_000)
 
 
-def standing(promise: Promise, cast: Cast) -> Standing:
+def promise_state(promise: Promise, cast: Cast) -> PromiseStatus:
     """The state of a promise as of the last written chapter."""
     coming = cast.written + 1
     if promise.dropped:
-        return Standing("dropped")
+        return PromiseStatus("dropped")
     if promise.paid is not None:
-        return Standing("paid")
+        return PromiseStatus("paid")
     planted = cast.position(promise.planted)
     last = [cast.seen[each].last for each in promise.about if each in cast.seen]
     silent = max(0, cast.written - max(planted, min(last))) if last else None
     if promise.due_until and promise.due_until < coming:
-        return Standing("overdue", coming - promise.due_until, silent)
+        return PromiseStatus("overdue", coming - promise.due_until, silent)
     is_due = bool(promise.due_from or promise.due_until) and promise.due_from <= coming
-    return Standing("due" if is_due else "open", 0, silent)
+    return PromiseStatus("due" if is_due else "open", 0, silent)
 
 
 def urgency(promise: Promise, cast: Cast) -> tuple[int, int, int, str]:
     """A sort key for promises: the longest overdue first, then by due date, settled ones last."""
-    found = standing(promise, cast)
+    found = promise_state(promise, cast)
     order = list(PROMISE_STATES).index(found.state)
     due = promise.due_until or promise.due_from or len(cast.chapters) + 1
     return order, due, cast.position(promise.planted), promise.id
 
 
-def standing_words(found: Standing) -> str:
+def promise_state_words(found: PromiseStatus) -> str:
     """The state in words, such as "overdue by 3 chapters"."""
     if found.late:
         return ngettext("overdue by {n} chapter", "overdue by {n} chapters", found.late).format(n=found.late)
@@ -107,13 +107,13 @@ def standing_words(found: Standing) -> str:
 
 def promise_lines(promise: Promise, cast: Cast) -> Iterator[str]:
     """The details of a promise."""
-    found = standing(promise, cast)
+    found = promise_state(promise, cast)
     yield one_line(promise.text, 2_000)
     span = due_words(promise)
     planted = _("planted in {chapter}").format(chapter=cast.chapter(promise.planted))
     paid = _("paid in {chapter}").format(chapter=cast.chapter(promise.paid)) if promise.paid else ""
     silence = _silence(found.silent) if found.silent else ""
-    yield facts_words(standing_words(found), planted, span, paid, silence, _(BY[promise.by]))
+    yield facts_words(promise_state_words(found), planted, span, paid, silence, _(BY[promise.by]))
     if promise.about:
         yield _("about {names}").format(names=cast.names(promise.about))
 

@@ -18,13 +18,13 @@ class TypedScreen(ModalScreen[T | None]):
 
     def on_mount(self) -> None:
         """Records the initial values of the fields. Textual calls this in addition to the method of a subclass."""
-        self._stood_first = self.standing()
+        self._initial = self.typed_values()
 
-    def standing(self) -> object:
+    def typed_values(self) -> object:
         """The contents of the fields."""
         fields = (each for each in self.query(Widget) if isinstance(each, (Checkbox, Input, Select, TextArea)))
         return [each.text if isinstance(each, TextArea) else each.value for each in fields]
 
     def action_leave(self) -> None:
         """Leaves without a change; typed text is discarded only after a question."""
-        past_typed(self, self.standing() != self._stood_first, lambda: self.dismiss(None))
+        past_typed(self, self.typed_values() != self._initial, lambda: self.dismiss(None))

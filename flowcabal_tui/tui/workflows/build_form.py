@@ -43,7 +43,7 @@ _KEPT: Final[Mapping[str, str]] = {
 _USUAL_CANDIDATES: Final = 5
 
 
-async def asked_form(
+async def ask_form(
     app: App[Any], workbench: Project, wish: str, record: BuildRecord | None, workflow: str = ""
 ) -> dict[str, Any] | None:
     """The form filled in by the writer, as JSON, or None. Its initial values are those of `record`, else those read

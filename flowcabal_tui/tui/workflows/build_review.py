@@ -308,9 +308,9 @@ class BuildReviewScreen(ModalScreen[str]):
             attempt(self, self._by_form(record), group="build")
 
     async def _by_form(self, record: BuildRecord) -> None:
-        from flowcabal_tui.tui.workflows.build_form import asked_form
+        from flowcabal_tui.tui.workflows.build_form import ask_form
 
-        form = await asked_form(self.app, self._workbench, "\n".join((record.wish, *record.answers)), record)
+        form = await ask_form(self.app, self._workbench, "\n".join((record.wish, *record.answers)), record)
         if form is not None:
             await self._workbench.carry_out(ReviseBuild(self.build, form=form))
             await self._reload()

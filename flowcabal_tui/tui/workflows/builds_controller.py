@@ -15,7 +15,7 @@ from flowcabal_tui.tui.shared.spending import agrees_to_pay
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
 from flowcabal_tui.tui.shared.trouble import attempt
-from flowcabal_tui.tui.shared.view import NothingAsked
+from flowcabal_tui.tui.shared.view import NoQuestionWaits
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.workflows.document import WorkflowDocument
 
@@ -71,7 +71,7 @@ class BuildController:
             await self.build("")
 
     @on_event
-    def _open_waiting(self, _event: NothingAsked) -> None:
+    def _open_waiting(self, _event: NoQuestionWaits) -> None:
         attempt(self._screen, self._open_or_say(), group="builds", exclusive=True)
 
     async def _open_or_say(self) -> None:
@@ -99,7 +99,7 @@ class BuildController:
         wish = ((await self._ask(PromptLine(title))) or "").strip()
         if not wish:
             return
-        how = await self._asked_way(wish, workflow)
+        how = await self._ask_method(wish, workflow)
         if how == "form":
             await self._by_form(wish, workflow)
         elif how == "model":
@@ -115,7 +115,7 @@ class BuildController:
             template = how.removeprefix(_TEMPLATE)
             await self.review(await self._workbench.carry_out(RequestBuild(wish, offline=True, template=template)))
 
-    async def _asked_way(self, wish: str, workflow: str) -> str | None:
+    async def _ask_method(self, wish: str, workflow: str) -> str | None:
         """By the model, by the form, or from a template that does much of the wish; the form where that is all."""
         price = await self._workbench.builds.build_price(wish, workflow)
         form = ("form", _("a form that you fill in: costs nothing"))
@@ -133,9 +133,9 @@ class BuildController:
         return chosen
 
     async def _by_form(self, wish: str, workflow: str) -> None:
-        from flowcabal_tui.tui.workflows.build_form import asked_form  # the Builder is imported with it
+        from flowcabal_tui.tui.workflows.build_form import ask_form  # the Builder is imported with it
 
-        form = await asked_form(self._screen.app, self._workbench, wish, None, workflow)
+        form = await ask_form(self._screen.app, self._workbench, wish, None, workflow)
         if form is not None:
             await self.review(await self._workbench.carry_out(RequestBuild(wish, workflow, offline=True, form=form)))
 

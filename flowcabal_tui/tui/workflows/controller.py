@@ -223,7 +223,7 @@ class GraphController:
         kind = await self._screen.app.push_screen_wait(ChooseScreen(_("What kind of node?"), rows))
         if kind is None:
             return
-        action = await self._asked_action() if kind == "action" else None
+        action = await self._ask_action() if kind == "action" else None
         name = await self._screen.app.push_screen_wait(PromptLine(_("Its name (may be empty)")))
         if name is not None:
             spot = self._beside(spot)
@@ -234,7 +234,7 @@ class GraphController:
                 graph = changes.with_node(graph, node.model_copy(update={"params": params}))
             await self._put(workflow, spot, graph, made)
 
-    async def _asked_action(self) -> str | None:
+    async def _ask_action(self) -> str | None:
         """The action of a new node; None where the writer leaves it open."""
         from flowcabal_tui.tui.workflows.action_picker import ActionPicker
 

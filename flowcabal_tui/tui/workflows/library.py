@@ -50,7 +50,7 @@ class LibraryController:
             "versions": self._versions, "update": self._update,
         }  # fmt: skip
 
-    @on_request(WorkflowList.Asked, group="library", exclusive=True)
+    @on_request(WorkflowList.VerbRequested, group="library", exclusive=True)
     async def do(self, verb: str, reference: str) -> None:
         """Carries out a key of the list."""
         if self._workbench.info.read_only and verb != "versions":

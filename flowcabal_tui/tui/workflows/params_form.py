@@ -190,6 +190,6 @@ class ParamsForm(TypedScreen[dict[str, Any]]):
         except ValueError:
             return text
 
-    def standing(self) -> object:
+    def typed_values(self) -> object:
         """The values of the fields, and of the parts edited as text."""
-        return super().standing(), dict(self._values)
+        return super().typed_values(), dict(self._values)

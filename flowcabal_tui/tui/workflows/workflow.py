@@ -99,7 +99,7 @@ class WorkflowPane(Vertical):
         reference: str
 
     @dataclass
-    class Asked(Request):
+    class VerbRequested(Request):
         """The writer requests another action on the node under the cursor; `verb` is the key's, such as "add"."""
 
         verb: str
@@ -406,7 +406,7 @@ class WorkflowPane(Vertical):
 
     def action_ask(self, verb: str) -> None:
         """Requests an action on a node from the workspace."""
-        self.post_message(self.Asked(verb, self._at))
+        self.post_message(self.VerbRequested(verb, self._at))
 
     def action_fold(self) -> None:
         """Shows or hides the contents of the node in the rails; the tree does this by itself."""

@@ -47,7 +47,7 @@ class WorkflowList(PickList):
     ]  # fmt: skip
 
     @dataclass
-    class Asked(Request):
+    class VerbRequested(Request):
         """The writer requests an action; `reference` is the workflow under the cursor, "" for none."""
 
         verb: str
@@ -67,7 +67,7 @@ class WorkflowList(PickList):
 
     def action_ask(self, verb: str) -> None:
         """Requests the action."""
-        self.post_message(self.Asked(verb, self.picked or ""))
+        self.post_message(self.VerbRequested(verb, self.picked or ""))
 
 
 class Templates(Vertical):
@@ -85,7 +85,7 @@ class Templates(Vertical):
         yield Static(markup=False, classes="about")
 
     @on(OptionList.OptionHighlighted)
-    def _tell(self, message: OptionList.OptionHighlighted) -> None:
+    def _show_details(self, message: OptionList.OptionHighlighted) -> None:
         message.stop()
         workflow = self.query_one(WorkflowList).listed.get(message.option_id or "")
         self.query_one(".about", Static).update("\n".join(about_lines(workflow)) if workflow else "")

@@ -22,10 +22,10 @@ def without_speech(text: str) -> str:
     doubles = any(mark in text for mark in '“”「」『』«»„"')
     if not doubles:
         return _SINGLE.sub(lambda found: BLANK * len(found[0]), text)
-    return "\n".join(_told(paragraph) for paragraph in text.split("\n"))
+    return "\n".join(_narration(paragraph) for paragraph in text.split("\n"))
 
 
-def _told(paragraph: str) -> str:
+def _narration(paragraph: str) -> str:
     pieces: list[str] = []
     inside, begun = False, 0
     for place, char in enumerate(paragraph):

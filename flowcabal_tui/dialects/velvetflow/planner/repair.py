@@ -30,11 +30,11 @@ _READERS: Final[Mapping[str, Callable[[str], Any]]] = {
     "number": float,
     "boolean": {"true": True, "false": False}.__getitem__,
 }
-Mended = tuple[Document, Document]
+Repaired = tuple[Document, Document]
 """The document and a summary: `applied`, `reason`, and the changes."""
 
 
-def mended(document: Document, tool: str, given: Document, actions: Actions) -> Mended:
+def repaired(document: Document, tool: str, given: Document, actions: Actions) -> Repaired:
     """The document after a tool; the given one is not changed."""
     does = _TOOLS.get(tool)
     if does is None:
@@ -43,7 +43,7 @@ def mended(document: Document, tool: str, given: Document, actions: Actions) -> 
     return (changed if summary["applied"] else document), summary
 
 
-def _normalised(document: Document, _given: Document, _actions: Actions) -> Mended:
+def _normalised(document: Document, _given: Document, _actions: Actions) -> Repaired:
     count = 0
     for _place, holder in _bindings(document["nodes"], ""):
         wrapped = _WRAPPED.match(str(holder[FROM]))
@@ -53,7 +53,7 @@ def _normalised(document: Document, _given: Document, _actions: Actions) -> Mend
     return document, _applied() if count else _unchanged(planner_sentence("nothing"))
 
 
-def _replaced(document: Document, given: Document, _actions: Actions) -> Mended:
+def _replaced(document: Document, given: Document, _actions: Actions) -> Repaired:
     old, new = given.get("old"), given.get("new")
     if not isinstance(old, str) or not isinstance(new, str) or not old:
         return document, _unchanged(planner_sentence("missing"))
@@ -74,7 +74,7 @@ def _replaced(document: Document, given: Document, _actions: Actions) -> Mended:
     return document, {"applied": True, "binding_updates": bindings, "edge_updates": edges, "reason": None}
 
 
-def _without_lost(document: Document, given: Document, _actions: Actions) -> Mended:
+def _without_lost(document: Document, given: Document, _actions: Actions) -> Repaired:
     """Removes bindings and edges to missing nodes, and lists them in the summary."""
     known = [node["id"] for graph in _graphs(document) for node in graph["nodes"]]
     bindings, edges = [], []
@@ -94,7 +94,7 @@ def _without_lost(document: Document, given: Document, _actions: Actions) -> Men
     return document, {"applied": True, "removed_bindings": bindings, "removed_edges": edges, "reason": None}
 
 
-def _field_set(document: Document, given: Document, _actions: Actions) -> Mended:
+def _field_set(document: Document, given: Document, _actions: Actions) -> Repaired:
     name, path = str(given.get("node_id")), str(given.get("field_path") or "")
     node = _node(document, name)
     if node is None:
@@ -136,7 +136,7 @@ def _has_place(holder: Any, step: str | int) -> bool:
     return True
 
 
-def _filled(document: Document, given: Document, actions: Actions) -> Mended:
+def _filled(document: Document, given: Document, actions: Actions) -> Repaired:
     name = str(given.get("node_id"))
     node = _node(document, name)
     shape = actions.get(str(node.get("action_id"))) if node is not None and node.get("type") == "action" else None
@@ -177,7 +177,7 @@ def _coerced(value: Any, wanted: str) -> Any:
     return value
 
 
-def _loop_mended(document: Document, given: Document, _actions: Actions) -> Mended:
+def _loop_mended(document: Document, given: Document, _actions: Actions) -> Repaired:
     node = _node(document, str(given.get("node_id")))
     body = (node.get("params") or {}).get("body_subgraph") if node is not None else None
     if node is None or node.get("type") != "loop" or not isinstance(body, dict) or not body.get("nodes"):
@@ -228,7 +228,7 @@ def _unchanged(reason: str) -> Document:
     return {"applied": False, "reason": reason}
 
 
-_TOOLS: Final[Mapping[str, Callable[[Document, Document, Actions], Mended]]] = {
+_TOOLS: Final[Mapping[str, Callable[[Document, Document, Actions], Repaired]]] = {
     "fix_loop_body_references": _loop_mended,
     "fill_action_required_params": _filled,
     "update_node_field": _field_set,

@@ -26,7 +26,7 @@ _CLOSES: Final = re.compile(r"(?<=[\w.,;:!?…’')—-])[“”](?=[\s.,;:!?)\]
 _DOUBLED: Final = re.compile(r"“{2}|”{2}")
 
 
-def mended(rule: str, text: str, quotation: str) -> str | None:
+def corrected(rule: str, text: str, quotation: str) -> str | None:
     """The text without the fault that the rule found at the quotation; None if no rule can correct it."""
     at = text.find(quotation) if quotation else -1
     mend = _MENDS.get(rule)

@@ -62,7 +62,7 @@ class ArcMaterial:
     source: Digest
 
 
-class ArcTeller(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, ...]]):
+class ArcSummariser(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, ...]]):
     """Summarises one arc, or the work, at L1 and L0; returns nothing when a lower summary is missing."""
 
     def __init__(self, curator: Curator) -> None:

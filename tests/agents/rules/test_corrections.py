@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from flowcabal_tui.agents.checking.rules import leftovers, quote_marks
+from flowcabal_tui.agents.checking.rules.corrections import corrected
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
-from flowcabal_tui.agents.checking.rules.mends import mended
 from flowcabal_tui.agents.checking.rules.registry import check
 
 
@@ -16,7 +16,7 @@ def after(text: str, language: str = "en") -> str | None:
              if each.rule in (leftovers.NAME, quote_marks.NAME)]  # fmt: skip
     assert found, "the rules find something"
     for each in found:
-        now = mended(each.rule, text, each.draft.text)
+        now = corrected(each.rule, text, each.draft.text)
         if now is None:
             return None
         text = now
@@ -80,6 +80,6 @@ def test_what_has_several_readings_is_left_to_the_writer(text: str, language: st
 
 
 def test_another_rule_and_words_that_are_gone_have_no_mend() -> None:
-    assert mended("ages", "She was twelve.", "twelve") is None
-    assert mended(leftovers.NAME, "It was late.", "**very**") is None
-    assert mended(leftovers.NAME, "It was late.", "") is None
+    assert corrected("ages", "She was twelve.", "twelve") is None
+    assert corrected(leftovers.NAME, "It was late.", "**very**") is None
+    assert corrected(leftovers.NAME, "It was late.", "") is None
