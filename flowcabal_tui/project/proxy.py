@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
-from flowcabal_tui.domain.errors import Gone
+from flowcabal_tui.domain.errors import FlowCabalError, Gone, ProjectError
+from flowcabal_tui.domain.text import clean_line
+from flowcabal_tui.locale import _
 from flowcabal_tui.project.engine import EngineThread
 
+_LONGEST: Final = 200
+"""Characters of the reason of an error."""
 log = logging.getLogger(__name__)
 S = TypeVar("S")
 
@@ -17,8 +21,8 @@ def on_engine(make: Callable[[], S], engine: EngineThread) -> S:
     """A proxy for a service; its coroutines are awaited on the caller's loop while they run on the engine's.
 
     `make` returns the service; it is called on the engine's loop, where its dependencies are imported. The coroutines
-    raise FlowCabalError, and Gone for a chapter, run, workflow or version that does not exist. Only coroutines can be
-    called.
+    raise FlowCabalError: Gone for a chapter, run, workflow or version that does not exist, ProjectError where stored
+    data has another form than the program writes. Only coroutines can be called.
     """
     return cast(S, _Proxy(make, engine))
 
@@ -34,11 +38,20 @@ class _Proxy:
 
             try:
                 return await self._engine.call(answer())
-            except Gone:
+            except FlowCabalError:
                 raise
             except KeyError as error:  # an id that is gone, or a mistake of the program: the log has the traceback
                 log.warning("question %s", name, exc_info=True)
                 raise Gone(*error.args[:1]) from error
+            except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+                log.exception("question %s", name)
+                raise ProjectError(
+                    _("The project's data could not be shown here."),
+                    _("It is damaged, or the program has an error: {reason}. Nothing was changed.").format(
+                        reason=clean_line(repr(error))[:_LONGEST]
+                    ),
+                    _("The rest of the project can still be used. The log has the details."),
+                ) from error
 
         setattr(self, name, ask)
         return ask

@@ -86,7 +86,7 @@ async def test_when_both_were_changed_both_are_versions_and_the_writer_s_stands(
 async def test_a_kill_between_the_file_and_its_note_is_no_edit_of_somebody_else(case: Case, folder: Path) -> None:
     chapter = await case.chapter(1)
     mirror, values = case.project._parts.book.mirror, case.project._parts.store.values
-    before = await values.get(f"mirror/{chapter}")
+    before = await values.get(f"mirror/{chapter}", dict[str, str])
     await case.project.carry_out(WriteChapter(chapter, "Second."))
     await case.settled()
     await values.put(f"mirror/{chapter}", before | {"writing": (await case.project.book.chapters())[0].digest})

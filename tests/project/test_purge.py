@@ -104,8 +104,8 @@ async def test_what_was_found_by_meaning_of_a_purged_chapters_records_is_forgott
         await case.project._engine.call(values.put(f"find/1/{number}", found))
     await case.settled()
     await case.project.carry_out(Purge(chapter=chapters[1].id))
-    assert await case.project._engine.call(values.get("find/1/1")) is not None
-    assert await case.project._engine.call(values.get("find/1/2")) is None
+    assert await case.project._engine.call(values.get("find/1/1", object)) is not None
+    assert await case.project._engine.call(values.get("find/1/2", object)) is None
 
 
 async def test_a_purge_that_was_cut_off_is_finished_at_the_next_start(case: Case, folder: Path) -> None:

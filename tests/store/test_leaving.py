@@ -93,7 +93,7 @@ async def test_chapters_put_between_or_taken_out_reorder_nothing(store, book):
     await store.book.add_chapter("零", position=1)
     await store.book.delete(one)
     await store.book.undelete(one)
-    assert await store.values.get(REORDERED) is None
+    assert await store.values.get(REORDERED, object) is None
     assert await seen(store, "profiles/characters/monk") == "他守着灯"
 
 

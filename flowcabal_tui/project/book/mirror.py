@@ -49,8 +49,8 @@ class Mirror:
     async def _before(self, chapter: ChapterId) -> dict[str, str]:
         """The data of the last written file; empty when unknown. The row may come from a stranger, so its name is only
         a name."""
-        found = await self._store.values.get(self._key(chapter))
-        return found if isinstance(found, dict) and _is_ours(found) else {}
+        found = await self._store.values.learned(self._key(chapter), dict[str, str])
+        return found if found and _is_ours(found) else {}
 
     async def _content(self, name: str) -> str | None:
         """The content of a file, in whatever encoding another program wrote it; None when it does not exist."""

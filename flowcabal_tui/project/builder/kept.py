@@ -12,6 +12,7 @@ from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.builder.records import BuildRecord, plain_record, record_of
 from flowcabal_tui.store import Store
+from flowcabal_tui.store.file.reading import decodes
 
 _PREFIX: Final = "build-"
 _COUNT: Final = "builds"
@@ -25,16 +26,16 @@ class KeptBuilds:
 
     async def new_id(self) -> str:
         """Returns an unused id for a build."""
-        number = int(await self._store.values.get(_COUNT, 0)) + 1
+        number = (await self._store.values.get(_COUNT, int) or 0) + 1
         await self._store.values.put(_COUNT, number)
         return f"{_PREFIX}{number}"
 
     async def get(self, identity: str) -> BuildRecord:
         """A build. Raises UnknownName."""
-        kept = await self._store.values.get(identity) if identity.startswith(_PREFIX) else None
-        if kept is None:
+        kept = await self._store.values.get(identity, Json) if identity.startswith(_PREFIX) else None
+        if not kept:
             raise UnknownName(_("There is no build {id}.").format(id=clean(identity)[:60]))
-        return record_of(kept)
+        return decodes(record_of)(kept)
 
     async def waiting(self, identity: str) -> BuildRecord:
         """A suggestion that waits for the writer's decision. Raises UnknownName, RunError."""

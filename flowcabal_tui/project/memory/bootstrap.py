@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import Final, Literal
 
 from flowcabal_tui.agents.arcs import arcs_of
-from flowcabal_tui.domain.codec import from_plain, to_plain
+from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.errors import (
     DiskFull,
     FlowCabalError,
@@ -80,8 +80,7 @@ class Bootstrap:
 
     async def _begin(self) -> None:
         await self._chapters.begin()
-        known = await self._store.values.get(JOB)
-        self._job = from_plain(plan.Job, known) if known else None
+        self._job = await self._store.values.get(JOB, plan.Job)
         if self._job and self._job.state == "running" and (self._store.is_left or not self._store.read_only):
             self._job = replace(self._job, state="paused", reason=_("The program ended before it was finished."))
 

@@ -30,14 +30,13 @@ def past_quote() -> str:
 
 async def known_pace(store: Store, endpoint: Endpoint) -> float | None:
     """The seconds per token measured in an earlier reading with this model; None when there was none."""
-    pace: float | None = (await store.values.get(PACE) or {}).get(endpoint.identity)
-    return pace
+    return (await store.values.learned(PACE, dict[str, float]) or {}).get(endpoint.identity)
 
 
 async def learn_pace(store: Store, endpoint: Endpoint, job: RunId, before: Totals, seconds: float) -> None:
     """Stores the seconds per token since `before`."""
     if (tokens := _tokens(await store.usage.totals(job)) - _tokens(before)) > 0:
-        known = await store.values.get(PACE) or {}
+        known = await store.values.learned(PACE, dict[str, float]) or {}
         await store.values.put(PACE, {**known, endpoint.identity: seconds / tokens})
 
 

@@ -10,11 +10,10 @@ from dataclasses import asdict, replace
 from heapq import nlargest
 from itertools import chain
 from operator import mul
-from typing import Final
+from typing import Any, Final
 
 from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS
 from flowcabal_tui.agents.context.gather import Found
-from flowcabal_tui.domain.codec import from_plain
 from flowcabal_tui.domain.errors import KnowledgeAbsent, KnowledgeError, KnowledgePending, ModelError
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.memory import Entity, Level
@@ -25,6 +24,7 @@ from flowcabal_tui.project.memory import story_records
 from flowcabal_tui.project.memory.knowledge import KnowledgeConnection
 from flowcabal_tui.project.memory.sources import Sources, entity_text
 from flowcabal_tui.store import Store
+from flowcabal_tui.store.file.reading import read_plain
 from flowcabal_tui.store.memory.view import View
 from flowcabal_tui.viking.search import KnowledgeHit
 
@@ -65,8 +65,8 @@ class RememberingFinder:
         KnowledgeAbsent when there is none.
         """
         key = f"find/{self._generation}/{digest_of([query, before, limit, self._connection.embedder])}"
-        known = await self._store.values.get(key)
-        if known is None:
+        known = await self._store.values.learned(key, dict[str, Any])
+        if not known:
             if not self._remember and not await self._connection.costs_nothing(query):
                 raise KnowledgePending(_("its query has no vector yet, and making one costs money"))
             self._connection.require_paid()  # not remembered: the cap may be raised
@@ -74,12 +74,12 @@ class RememberingFinder:
             if self._remember:
                 await self._store.values.put(key, known)
         if "unused" in known:
-            raise KnowledgeAbsent(known["unused"])
+            raise KnowledgeAbsent(str(known["unused"]))
         if "absent" in known:
-            raise KnowledgeError(known["absent"])
-        return [from_plain(Found, item) for item in known["found"]]
+            raise KnowledgeError(str(known["absent"]))
+        return [read_plain(Found, item) for item in known.get("found", ())]
 
-    async def _ask(self, query: str, before: int, limit: int) -> dict[str, object]:
+    async def _ask(self, query: str, before: int, limit: int) -> dict[str, Any]:
         try:
             await self._connection.started(PATIENCE)
             sync = self._connection.sync()

@@ -21,7 +21,7 @@ class ReadChapters:
 
     async def begin(self) -> None:
         """Loads the records of an earlier process."""
-        self._read = await self._store.values.get(READ, {})
+        self._read = await self._store.values.learned(READ, dict[str, Digest]) or {}
 
     def has_read(self, chapter: Chapter) -> bool:
         """True when the model read the present text of this chapter in a reading."""

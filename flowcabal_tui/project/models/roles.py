@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.domain.addresses import is_loopback
@@ -75,8 +75,8 @@ class ModelRoles:
     async def begin(self) -> None:
         """Loads the spending and the learned properties of endpoints."""
         await self.spending.begin()
-        self._modes = await self._store.values.get(MODES) or {}
-        self._windows = await self._store.values.get(WINDOWS) or {}
+        self._modes = await self._store.values.learned(MODES, dict[str, dict[StructuredMode, bool]]) or {}
+        self._windows = await self._store.values.learned(WINDOWS, dict[str, dict[Learned, int]]) or {}
         self.counter.exact = await self._vocabulary()
 
     @property
@@ -87,8 +87,8 @@ class ModelRoles:
         """The token counter as it was when a run first read this generation, so that later calibration changes no
         context."""
         key = f"{CALIBRATION}/{generation}"
-        known = await self._store.values.get(key)
-        if known is None:
+        known = await self._store.values.learned(key, dict[str, Any])
+        if not known:
             known = asdict(self.counter.calibration) | {"counted_by": self.counter.counted_by}
             if remember:
                 await self._store.values.put(key, known)

@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from flowcabal_tui.domain.codec import from_plain, to_plain
 from flowcabal_tui.domain.endpoints import Endpoint, OpenCall
@@ -27,6 +27,7 @@ from flowcabal_tui.domain.model_calls import (
     UsageRecord,
 )
 from flowcabal_tui.domain.run import SpendLimit
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.bounds import USUAL_OUTPUT, CallBound, bound_of_request, sent_limit, with_margin
 from flowcabal_tui.models.collect import WENT_OUT
@@ -52,6 +53,14 @@ BOOKED_CALL: Final[ContextVar[Reservation | None]] = ContextVar("BOOKED_CALL", d
 """The call that this task makes and books."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Raised:
+    """The limit of a run after so many answers of a person."""
+
+    answers: int
+    limit: SpendLimit
+
+
 class Spending:
     """Implements the runner's `SpendPort`. Lives on the engine's loop."""
 
@@ -68,7 +77,7 @@ class Spending:
 
     async def begin(self) -> None:
         """Loads the spending and the calibration, and books the calls that a killed program could not book."""
-        if learned := await self._store.values.get(CALIBRATION):
+        if learned := await self._store.values.learned(CALIBRATION, dict[str, Any]):
             self.counter.calibration = Calibration.stored(learned)
         if not self._store.read_only:
             await self._book_left_open()
@@ -102,8 +111,8 @@ class Spending:
 
     async def hold(self, run: RunId, agreed: SpendLimit) -> None:
         """Limits a run to its quote, or to the limit to which a person has raised it."""
-        known = await self._store.values.get(f"{LIMIT}/{run}")
-        answers, limit = (known["answers"], from_plain(SpendLimit, known["limit"])) if known else (0, agreed)
+        known = await self._store.values.get(f"{LIMIT}/{run}", _Raised) or _Raised(0, agreed)
+        answers, limit = known.answers, known.limit
         spent = await self._store.usage.totals(run)
         self.reservations.hold(run, RunSpending(agreed, limit, spent, answers))
 
@@ -120,8 +129,7 @@ class Spending:
         held.answers += 1
         if more:
             self.reservations.raise_limit(run, reached.asked)
-        known = {"answers": held.answers, "limit": to_plain(held.limit)}
-        await self._store.values.put(f"{LIMIT}/{run}", known)
+        await self._store.values.put(f"{LIMIT}/{run}", to_plain(_Raised(held.answers, held.limit)))
 
     @asynccontextmanager
     async def reserved(

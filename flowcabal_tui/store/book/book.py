@@ -23,6 +23,7 @@ from flowcabal_tui.store.book.curation import CURATED, Keeping, Kept, curated_of
 from flowcabal_tui.store.book.drafts import forget_draft, text_of_version
 from flowcabal_tui.store.file.blobs import get_text, unpack
 from flowcabal_tui.store.file.connection import Clock, Database
+from flowcabal_tui.store.file.reading import readable
 from flowcabal_tui.store.rows.changes import begin_change
 from flowcabal_tui.store.rows.comments import add_comments
 from flowcabal_tui.store.rows.generations import NOW, next_generation
@@ -290,7 +291,7 @@ class Book:
         rows = await self._database.rows(
             f"SELECT {CURATED} FROM curated WHERE ? IS NULL OR chapter=? ORDER BY number", (chapter, chapter)
         )
-        return tuple(curated_of(row) for row in rows)
+        return readable(curated_of, rows)
 
     async def kept_text(self, output: OutputId) -> str:
         """The text of an output as it was kept. Raises Gone if it is unknown."""

@@ -22,6 +22,7 @@ from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.blobs import get_text, put_text
 from flowcabal_tui.store.file.connection import Row
+from flowcabal_tui.store.file.reading import decodes, read_json
 from flowcabal_tui.store.rows.changes import log_change
 from flowcabal_tui.store.rows.entities import entity_id, entity_now, entity_subject, put_entity_row
 from flowcabal_tui.store.rows.generations import next_generation
@@ -62,11 +63,12 @@ class Kept:
     created: bool
 
 
+@decodes
 def curated_of(row: Row) -> Curated:
     """A kept output from a row of CURATED."""
     output, kind, mode, chapter, text, tags, at, run, node, attempt, version, deleted = row
     when = datetime.fromisoformat(at)
-    labels = tuple(json.loads(tags))
+    labels = read_json(tuple[str, ...], tags)
     return Curated(output, kind, mode, chapter, text, labels, when, run, node, attempt, version, bool(deleted))
 
 

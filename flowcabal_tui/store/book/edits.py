@@ -20,6 +20,7 @@ from flowcabal_tui.headings.scenes import cut, parting
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.blobs import get_text
 from flowcabal_tui.store.file.connection import Clock, Database
+from flowcabal_tui.store.file.reading import read_json
 from flowcabal_tui.store.rows.changes import begin_change
 from flowcabal_tui.store.rows.comments import move_comments
 from flowcabal_tui.store.rows.locks import require_unlocked
@@ -205,8 +206,8 @@ def keep_parting(connection: sqlite3.Connection, first: ChapterId, second: Chapt
 def kept_parting(connection: sqlite3.Connection, first: ChapterId, second: ChapterId) -> str | None:
     """The text that a split removed between the two; None if they were never one chapter."""
     row = connection.execute("SELECT json FROM value WHERE key=?", (_key(second),)).fetchone()
-    kept = json.loads(row[0]) if row else {}
-    return str(kept["between"]) if kept.get("first") == first else None
+    kept = read_json(dict[str, str], row[0]) if row else {}
+    return kept.get("between", "") if kept.get("first") == first else None
 
 
 def _key(second: ChapterId) -> str:

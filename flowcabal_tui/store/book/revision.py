@@ -8,10 +8,11 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
-from flowcabal_tui.domain.codec import from_plain, to_plain
+from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.revision import PASSES, ChapterLock, PassId, RevisionPass, Tick
 from flowcabal_tui.store.file.connection import Clock, Database
+from flowcabal_tui.store.file.reading import read_json
 from flowcabal_tui.store.rows.locks import LOCKED, locked_error
 from flowcabal_tui.store.rows.texts import EMPTY, chapter_now, latest
 
@@ -57,7 +58,7 @@ class Revision:
     async def passes(self) -> tuple[RevisionPass, ...]:
         """The passes in the writer's order."""
         row = await self._database.row("SELECT json FROM value WHERE key=?", (_PASSES,))
-        return tuple(from_plain(RevisionPass, each) for each in json.loads(row[0])) if row else PASSES
+        return read_json(tuple[RevisionPass, ...], row[0]) if row else PASSES
 
     async def put_passes(self, passes: Sequence[RevisionPass]) -> None:
         """Replaces all passes; ticks of removed ones are deleted."""

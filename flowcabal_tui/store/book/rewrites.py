@@ -7,13 +7,14 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from flowcabal_tui.domain.codec import from_json, to_json
+from flowcabal_tui.domain.codec import to_json
 from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.origin import Rewrite
 from flowcabal_tui.domain.proposed_rewrite import NO_REWRITE, ProposedRewrite, RewriteId, RewriteState
 from flowcabal_tui.store.file.blobs import pack, unpack
 from flowcabal_tui.store.file.connection import Clock, Database, Row
+from flowcabal_tui.store.file.reading import decodes, read_json, readable
 from flowcabal_tui.store.rows.rewrites import accept
 
 _FIELDS: Final = "number, state, body, at"
@@ -66,7 +67,7 @@ class Rewrites:
             f"SELECT {_FIELDS} FROM proposed_rewrite WHERE state='waiting' AND NOT coalesce((SELECT deleted FROM place"
             " WHERE place.chapter=proposed_rewrite.chapter ORDER BY generation DESC LIMIT 1), 1) ORDER BY number"
         )
-        return tuple(map(_proposed, rows))
+        return readable(_proposed, rows)
 
     async def settle(self, rewrite: RewriteId, state: RewriteState) -> None:
         """Stores the writer's decision on a proposed rewrite. Raises Gone if there is none."""
@@ -78,7 +79,8 @@ class Rewrites:
         await self._database.do(settle)
 
 
+@decodes
 def _proposed(row: Row) -> ProposedRewrite:
     number, state, body, at = row
-    rewrite = from_json(ProposedRewrite, unpack(body))
+    rewrite = read_json(ProposedRewrite, unpack(body))
     return replace(rewrite, id=RewriteId(number), state=state, at=datetime.fromisoformat(at))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from flowcabal_tui.domain.codec import from_json, to_json
+from flowcabal_tui.domain.codec import to_json
 from flowcabal_tui.domain.conversation import (
     Conversation,
     ConversationId,
@@ -21,6 +21,7 @@ from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.text import clean, clean_line
 from flowcabal_tui.store.file.blobs import pack, unpack
 from flowcabal_tui.store.file.connection import Clock, Database, Row
+from flowcabal_tui.store.file.reading import decodes, read_json, readable
 
 TITLE: Final = 80
 """Characters of the first question in the title of a conversation."""
@@ -41,7 +42,7 @@ class Conversations:
         def settle(connection: sqlite3.Connection) -> None:
             rows = connection.execute("SELECT conversation, number, body FROM turn WHERE state='in_progress'")
             for conversation, number, body in rows.fetchall():
-                turn = from_json(Turn, unpack(body))
+                turn = read_json(Turn, unpack(body))
                 answer = turn.answer + _pieces(connection, conversation, number)
                 _put(connection, replace(turn, state="completed", stop="cancelled", answer=answer))
             connection.execute("DELETE FROM turn_piece")
@@ -68,11 +69,11 @@ class Conversations:
         rows = await self._database.rows(f"SELECT {_FIELDS} FROM conversation ORDER BY changed DESC, number DESC")
         wanted = clean(words).strip().casefold()
         if not wanted:
-            return tuple(map(_conversation, rows))
+            return readable(_conversation, rows)
         bodies = await self._database.rows("SELECT conversation, body FROM turn")
-        turns = ((number, from_json(Turn, unpack(body))) for number, body in bodies)
+        turns = ((number, read_json(Turn, unpack(body))) for number, body in bodies)
         holding = {number for number, turn in turns if wanted in f"{turn.asked}\n{turn.answer}".casefold()}
-        return tuple(_conversation(row) for row in rows if row[0] in holding or wanted in row[1].casefold())
+        return readable(_conversation, (row for row in rows if row[0] in holding or wanted in str(row[1]).casefold()))
 
     async def get(self, identity: ConversationId) -> Conversation:
         """One conversation. Raises Gone."""
@@ -85,7 +86,7 @@ class Conversations:
         """All turns, oldest first; an unfinished one has the text that has arrived."""
         number = _number(identity)
         rows = await self._database.rows("SELECT body FROM turn WHERE conversation=? ORDER BY number", (number,))
-        return tuple([await self._with_pieces(from_json(Turn, unpack(body))) for (body,) in rows])
+        return tuple([await self._with_pieces(read_json(Turn, unpack(body))) for (body,) in rows])
 
     async def turn(self, identity: ConversationId, number: int) -> Turn:
         """One turn. Raises Gone."""
@@ -94,7 +95,7 @@ class Conversations:
         )
         if row is None:
             raise Gone(f"{identity}/{number}")
-        return await self._with_pieces(from_json(Turn, unpack(row[0])))
+        return await self._with_pieces(read_json(Turn, unpack(row[0])))
 
     async def _with_pieces(self, turn: Turn) -> Turn:
         if turn.state != "in_progress":
@@ -172,7 +173,7 @@ class Conversations:
 
 def turns_in(rows: Iterable[Row]) -> Iterable[tuple[int, int, Turn]]:
     """Conversation, number and turn of rows of these three columns."""
-    return ((conversation, number, from_json(Turn, unpack(body))) for conversation, number, body in rows)
+    return ((conversation, number, read_json(Turn, unpack(body))) for conversation, number, body in rows)
 
 
 def _put(connection: sqlite3.Connection, turn: Turn) -> None:
@@ -195,9 +196,10 @@ def _number(identity: ConversationId) -> int:
     return int(digits)
 
 
+@decodes
 def _conversation(row: Row) -> Conversation:
     number, title, level, scope, at, changed, turns = row
-    where = from_json(Scope, scope) if scope else None
+    where = read_json(Scope, scope) if scope else None
     began, last = datetime.fromisoformat(at), datetime.fromisoformat(changed)
     identity, reopened = ConversationId(f"{_PREFIX}{number}"), after_restart(level)  # a stranger may have written "do"
     return Conversation(identity, clean_line(title), began, last, reopened, where, turns)

@@ -11,8 +11,8 @@ from flowcabal_tui.locale import _
 
 _NO_ROOM: Final = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 _DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-_LOST: Final = ("no such table", "Could not decode to UTF-8")
-"""Migrations create all tables, and all text is UTF-8."""
+_LOST: Final = ("no such table", "Could not decode to UTF-8", "malformed JSON")
+"""Migrations create all tables, all text is UTF-8, and columns that a query looks into are JSON."""
 _BUSY: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 

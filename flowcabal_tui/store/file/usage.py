@@ -6,11 +6,12 @@ import sqlite3
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from flowcabal_tui.domain.codec import from_json, to_json
+from flowcabal_tui.domain.codec import to_json
 from flowcabal_tui.domain.ids import RunId
 from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.domain.model_calls import UsageRecord
 from flowcabal_tui.store.file.connection import Clock, Database
+from flowcabal_tui.store.file.reading import read_json
 
 if TYPE_CHECKING:
     from flowcabal_tui.domain.endpoints import OpenCall
@@ -49,7 +50,7 @@ class UsageLog:
         from flowcabal_tui.domain.endpoints import OpenCall  # prices: to open a book needs none
 
         rows = await self._database.rows("SELECT number, endpoint FROM open_call ORDER BY number", ())
-        return tuple((number, from_json(OpenCall, body)) for number, body in rows)
+        return tuple((number, read_json(OpenCall, body)) for number, body in rows)
 
     async def add(self, record: UsageRecord, ends: int | None = None) -> None:
         """Books one call, and ends its open record in the same transaction."""

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import logging
 import sqlite3
-from typing import Any
+from typing import Any, TypeVar
 
+from flowcabal_tui.domain.errors import ProjectDamaged
 from flowcabal_tui.store.file.blobs import pack, unpack
 from flowcabal_tui.store.file.connection import Clock, Database
-from flowcabal_tui.store.file.faults import damaged
+from flowcabal_tui.store.file.reading import read_json
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 class Values:
@@ -20,13 +25,18 @@ class Values:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
 
-    async def get(self, key: str, default: Any = None) -> Any:
-        """The value, or `default`. Raises ProjectDamaged."""
-        row = await self._database.row("SELECT json FROM value WHERE key=?", (key,))
+    async def get(self, key: str, kind: type[T]) -> T | None:
+        """The value of type `kind`; None if there is none. Raises ProjectDamaged."""
+        row = await self._database.row("SELECT json FROM value WHERE key=? AND json<>'null'", (key,))
+        return read_json(kind, row[0]) if row else None
+
+    async def learned(self, key: str, kind: type[T]) -> T | None:
+        """A value that the program can learn again: None also where it cannot be read."""
         try:
-            return json.loads(row[0]) if row else default
-        except (ValueError, TypeError, RecursionError) as error:
-            raise damaged(str(error)) from error
+            return await self.get(key, kind)
+        except ProjectDamaged as error:
+            log.warning("the value %s was skipped: %s", key, error.detail)
+            return None
 
     async def put(self, key: str, value: Any) -> None:
         """Stores a JSON value."""

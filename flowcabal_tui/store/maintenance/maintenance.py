@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from flowcabal_tui.domain.codec import from_json
 from flowcabal_tui.domain.errors import ProjectDamaged
 from flowcabal_tui.domain.ids import ChapterId, OutputId
 from flowcabal_tui.domain.memory import Evidence
@@ -20,6 +19,7 @@ from flowcabal_tui.domain.text import digest
 from flowcabal_tui.store.file.blobs import unpack
 from flowcabal_tui.store.file.connection import Clock, Database, Row
 from flowcabal_tui.store.file.faults import damaged, fault
+from flowcabal_tui.store.file.reading import read_json
 from flowcabal_tui.store.file.schema import CAUTION, SCHEMA, require_own_schema
 from flowcabal_tui.store.maintenance.purge import Purged, purge_build, purge_chapter, purge_output
 from flowcabal_tui.store.maintenance.purge_left import DUE, PurgeLeft, PurgeStep, left_of, purge_left, put_purge_left
@@ -191,7 +191,7 @@ def _damaged(rows: Sequence[Row]) -> set[tuple[str, int]]:
 
 def _is_whole(name: str, body: str | bytes | None, evidence: str | bytes) -> bool:
     try:
-        from_json(tuple[Evidence, ...], unpack(evidence))
+        read_json(tuple[Evidence, ...], unpack(evidence))
     except (ProjectDamaged, ValueError):
         return False
     return _is_text(name, body)

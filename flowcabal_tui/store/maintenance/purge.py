@@ -16,14 +16,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from flowcabal_tui.domain.codec import from_json, to_json
+from flowcabal_tui.domain.codec import to_json
 from flowcabal_tui.domain.errors import Gone, RunError
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, OutputId
 from flowcabal_tui.domain.memory import BackgroundTask, Evidence
+from flowcabal_tui.domain.proposed_rewrite import ProposedRewrite
 from flowcabal_tui.domain.text import clean, word_count
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.book.curation import set_deleted
 from flowcabal_tui.store.file.blobs import get_text, pack_large, unpack
+from flowcabal_tui.store.file.reading import read_json
 from flowcabal_tui.store.maintenance.purge_left import STEPS, PurgeLeft, purge_left, put_purge_left
 from flowcabal_tui.store.maintenance.purge_turns import forget_turns_of_chapter, forget_turns_that
 from flowcabal_tui.store.memory.indexing import rewrite_words
@@ -144,7 +146,7 @@ def _keep_profiles_by_hand(connection: sqlite3.Connection, chapter: ChapterId, p
         (place and place.id, place.position if place else 0, chapter, f"manuscript/{chapter}"),
     )
     for number, evidence in connection.execute("SELECT number, evidence FROM derived WHERE method='hand'").fetchall():
-        kept = from_json(tuple[Evidence, ...], unpack(evidence))
+        kept = read_json(tuple[Evidence, ...], unpack(evidence))
         if any(one.chapter == chapter for one in kept):
             left = to_json(tuple(one for one in kept if one.chapter != chapter))
             connection.execute("UPDATE derived SET evidence=? WHERE number=?", (pack_large(left), number))
@@ -208,8 +210,8 @@ def _forget_rewrites(connection: sqlite3.Connection, subject: str, part: str) ->
             connection.execute("DELETE FROM rewrite WHERE number=?", (number,))
     rows = connection.execute("SELECT number, body FROM proposed_rewrite WHERE chapter=?", (subject,)).fetchall()
     for number, body in rows:
-        rewrite = json.loads(unpack(body))
-        if part and any(part in words or words.strip() in part for words in (rewrite["before"], rewrite["after"])):
+        rewrite = read_json(ProposedRewrite, unpack(body))
+        if part and any(part in words or words.strip() in part for words in (rewrite.before, rewrite.after)):
             connection.execute("DELETE FROM proposed_rewrite WHERE number=?", (number,))
 
 
@@ -421,7 +423,7 @@ def _spoken(text: str) -> str:
     """The words of an answer: its strings, unescaped, if it is JSON."""
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     inner = value.get("text") if isinstance(value, dict) else None
     return " ".join(_strings(value)) + (" " + _spoken(inner) if isinstance(inner, str) and inner[:1] in "{[" else "")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.store.file.reading import decodes
 
 PurgeStep = Literal["files", "knowledge", "pages", "log"]
 DUE: Final = "compact"
@@ -33,6 +34,7 @@ def purge_left(connection: sqlite3.Connection) -> PurgeLeft:
     return left_of(row[0]) if row else PurgeLeft()
 
 
+@decodes
 def left_of(text: str) -> PurgeLeft:
     """The steps from the value's JSON; earlier releases wrote `true`."""
     value = json.loads(text)

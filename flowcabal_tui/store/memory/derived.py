@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal
 
-from flowcabal_tui.domain.codec import from_json, to_json
+from flowcabal_tui.domain.codec import to_json
 from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
@@ -23,6 +23,7 @@ from flowcabal_tui.domain.memory import Derived, Evidence, Level, StaleText
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.store.file.blobs import get_text, pack_large, put_text, unpack
 from flowcabal_tui.store.file.connection import Database, Row
+from flowcabal_tui.store.file.reading import decodes, read_json, readable
 from flowcabal_tui.store.rows.generations import next_generation
 from flowcabal_tui.store.rows.texts import chapters_now
 from flowcabal_tui.store.rows.withdrawn import Withdrawn, rests_on, stale_texts, withdrawn
@@ -127,7 +128,7 @@ class DerivedTexts:
             f"SELECT {DERIVED} FROM derived JOIN blob USING (digest) WHERE number IN (SELECT value FROM json_each(?))",
             (json.dumps([number for _at, number in newest.values()]),),
         )
-        found = [replace(derived_of(row), position=newest[row[0]][0]) for row in bodies]
+        found = [replace(one, position=newest[one.uri][0]) for one in readable(derived_of, bodies)]
         return tuple(sorted(found, key=lambda one: (one.position, one.uri)))
 
     def _best(self, states: Sequence[tuple[int, int, Generation, bool]], chosen: Chosen) -> tuple[int, int] | None:
@@ -149,10 +150,11 @@ class DerivedTexts:
         return position if position < self._before else None
 
 
+@decodes
 def derived_of(row: Row) -> Derived:
     """A derived text from a row of DERIVED."""
     uri, level, body, source, position, generation, method, evidence, at, _anchor = row
-    rests = from_json(tuple[Evidence, ...], unpack(evidence))
+    rests = read_json(tuple[Evidence, ...], unpack(evidence))
     when = datetime.fromisoformat(at)
     return Derived(uri, level, unpack(body), source, position, generation, method, rests, when)
 

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from flowcabal_tui.domain.comments import CommentId
@@ -26,6 +27,7 @@ from flowcabal_tui.domain.run import AngleCheck, Compared
 from flowcabal_tui.domain.story import StoryRecord
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.store.file.connection import Clock, Database, Row
+from flowcabal_tui.store.file.reading import decodes, readable
 from flowcabal_tui.store.memory.records import write_record
 from flowcabal_tui.store.rows.findings import raise_findings, withdraw_findings
 from flowcabal_tui.store.rows.note_words import decide_notes
@@ -93,7 +95,9 @@ class Findings:
             f"WITH {_HERE} SELECT state, count(*) FROM {_IN_BOOK}{_fitting(wish)} GROUP BY state", wanted
         )
         total, every = totals[0]
-        return FindingPage(tuple(_row(row, wish.folded) for row in rows), offset, total, every - total, dict(counts))
+        return FindingPage(
+            readable(partial(_row, folded=wish.folded), rows), offset, total, every - total, dict(counts)
+        )
 
     async def raise_all(
         self,
@@ -149,13 +153,7 @@ class Findings:
     async def checked(self) -> Mapping[ChapterId, tuple[Digest, ChapterChecked]]:
         """For each chapter the last checked text, and the results of the checks."""
         rows = await self._database.rows("SELECT chapter, digest, at, body FROM checked")
-        return {
-            ChapterId(chapter): (
-                Digest(text),
-                ChapterChecked(ChapterId(chapter), datetime.fromisoformat(at), _checks(body)),
-            )
-            for chapter, text, at, body in rows
-        }
+        return dict(readable(_checked, rows))
 
     async def rates(self) -> tuple[CheckRate, ...]:
         """The usefulness of each check, by the outcomes of its findings; withdrawn ones do not count."""
@@ -267,10 +265,18 @@ def _of_proposal() -> str:
     return ", ".join(f"proposal.{each}" for each in FIELDS.split(", "))
 
 
-def _row(row: Row, unfolded: bool) -> FindingRow:
+@decodes
+def _row(row: Row, folded: bool) -> FindingRow:
     *fields, at, word, rank, every = row
-    folded = every - SHOWN if rank == SHOWN and not unfolded else 0
-    return FindingRow(proposal_of(tuple(fields)), datetime.fromisoformat(at), word, folded)
+    hidden = every - SHOWN if rank == SHOWN and not folded else 0
+    return FindingRow(proposal_of(tuple(fields)), datetime.fromisoformat(at), word, hidden)
+
+
+@decodes
+def _checked(row: Row) -> tuple[ChapterId, tuple[Digest, ChapterChecked]]:
+    chapter, text, at, body = row
+    checked = ChapterChecked(ChapterId(chapter), datetime.fromisoformat(at), _checks(body))
+    return checked.chapter, (Digest(text), checked)
 
 
 def _checks(body: str) -> tuple[AngleCheck, ...]:

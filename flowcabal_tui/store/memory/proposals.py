@@ -28,6 +28,7 @@ from flowcabal_tui.domain.proposals import (
 from flowcabal_tui.domain.story import RecordId, Sequel, StoryRecord
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.connection import Clock, Database
+from flowcabal_tui.store.file.reading import read_json, readable
 from flowcabal_tui.store.memory.records import remove_record, restore_record, write_record
 from flowcabal_tui.store.memory.reviews import Reviewed, apply_review, restore_review
 from flowcabal_tui.store.memory.text_edits import begin_edit, restore_text, write_edit
@@ -135,7 +136,7 @@ class Proposals:
         counts = await self._database.rows(
             f"SELECT state, count(*) FROM proposal WHERE {_FITTING} GROUP BY state", wanted
         )
-        return ProposalPage(tuple(map(proposal_of, rows)), offset, dict(counts))
+        return ProposalPage(readable(proposal_of, rows), offset, dict(counts))
 
     async def get(self, ids: Sequence[ProposalId]) -> tuple[Proposal, ...]:
         """The proposals with these ids, in this order. Raises Gone for an unknown id."""
@@ -212,7 +213,7 @@ class Proposals:
             for *row, by_finding, _was, generation in rows:
                 if generation in applied:  # also rows that followed what it wrote
                     continue
-                for record, made in json.loads(by_finding or "[]"):
+                for record, made in read_json(list[tuple[str, Generation]], by_finding or "[]"):
                     written["record", record].append(made)
                 edit = proposal_of(row).difference.after
                 if generation is not None and isinstance(edit, TextEdit | OutlineEdit):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from flowcabal_tui.domain.codec import from_plain, to_plain
+from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.errors import Gone, RunError
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
 from flowcabal_tui.domain.proposals import DECIDED, Proposal
@@ -16,6 +16,7 @@ from flowcabal_tui.domain.story import Fact, Moment, Promise, Reading, RecordId,
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.connection import Clock, Database
+from flowcabal_tui.store.file.reading import decodes, read_json
 from flowcabal_tui.store.rows.generations import next_generation
 from flowcabal_tui.store.rows.plain import cleaned, compact_json
 from flowcabal_tui.store.rows.proposals import raise_proposals, settle_record, withdraw_missing
@@ -147,7 +148,7 @@ def reword_records(connection: sqlite3.Connection, generation: Generation, rewor
     """Writes other states of records in this generation; each keeps its author and its chapter."""
     shapes = {kind: shape for shape, kind in KINDS.items()}
     for row in connection.execute(f"{_NEWEST} AND kind<>? AND NOT removed", (READING,)).fetchall():
-        before: StoryRecord | Sequel = from_plain(shapes[row[1]], json.loads(row[2]))
+        before: StoryRecord | Sequel = read_json(shapes[row[1]], row[2])
         if (after := reword(before)) != before:
             _insert(connection, generation, (row[0], row[1], _body(after), *row[3:]))
 
@@ -194,7 +195,10 @@ def forget_evidence(connection: sqlite3.Connection, chapter: ChapterId) -> None:
     ).fetchall()
     connection.executemany(
         "UPDATE record SET body=? WHERE id=? AND generation=?",
-        [(compact_json(_unquoted(json.loads(body), chapter)), identity, since) for identity, since, body in rows],
+        [
+            (compact_json(_unquoted(read_json(object, body), chapter)), identity, since)
+            for identity, since, body in rows
+        ],
     )
 
 
@@ -204,9 +208,14 @@ def forget_read(connection: sqlite3.Connection, chapter: str, part: str, text: s
         "SELECT id, generation, body FROM record WHERE chapter=? AND kind<>?", (chapter, READING)
     ).fetchall()
     for identity, since, body in rows:
-        sentences = [one["sentence"] for one in json.loads(body)["evidence"]]
+        sentences = _sentences(body)
         if any(sentence in part and sentence not in text for sentence in sentences):
             connection.execute("DELETE FROM record WHERE id=? AND generation=?", (identity, since))
+
+
+@decodes
+def _sentences(body: str) -> list[str]:
+    return [one["sentence"] for one in json.loads(body)["evidence"]]
 
 
 def _unquoted(plain: Any, chapter: ChapterId) -> Any:

@@ -17,6 +17,7 @@ from flowcabal_tui.domain.memory import Entity, Mention
 from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.domain.story import Story
 from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.file.reading import read_json, readable
 from flowcabal_tui.store.memory.ranking import IndexedPassage
 from flowcabal_tui.store.memory.story import Parsed, StoryIndex, Texts, story_before, story_index
 from flowcabal_tui.store.rows.entities import FIELDS, entity_of
@@ -45,6 +46,9 @@ _HAVING: Final = """SELECT wanted.key, (SELECT json_group_array(rowid) FROM pass
 _AT_ONCE: Final = 200
 """Terms per query."""
 _TERMS_KEPT: Final = 4_000
+
+Spans = list[tuple[int, int]]
+"""Characters of a chapter that name an entity, as stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +122,7 @@ class Snapshot:
         """All entities, by first mention, then id; those that are never mentioned last."""
         if self._entities is None:
             named, found = await self.named(), []
-            for row in await self._database.rows(ENTITIES, (self.generation,)):
-                entity = entity_of(row)
+            for entity in readable(entity_of, await self._database.rows(ENTITIES, (self.generation,))):
                 places = named.get(entity.id)
                 found.append(replace(entity, first_position=places.positions[0] if places else None))
             self._entities = tuple(sorted(found, key=_by_first_mention))
@@ -186,7 +189,7 @@ class Snapshot:
                 Mention(entity, chapter, self.chapters[chapter].position, start, end)
                 for entity, version, spans in rows
                 if self._holds(chapter, version)
-                for start, end in json.loads(spans)
+                for start, end in read_json(Spans, spans)
             ]
             order = sorted(found, key=lambda mention: (mention.start, mention.end, mention.entity))
             self._mentions[chapter] = tuple(order)
@@ -230,7 +233,7 @@ class Snapshot:
             {**wanted, "as_of": self.generation},
         )
         return [
-            (entity, chapter, [start for start, _end in json.loads(spans)])
+            (entity, chapter, [start for start, _end in read_json(Spans, spans)])
             for entity, chapter, version, spans in rows
             if self._holds(chapter, version)
         ]
@@ -260,7 +263,7 @@ class Snapshot:
 
 def _numbered(having: str, numbers: Mapping[int, int]) -> array[int]:
     """The indexes of the passages in these rows (a JSON list), ascending; rows of former texts are left out."""
-    found = [number for number in map(numbers.get, json.loads(having)) if number is not None]
+    found = [number for number in map(numbers.get, read_json(list[int], having)) if number is not None]
     return array("I", sorted(found))
 
 
@@ -271,7 +274,7 @@ def _by_passage(
     there."""
     named: list[set[EntityId]] = [set() for _passage in index.passages]
     for entity, chapter, _version, spans in rows:
-        for at in index.holding(chapter, (start for start, _end in json.loads(spans))):
+        for at in index.holding(chapter, (start for start, _end in read_json(Spans, spans))):
             named[at].add(entity)
     return tuple(map(frozenset, named))
 

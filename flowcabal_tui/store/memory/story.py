@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import math
 from array import array
 from bisect import bisect_left
@@ -17,15 +18,17 @@ from itertools import islice
 from types import GenericAlias
 from typing import Any, Final, TypeVar
 
-from flowcabal_tui.domain.codec import from_json
+from flowcabal_tui.domain.errors import ProjectDamaged
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Evidence
 from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, RecordId, Relation, Sequel, Story, StoryRecord
 from flowcabal_tui.domain.text import span_of_letters
-from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.file.connection import Database, Row
+from flowcabal_tui.store.file.reading import read_json, readable
 from flowcabal_tui.store.memory.records import KINDS, READING, anchor
 
+log = logging.getLogger(__name__)
 _NEWEST: Final = f"""SELECT id, generation, kind, chapter, source, by FROM record
     WHERE NOT removed AND kind<>'{READING}'
     AND generation=(SELECT max(generation) FROM record AS other WHERE other.id=record.id AND generation<=?)"""
@@ -108,7 +111,8 @@ async def story_index(
     reads = [
         read
         for identity, written, _kind, _chapter, source, by in rows
-        if (read := Read(parsed[identity, written], source, by == "agent"))
+        if (record := parsed.get((identity, written)))
+        and (read := Read(record, source, by == "agent"))
         and everywhere.position(anchor(read.record)) is not None
     ]
     moved = {read.chapter for read in reads if read.chapter and _is_moved(read, chapters)}
@@ -159,11 +163,25 @@ async def _parse(wanted: Sequence[tuple[RecordId, Generation, str]], database: D
         if (identity, written) not in parsed:
             missing[kind].append((identity, written))
     for kind, keys in missing.items():
-        shape: Any = GenericAlias(tuple, (shapes[kind], ...))
+        if kind not in shapes:
+            log.warning("records of an unknown kind were skipped: %s", len(keys))
+            continue
         for start in range(0, len(keys), _AT_ONCE):
             rows = await database.rows(_BODIES, (json.dumps(keys[start : start + _AT_ONCE]),))
-            records = await asyncio.to_thread(from_json, shape, f"[{','.join(row[2] for row in rows)}]")
-            parsed.update(((row[0], row[1]), record) for row, record in zip(rows, records, strict=True))
+            parsed.update(await asyncio.to_thread(_parsed, shapes[kind], rows))
+
+
+def _parsed(shape: type[Any], rows: Sequence[Row]) -> Iterable[tuple[tuple[RecordId, Generation], Any]]:
+    """The records of these rows; each for itself where one of them is damaged."""
+    try:
+        many: Any = GenericAlias(tuple, (shape, ...))
+        return [*zip(map(_key, rows), read_json(many, f"[{','.join(row[2] for row in rows)}]"), strict=True)]
+    except (ProjectDamaged, TypeError, ValueError):
+        return readable(lambda row: (_key(row), read_json(shape, row[2])), rows)
+
+
+def _key(row: Row) -> tuple[RecordId, Generation]:
+    return row[0], row[1]
 
 
 def _has_text(chapters: Mapping[ChapterId, Chapter], chapter: ChapterId) -> bool:

@@ -19,10 +19,11 @@ from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, Story
 from flowcabal_tui.store.file.blobs import unpack
 from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.file.reading import read_json
 from flowcabal_tui.store.memory.cache import MemoryCache
 from flowcabal_tui.store.memory.derived import DerivedTexts
 from flowcabal_tui.store.memory.ranking import IndexedPassage, count, rank
-from flowcabal_tui.store.memory.snapshot import HOLDS, Snapshot, changed
+from flowcabal_tui.store.memory.snapshot import HOLDS, Snapshot, Spans, changed
 from flowcabal_tui.store.rows.outline import OUTLINE_LINKS, book_outline
 from flowcabal_tui.store.rows.texts import EMPTY
 from flowcabal_tui.store.rows.tokens import term
@@ -126,7 +127,7 @@ class View:
             Mention(entity, chapter, self._seen[chapter].position, start, end)
             for chapter, version, spans in rows
             if self._sees(chapter, version)
-            for start, end in json.loads(spans)
+            for start, end in read_json(Spans, spans)
         ]
         return tuple(sorted(found, key=lambda mention: (mention.position, mention.start, mention.end)))
 
@@ -352,7 +353,7 @@ def _companions_of(
         places[passage.chapter] = passage.position
     named: defaultdict[tuple[ChapterId, int], set[EntityId]] = defaultdict(set)
     for chapter, who, spans in mentions:
-        for start, _end in json.loads(spans):
+        for start, _end in read_json(Spans, spans):
             named[chapter, bisect_right(cut[chapter], start)].add(who)
     together: defaultdict[EntityId, list[ChapterId]] = defaultdict(list)
     for (chapter, _passage), people in named.items():

@@ -11,11 +11,13 @@ from flowcabal_tui.domain.comments import Comment, CommentId
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.moved_text import MovedText
 from flowcabal_tui.domain.text import clean, clean_line, nearest
+from flowcabal_tui.store.file.reading import decodes, readable
 
 FIELDS: Final = "chapter, words, kind, quotation, start, end, author, resolved, lost, at, number"
 _PLACE: Final = "UPDATE comment SET start=?, end=?, quotation=?, lost=? WHERE number=?"
 
 
+@decodes
 def comment_of(row: Sequence[Any]) -> Comment:
     """A comment from a row of FIELDS."""
     chapter, words, kind, quotation, start, end, author, resolved, lost, at, number = row
@@ -47,7 +49,7 @@ def settle_comments(connection: sqlite3.Connection, chapter: str, before: Callab
         return
     old = before()
     moved = MovedText(old, text)
-    for comment in map(comment_of, rows):
+    for comment in readable(comment_of, rows):
         place = None
         if not comment.lost and old[comment.start : comment.end] == comment.quotation:
             place = moved.place(comment.start, comment.end)
@@ -62,7 +64,7 @@ def move_comments(connection: sqlite3.Connection, chapter: str, other: str, text
     rows = connection.execute(
         f"SELECT {FIELDS} FROM comment WHERE chapter=? AND quotation<>'' AND start>=?", (chapter, start)
     ).fetchall()
-    for comment in map(comment_of, rows):
+    for comment in readable(comment_of, rows):
         connection.execute("UPDATE comment SET chapter=? WHERE number=?", (other, comment.id))
         at = nearest(text, comment.quotation, max(0, comment.start + shift))
         place = (at, at + len(comment.quotation)) if at >= 0 else None

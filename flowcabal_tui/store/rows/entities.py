@@ -9,6 +9,7 @@ from typing import Final
 from flowcabal_tui.domain.ids import EntityId, Generation
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.store.file.connection import Row
+from flowcabal_tui.store.file.reading import decodes, read_json
 from flowcabal_tui.store.rows.proposals import settle_entity
 
 _SUBJECT: Final = "entity/"
@@ -26,11 +27,12 @@ def entity_id(subject: str) -> EntityId:
     return EntityId(subject.removeprefix(_SUBJECT) if subject.startswith(_SUBJECT) else "")
 
 
+@decodes
 def entity_of(row: Row) -> Entity:
     """An entity from a row of FIELDS."""
     identity, kind, name, aliases, note, by, proposed, rejected, own_kind, noted = row
-    names = [tuple(json.loads(each)) if each != _NONE else () for each in (aliases, proposed, rejected)]
-    fields = tuple((label, value) for label, value in json.loads(noted)) if noted != _NONE else ()
+    names = [read_json(tuple[str, ...], each) if each != _NONE else () for each in (aliases, proposed, rejected)]
+    fields = read_json(tuple[tuple[str, str], ...], noted) if noted != _NONE else ()
     return Entity(
         identity, kind, name, names[0], note, by, proposed=names[1], rejected=names[2], own_kind=own_kind, fields=fields
     )

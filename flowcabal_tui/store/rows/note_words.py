@@ -14,6 +14,7 @@ from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.proposals import ProposalState
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.value_class import dataclass
+from flowcabal_tui.store.file.reading import read_json
 
 LAST_DECISION: Final = "max(coalesce((SELECT max(decision) FROM proposal), 0)," \
     " coalesce((SELECT max(decision) FROM note_word), 0))"  # fmt: skip
@@ -68,7 +69,11 @@ def undo_notes(connection: sqlite3.Connection, number: int) -> Written:
     )
     for identity, _written in rows:
         _resolve(connection, identity)
-    return [(record, Generation(made)) for _identity, body in rows for record, made in json.loads(body)]
+    return [
+        (record, Generation(made))
+        for _identity, body in rows
+        for record, made in read_json(list[tuple[str, Generation]], body)
+    ]
 
 
 def forget_note_words(connection: sqlite3.Connection, ids: Iterable[CommentId]) -> None:

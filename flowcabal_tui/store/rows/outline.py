@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
-from flowcabal_tui.domain.codec import from_json, to_json
+from flowcabal_tui.domain.codec import to_json
+from flowcabal_tui.domain.errors import ProjectDamaged
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.outline import BookOutline, OutlineLink
+from flowcabal_tui.store.file.reading import read_json
 
 OUTLINE_LINKS: Final = "outline-links"
 """The subject below `meta/` whose versions are the links."""
@@ -30,8 +32,8 @@ def book_outline(text: str, links: str, chapters: Sequence[Chapter]) -> BookOutl
 
 def read_links(text: str) -> tuple[OutlineLink, ...]:
     """The links of a stored text; none when it is damaged, so that the rules assign again."""
-    with suppress(ValueError):
-        return from_json(tuple[OutlineLink, ...], text) if text else ()
+    with suppress(ProjectDamaged):
+        return read_json(tuple[OutlineLink, ...], text) if text else ()
     return ()
 
 

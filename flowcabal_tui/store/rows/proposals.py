@@ -7,9 +7,9 @@ import json
 import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from flowcabal_tui.domain.codec import from_plain, to_plain
+from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import (
@@ -25,10 +25,12 @@ from flowcabal_tui.domain.proposals import (
     ProposalPlace,
     ProposalState,
     Reason,
+    ReasonCode,
 )
 from flowcabal_tui.domain.story import StoryRecord
 from flowcabal_tui.domain.text import clean, digest_of
 from flowcabal_tui.store.file.connection import Row
+from flowcabal_tui.store.file.reading import decodes, read_json, read_plain
 from flowcabal_tui.store.rows.note_words import LAST_DECISION
 from flowcabal_tui.store.rows.plain import cleaned, compact_json
 
@@ -40,23 +42,26 @@ _COLUMNS: Final = (
 _INSERT: Final = f"INSERT INTO proposal ({', '.join(_COLUMNS)}) VALUES ({', '.join(f':{each}' for each in _COLUMNS)})"
 _RAISED: Final = ", ".join(f"{each}=:{each}" for each in (*_COLUMNS[2:3], *_COLUMNS[4:-2]))
 _OPEN: Final = f"state IN {OPEN_STATES}"
+_WHY: Final = tuple[ReasonCode, str]
+_WHO: Final = tuple[Literal["agent", "rule", "reader"], str]
 CONVERSATION: Final = "conversation"
 """The maker of proposals from a conversation."""
 READ_KINDS: Final = ("relation", "fact", "promise", "moment", "sequel")
 """The kinds that each reading of a chapter replaces as a whole."""
 
 
+@decodes
 def proposal_of(row: Row) -> Proposal:
     """A proposal from a row of FIELDS."""
     identity, kind, state, chapter, start, end, quotation, body, reason, origin = row
     plain = json.loads(body)
     before = plain.get("before")
     difference = Difference(
-        from_plain(SHAPES[kind], plain["after"]), from_plain(SHAPES[before[0]], before[1]) if before else None
+        read_plain(SHAPES[kind], plain["after"]), read_plain(SHAPES[before[0]], before[1]) if before else None
     )
     place = ProposalPlace(ChapterId(chapter), start, end) if chapter else None
-    why, who = json.loads(reason), json.loads(origin)
-    return Proposal(kind, place, quotation, difference, Reason(*why), Origin(*who), state, ProposalId(identity))
+    why, who = Reason(*read_json(_WHY, reason)), Origin(*read_json(_WHO, origin))
+    return Proposal(kind, place, quotation, difference, why, who, state, ProposalId(identity))
 
 
 def raise_proposals(

@@ -15,6 +15,7 @@ from flowcabal_tui.domain.text import clean, clean_line, digest, digest_of, word
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.store.file.blobs import get_text, put_text
 from flowcabal_tui.store.file.connection import Row
+from flowcabal_tui.store.file.reading import decodes, read_json
 from flowcabal_tui.store.rows.comments import settle_comments
 from flowcabal_tui.store.rows.findings import settle_findings
 from flowcabal_tui.store.rows.generations import NOW
@@ -51,6 +52,7 @@ class ChapterPlace:
     """0: not placed before."""
 
 
+@decodes
 def chapter_of(row: Row) -> Chapter:
     """A chapter from a row of CHAPTERS; one with an empty text counts as not written."""
     chapter, position, title, volume, number, text, length, author, at = row
@@ -60,6 +62,7 @@ def chapter_of(row: Row) -> Chapter:
     )
 
 
+@decodes
 def version_of(row: Row) -> ChapterVersion:
     """A version from a row of LATEST."""
     subject, number, text, author, at, generation, output, note = row
@@ -101,7 +104,10 @@ def arrange(connection: sqlite3.Connection, order: Sequence[ChapterPlace], gener
     steps = [position - place.position for position, place in moved if place.position]
     if steps and min(steps) < 0 < max(steps):
         known = connection.execute("SELECT json FROM value WHERE key=?", (REORDERED,)).fetchone()
-        chapters = {*(json.loads(known[0]) if known else ()), *(place.chapter for _position, place in moved)}
+        chapters = {
+            *(read_json(tuple[ChapterId, ...], known[0]) if known else ()),
+            *(place.chapter for _position, place in moved),
+        }
         connection.execute("INSERT OR REPLACE INTO value VALUES (?, ?)", (REORDERED, json.dumps(sorted(chapters))))
 
 

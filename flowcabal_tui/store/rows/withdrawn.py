@@ -15,10 +15,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from flowcabal_tui.domain.ids import ChapterId, Generation
+from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Derived, StaleText
 from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.file.reading import read_json
 from flowcabal_tui.store.rows.generations import NOW
 from flowcabal_tui.store.rows.texts import REORDERED, latest
 
@@ -26,6 +27,8 @@ _REPLAYED: Final = """SELECT subject, number, digest, mode='replay' FROM version
     (SELECT subject FROM version WHERE mode='replay' AND generation<=:as_of) ORDER BY number"""
 _DELETED: Final = "SELECT DISTINCT chapter FROM place WHERE deleted AND generation<=?"
 
+Rests = dict[ChapterId, str]
+"""Digests of texts, by chapter."""
 _REMOVED: Final = """SELECT id FROM entity WHERE removed AND generation=
     (SELECT max(generation) FROM entity AS other WHERE other.id=entity.id AND generation<=?)"""
 
@@ -47,13 +50,13 @@ class Withdrawn:
     def foretells(self, rests: str, position: int) -> bool:
         """True when a state as of a position is based on a chapter that was moved after it."""
         later = [chapter for chapter, place in self.reordered.items() if place > position and chapter in rests]
-        return bool(later) and not json.loads(rests).keys().isdisjoint(later)
+        return bool(later) and not read_json(Rests, rests).keys().isdisjoint(later)
 
     def takes(self, rests: str) -> bool:
         """True when a text that a state is based on has left. `rests` is in the form of `rests_on`."""
         if not any(chapter in rests for chapter in (*self.chapters, *self.texts)):
             return False
-        parts = json.loads(rests).items()
+        parts = read_json(Rests, rests).items()
         return any(chapter in self.chapters or text in self.texts.get(chapter, ()) for chapter, text in parts)
 
 
@@ -75,7 +78,7 @@ async def withdrawn(database: Database, generation: Generation, placed: Mapping[
         for chapter, texts in last.items()
     }
     rows = await database.rows("SELECT json FROM value WHERE key=?", (REORDERED,))
-    reordered = {chapter for (known,) in rows for chapter in json.loads(known)}
+    reordered = {chapter for (known,) in rows for chapter in read_json(tuple[ChapterId, ...], known)}
     return Withdrawn(
         frozenset(deleted | empty),
         gone,
@@ -105,7 +108,7 @@ async def stale_texts(
             newest[uri, level, anchor or ""] = (rests, placed[anchor].position if anchor else position)
     found: dict[tuple[int, str, ChapterId], set[ChapterId]] = {}
     for (uri, _level, anchor), (rests, position) in newest.items():
-        for chapter, text in json.loads(rests).items():
+        for chapter, text in read_json(Rests, rests).items():
             if chapter not in placed or placed[chapter].digest != text or out.reordered.get(chapter, 0) > position:
                 found.setdefault((position, uri, ChapterId(anchor)), set()).add(chapter)
     return tuple(
@@ -125,7 +128,7 @@ def confirm(connection: sqlite3.Connection, uri: str, position: int) -> None:
         (uri, position),
     ).fetchall()
     for number, rests in rows:
-        texts = {chapter: now.digest for chapter in json.loads(rests) if (now := latest(connection, chapter))}
+        texts = {chapter: now.digest for chapter in read_json(Rests, rests) if (now := latest(connection, chapter))}
         if (new := _json(texts)) != rests:
             connection.execute("UPDATE derived SET rests=? WHERE number=?", (new, number))
 
@@ -146,7 +149,7 @@ def rests_on(connection: sqlite3.Connection, state: Derived, anchor: ChapterId |
             " ORDER BY number DESC LIMIT 1",
             (state.uri, anchor, state.source),
         ).fetchone()
-        found |= json.loads(row[0]) if row else {}
+        found |= read_json(dict[str, str], row[0]) if row else {}
     for chapter in sorted(chapters):
         text = latest(connection, chapter, state.generation or NOW)
         if text is not None:
@@ -154,5 +157,5 @@ def rests_on(connection: sqlite3.Connection, state: Derived, anchor: ChapterId |
     return _json(found)
 
 
-def _json(texts: Mapping[str, str]) -> str:
+def _json(texts: Mapping[ChapterId, Digest] | Mapping[str, str]) -> str:
     return json.dumps(texts, sort_keys=True, separators=(",", ":"))

@@ -6,7 +6,9 @@ from flowcabal_tui.domain.builds import REJECTED, BuildRow, BuildState
 from flowcabal_tui.store.file.connection import Database
 
 _ROWS = """SELECT key, json_extract(json, '$.wish'), json_extract(json, '$.status'), json_extract(json, '$.decided'),
-    json_extract(json, '$.base.id') FROM value WHERE key GLOB 'build-[0-9]*' ORDER BY CAST(substr(key, 7) AS INTEGER)"""
+    json_extract(json, '$.base.id') FROM value WHERE key GLOB 'build-[0-9]*' AND CASE WHEN json_valid(json) THEN
+    json_type(json, '$.wish')='text' AND json_type(json, '$.status')='text' END
+    ORDER BY CAST(substr(key, 7) AS INTEGER)"""
 
 
 class BuildRows:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from flowcabal_tui.domain.codec import from_json, to_json
+from flowcabal_tui.domain.codec import to_json
 from flowcabal_tui.domain.comparison import (
     ComparisonId,
     ComparisonSummary,
@@ -24,6 +24,7 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, QuestionId
 from flowcabal_tui.domain.run import AngleCheck
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.store.file.connection import Clock, Database, Row, Work
+from flowcabal_tui.store.file.reading import decodes, read_json, readable
 
 _COLUMNS: Final = "id, workflow, node, chapter, question, seed, state, verdict, before, after, body, at"
 
@@ -87,7 +88,7 @@ class ComparisonRows:
     async def all(self) -> tuple[StoredComparison, ...]:
         """All rows, newest first."""
         rows = await self._database.rows(f"SELECT {_COLUMNS} FROM comparison ORDER BY at DESC, id")
-        return tuple(_stored(row) for row in rows)
+        return readable(_stored, rows)
 
     def deciding(
         self,
@@ -156,7 +157,7 @@ class ComparisonRows:
         )
         return {
             Digest(paragraph): StoredPart(
-                Digest(paragraph), Digest(candidate), number, bool(changed), from_json(Maker, maker)
+                Digest(paragraph), Digest(candidate), number, bool(changed), read_json(Maker, maker)
             )
             for paragraph, candidate, number, changed, maker in rows
         }
@@ -174,7 +175,7 @@ class ComparisonRows:
     async def checks(self, identity: ComparisonId) -> dict[Digest, tuple[AngleCheck, ...]]:
         """The stored checks, by candidate."""
         rows = await self._database.rows("SELECT candidate, body FROM comparison_check WHERE comparison=?", (identity,))
-        return {Digest(candidate): from_json(tuple[AngleCheck, ...], body) for candidate, body in rows}
+        return {Digest(candidate): read_json(tuple[AngleCheck, ...], body) for candidate, body in rows}
 
 
 def _forget(connection: sqlite3.Connection, identity: ComparisonId) -> None:
@@ -182,11 +183,12 @@ def _forget(connection: sqlite3.Connection, identity: ComparisonId) -> None:
         connection.execute(f"DELETE FROM {table} WHERE comparison=?", (identity,))
 
 
+@decodes
 def _stored(row: Row) -> StoredComparison:
     identity, workflow, node, chapter, question, seed, state, verdict, before, after, body, at = row
     values = json.loads(body)
     target = ComparisonTarget(QuestionId(question), workflow, NodeId(node), ChapterId(chapter) if chapter else None)
-    word = from_json(Verdict, verdict) if verdict else None
+    word = read_json(Verdict, verdict) if verdict else None
     summary = ComparisonSummary(
         ComparisonId(identity),
         target,

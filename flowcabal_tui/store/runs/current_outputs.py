@@ -14,6 +14,7 @@ from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.versions import CurrentOutput, StaleMark, StaleReason
 from flowcabal_tui.store.file.blobs import unpack
 from flowcabal_tui.store.file.connection import Clock, Database, Row, Work
+from flowcabal_tui.store.file.reading import decodes, readable
 
 Mark = tuple[NodeId, NodeId, StaleReason]
 """A node that is out of date, the node that caused it, and the reason."""
@@ -44,7 +45,7 @@ class CurrentOutputs:
         rows = await self._database.rows(
             f"SELECT {_COLUMNS} FROM standing WHERE {_PLACE} ORDER BY node", (workflow, chapter or "")
         )
-        return {NodeId(row[0]): _standing(row) for row in rows}
+        return {standing.node: standing for standing in readable(_standing, rows)}
 
     async def frozen(self, workflow: str, chapter: ChapterId | None) -> dict[NodeId, Output]:
         """The frozen outputs with their texts, by node or path."""
@@ -134,6 +135,7 @@ def _freshen(connection: sqlite3.Connection, place: tuple[str, str], nodes: Iter
     )
 
 
+@decodes
 def _standing(row: Row) -> CurrentOutput:
     node, digest, form, at, frozen, chosen, run, made = row
     return CurrentOutput(node, digest, form, datetime.fromisoformat(at), bool(frozen), bool(chosen), run, made)

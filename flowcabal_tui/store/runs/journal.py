@@ -6,9 +6,9 @@ import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
-from flowcabal_tui.domain.codec import from_json, to_json
+from flowcabal_tui.domain.codec import to_json
 from flowcabal_tui.domain.ids import Digest, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import RunEvent, StoredResult
@@ -19,6 +19,7 @@ from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.store.file.blobs import is_short, pack_large, put_text, unpack
 from flowcabal_tui.store.file.connection import Clock, Database, Row, Work
+from flowcabal_tui.store.file.reading import decodes, read_json
 from flowcabal_tui.store.rows.plain import compact_json
 from flowcabal_tui.store.runs.read_ahead import ReadAhead
 from flowcabal_tui.store.runs.states import put_state
@@ -243,7 +244,7 @@ class Journal:
     async def decision(self, question: QuestionId) -> Decision | None:
         """The answer to a question, if there is one."""
         row = await self._database.row("SELECT decision FROM question WHERE id=? AND decision IS NOT NULL", (question,))
-        return from_json(Decision, row[0]) if row else None
+        return read_json(Decision, row[0]) if row else None
 
     def _append(self, connection: sqlite3.Connection, events: Iterable[RunEvent]) -> None:
         for event in events:
@@ -281,10 +282,11 @@ class PaidAnswers:
         await self._journal.keep_result(StoredResult(key, text, digest(text), model, "model", "stop", usage, 0.0))
 
 
+@decodes
 def _event(run: RunId, row: Row, only: NodeId | None = None) -> RunEvent:
     """The event of a row; with `only`, a `nodes-served` event is reduced to that node."""
     kind, node, attempt, body, seq, at = row
-    payload = json.loads(unpack(body))
+    payload = read_json(dict[str, Any], unpack(body))
     if only is not None and kind == "nodes-served":
         payload["nodes"] = {path: served for path, served in payload["nodes"].items() if path == only}
     return RunEvent(run, kind, NodeId(node), attempt, payload, seq, datetime.fromisoformat(at))
@@ -316,4 +318,4 @@ def _result(row: Row) -> StoredResult:
 
 def _usage(text: str) -> Usage:
     """Nothing for a program's output, and for one whose cost was booked when it was made."""
-    return _FREE if text == _NO_USAGE else from_json(Usage, text)
+    return _FREE if text == _NO_USAGE else read_json(Usage, text)

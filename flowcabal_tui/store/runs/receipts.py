@@ -9,12 +9,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from flowcabal_tui.domain.codec import from_plain
 from flowcabal_tui.domain.context import ContextSource
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.memory import Level
 from flowcabal_tui.store.file.blobs import unpack
-from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.file.connection import Database, Row
+from flowcabal_tui.store.file.reading import decodes, read_plain, readable
 
 _AT_ONCE: Final = 50
 """Runs whose logs are read per query."""
@@ -63,11 +63,12 @@ async def summaries(database: Database, uri: str) -> tuple[tuple[Level, Generati
 def _sources(
     rows: Sequence[tuple[Any, ...]], uris: frozenset[str]
 ) -> list[tuple[str, Generation, list[ContextSource]]]:
-    found = []
-    for run, payload in rows:
-        receipt = json.loads(unpack(payload)).get("receipt") or {}
-        sources = [each for each in receipt.get("sources", ()) if each["uri"] in uris]
-        if sources:
-            generation = Generation(receipt["generation"])
-            found.append((run, generation, [from_plain(ContextSource, each) for each in sources]))
-    return found
+    return [each for each in readable(lambda row: _sources_of(row, uris), rows) if each[-1]]
+
+
+@decodes
+def _sources_of(row: Row, uris: frozenset[str]) -> tuple[str, Generation, list[ContextSource]]:
+    run, payload = row
+    receipt = json.loads(unpack(payload)).get("receipt") or {}
+    sources = [read_plain(ContextSource, each) for each in receipt.get("sources", ()) if each["uri"] in uris]
+    return run, Generation(receipt.get("generation", 0)), sources

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-from flowcabal_tui.domain.codec import from_json, to_json
+from flowcabal_tui.domain.codec import to_json
 from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.journal import EventKind
@@ -26,6 +26,7 @@ from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.store.file.blobs import unpack
 from flowcabal_tui.store.file.connection import Clock, Database, Row
 from flowcabal_tui.store.file.lock import UNKNOWN, Holder
+from flowcabal_tui.store.file.reading import decodes, read_json, readable
 from flowcabal_tui.store.runs.journal import Journal
 
 _STATES: Final[dict[EventKind, NodeState]] = {
@@ -73,6 +74,18 @@ def _node_states(marks: list[Row], resumed: int) -> tuple[list[tuple[NodeId, Nod
     return states, error
 
 
+@decodes
+def _is_done(ended: str | bytes) -> bool:
+    return bool(json.loads(unpack(ended))["state"] == "done")
+
+
+@decodes
+def _served_marks(row: Row) -> list[Row]:
+    """A mark for each node of a `nodes-served` event."""
+    run, payload, seq = row
+    return [(run, node, "node-done", None, seq, seq) for node in json.loads(unpack(payload))["nodes"]]
+
+
 class Runs(Journal):
     """The journal, and queries over many runs. `holder` returns the process that writes to the project now."""
 
@@ -102,13 +115,13 @@ class Runs(Journal):
         served = await self._database.rows(
             f"SELECT run, payload, seq FROM event WHERE run IN ({newest}) AND node='' AND kind='nodes-served'", wanted
         )
-        for run, payload, seq in served:
-            marks += [(run, node, "node-done", None, seq, seq) for node in json.loads(unpack(payload))["nodes"]]
+        for found in readable(_served_marks, served):
+            marks += found
         nodes: defaultdict[RunId, list[Row]] = defaultdict(list)
         for run, *mark in sorted(marks, key=lambda mark: mark[5]):
             nodes[run].append(tuple(mark))
         last = {run: tuple(end) for run, *end in ends}
-        return tuple(self._summary(row, last[row[0]], nodes[row[0]]) for row in rows)
+        return readable(decodes(lambda row: self._summary(row, last[row[0]], nodes[row[0]])), rows)
 
     async def summary(self, run: RunId) -> RunSummary:
         """One run. Raises Gone if there is none."""
@@ -163,22 +176,22 @@ class Runs(Journal):
         rows = await self._database.rows(
             "SELECT body FROM question WHERE decision IS NULL AND NOT withdrawn ORDER BY asked_at, rowid"
         )
-        return tuple(from_json(Question, unpack(body)) for (body,) in rows)
+        return readable(lambda row: read_json(Question, unpack(row[0])), rows)
 
     async def question(self, question: QuestionId) -> Question:
         """A question, answered or not. Raises Gone if there is none."""
         row = await self._database.row("SELECT body FROM question WHERE id=?", (question,))
         if row is None:
             raise Gone(question)
-        return from_json(Question, unpack(row[0]))
+        return read_json(Question, unpack(row[0]))
 
     async def run_request(self, run: RunId) -> RunRequest:
         """The request of a run. Raises Gone if there is no such run."""
-        return from_json(RunRequest, (await self._run(run))[0])
+        return read_json(RunRequest, (await self._run(run))[0])
 
     async def workflow_of(self, run: RunId) -> Workflow:
         """The document of a run as of its start. Raises Gone if there is no such run."""
-        return from_json(Workflow, unpack((await self._run(run))[1]))
+        return read_json(Workflow, unpack((await self._run(run))[1]))
 
     async def generation_of(self, run: RunId) -> Generation:
         """The generation of the memory that the run reads. Raises Gone if there is no such run."""
@@ -198,7 +211,7 @@ class Runs(Journal):
             "SELECT request FROM run WHERE workflow>=? AND workflow<? AND chapter IS ? ORDER BY number DESC LIMIT 1",
             (f"{workflow}@", f"{workflow}A", chapter),
         )
-        return from_json(RunRequest, row[0]) if row else None
+        return read_json(RunRequest, row[0]) if row else None
 
     async def settled_or_live(self, workflow: str, chapter: ChapterId | None) -> tuple[RunRequest, ...]:
         """The requests of the runs of this workflow (its id) for this chapter that are done, in progress or waiting."""
@@ -208,9 +221,9 @@ class Runs(Journal):
             (f"{workflow}@", f"{workflow}A", chapter),
         )
         return tuple(
-            from_json(RunRequest, request)
+            read_json(RunRequest, request)
             for run, request, ended in rows
-            if run in self._live or (ended is not None and json.loads(unpack(ended))["state"] == "done")
+            if run in self._live or (ended is not None and _is_done(ended))
         )
 
     async def has_overrides(self, request: RunRequest) -> bool:
@@ -219,7 +232,7 @@ class Runs(Journal):
         rows = await self._database.rows(
             "SELECT DISTINCT json_extract(request, '$.overrides') FROM run WHERE json_valid(request)"
         )
-        return any(text is not None and json.loads(text) == wanted for (text,) in rows)
+        return any(text is not None and read_json(object, text) == wanted for (text,) in rows)
 
     async def _run(self, run: RunId) -> Row:
         row = await self._database.row(

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from flowcabal_tui.domain.state import DualState, StateEntry
 from flowcabal_tui.store.file.blobs import pack_large, unpack
 from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.file.reading import read_json
 
 
 class States:
@@ -23,8 +24,8 @@ class States:
         entries = [
             StateEntry(
                 key,
-                json.loads(unpack(working)) if working is not None else None,
-                json.loads(unpack(stable)) if stable is not None else None,
+                read_json(object, unpack(working)) if working is not None else None,
+                read_json(object, unpack(stable)) if stable is not None else None,
                 working is not None,
                 stable is not None,
                 bool(pending),

@@ -9,16 +9,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from flowcabal_tui.domain.codec import from_plain
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId, RunId
 from flowcabal_tui.domain.items import Output
-from flowcabal_tui.domain.journal import EventKind, made_in, served_nodes
+from flowcabal_tui.domain.journal import made_in, served_nodes
 from flowcabal_tui.domain.memory import Level
 from flowcabal_tui.domain.run import Evaluation
 from flowcabal_tui.domain.versions import NodeVersion
 from flowcabal_tui.store.file.blobs import put_text, unpack
-from flowcabal_tui.store.file.connection import Clock, Database, Work
+from flowcabal_tui.store.file.connection import Clock, Database, Row, Work
+from flowcabal_tui.store.file.reading import decodes, read_json, read_plain, readable
 from flowcabal_tui.store.runs.receipts import UsedSource, summaries, used_sources
 
 _OF_WORKFLOW: Final = "run.workflow>=? AND run.workflow<? AND run.chapter IS ?"
@@ -72,9 +72,7 @@ class Versions:
             (node, *_range(workflow), chapter),
         )
         runs: dict[RunId, _InRun] = {}
-        for run, kind, attempt, payload, at in rows:
-            values = json.loads(unpack(payload))
-            _take(runs.setdefault(run, _InRun({})), kind, node, RunId(run), attempt, values, datetime.fromisoformat(at))
+        readable(lambda row: _take(row, node, runs.setdefault(RunId(row[0]), _InRun({}))), rows)
         return runs
 
     async def _edits(self, workflow: str, chapter: ChapterId | None, node: NodeId) -> list[NodeVersion]:
@@ -82,10 +80,7 @@ class Versions:
             "SELECT digest, form, at FROM edit WHERE workflow=? AND chapter=? AND node=? ORDER BY number",
             (workflow, chapter or "", node),
         )
-        return [
-            NodeVersion(0, node, datetime.fromisoformat(at), RunId(""), digest=digest, form=form, author="human")
-            for digest, form, at in rows
-        ]
+        return [*readable(lambda row: _edit(row, node), rows)]
 
     async def _served(self, workflow: str, chapter: ChapterId | None, node: NodeId) -> list[NodeVersion]:
         """Outputs that the last run took from elsewhere, such as another workflow with an equal node."""
@@ -94,13 +89,7 @@ class Versions:
             f"(SELECT id FROM run WHERE {_OF_WORKFLOW} ORDER BY number DESC LIMIT 1) ORDER BY seq",
             (*_range(workflow), chapter),
         )
-        found = []
-        for run, payload, at in rows:
-            values = served_nodes(json.loads(unpack(payload))).get(node)
-            if values:
-                attempt = 1 if "key" in values else 0
-                found.append(_version(node, RunId(run), attempt, values, datetime.fromisoformat(at), stood=True))
-        return found
+        return [version for version in readable(lambda row: _served_version(row, node), rows) if version is not None]
 
     async def receipt_of(self, node: NodeId, chapter: ChapterId | None, key: Digest) -> Receipt | None:
         """The newest receipt of the Context agent for the result of this key; None: not recorded."""
@@ -110,9 +99,9 @@ class Versions:
             (node, chapter),
         )
         for (payload,) in rows:
-            values = json.loads(unpack(payload))
+            values = read_json(dict[str, Any], unpack(payload))
             if values.get("key") == key and values.get("receipt"):
-                return from_plain(Receipt, values["receipt"])
+                return read_plain(Receipt, values["receipt"])
         return None
 
     async def used_sources(self, uris: Collection[str]) -> tuple[UsedSource, ...]:
@@ -185,9 +174,25 @@ def _range(workflow: str) -> tuple[str, str]:
     return f"{workflow}@", f"{workflow}A"
 
 
-def _take(
-    run: _InRun, kind: EventKind, node: NodeId, identity: RunId, attempt: int, values: Mapping[str, Any], at: datetime
-) -> None:
+@decodes
+def _edit(row: Row, node: NodeId) -> NodeVersion:
+    digest, form, at = row
+    return NodeVersion(0, node, datetime.fromisoformat(at), RunId(""), digest=digest, form=form, author="human")
+
+
+@decodes
+def _served_version(row: Row, node: NodeId) -> NodeVersion | None:
+    run, payload, at = row
+    values = served_nodes(json.loads(unpack(payload))).get(node)
+    attempt = 1 if values and "key" in values else 0
+    return _version(node, RunId(run), attempt, values, datetime.fromisoformat(at), stood=True) if values else None
+
+
+@decodes
+def _take(row: Row, node: NodeId, run: _InRun) -> None:
+    """Adds an event of a run to the node's part of it."""
+    identity, kind, attempt, payload, when = row
+    values, at = json.loads(unpack(payload)), datetime.fromisoformat(when)
     match kind:
         case "attempt-done":
             run.last_key = Digest(values["key"])
@@ -195,7 +200,7 @@ def _take(
                 run.made[attempt] = _version(node, identity, attempt, values, at)
         case "evaluated":
             if attempt in run.made:
-                evaluation = from_plain(Evaluation, values["evaluation"])
+                evaluation = read_plain(Evaluation, values["evaluation"])
                 run.made[attempt] = replace(run.made[attempt], evaluation=evaluation)
         case "node-done":
             run.stood, run.keys = Digest(values.get("digest", "")), tuple(values.get("keys", ()))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sqlite3
 from datetime import datetime
 
-from flowcabal_tui.domain.codec import from_json, to_json
+from flowcabal_tui.domain.codec import to_json
 from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.versions import WorkflowVersion
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.store.file.blobs import get_text, put_text, unpack
 from flowcabal_tui.store.file.connection import Clock, Database
+from flowcabal_tui.store.file.reading import read_json, readable
 
 
 class Workflows:
@@ -33,12 +34,12 @@ class Workflows:
                 ).fetchone()
                 if known is None:
                     return put(connection, workflow)
-                if from_json(Workflow, get_text(connection, Digest(known[0]))) == workflow:
+                if read_json(Workflow, get_text(connection, Digest(known[0]))) == workflow:
                     return workflow
             row = connection.execute(
                 "SELECT version, document FROM workflow WHERE id=? ORDER BY version DESC LIMIT 1", (workflow.id,)
             ).fetchone()
-            latest = from_json(Workflow, get_text(connection, Digest(row[1]))) if row else None
+            latest = read_json(Workflow, get_text(connection, Digest(row[1]))) if row else None
             version = latest.version if latest else 0
             if latest is not None and workflow.model_copy(update={"version": version}) == latest:
                 return latest
@@ -64,7 +65,7 @@ class Workflows:
         )
         if row is None:
             raise Gone(reference)
-        return from_json(Workflow, unpack(row[0]))
+        return read_json(Workflow, unpack(row[0]))
 
     async def versions(self, name: str) -> tuple[WorkflowVersion, ...]:
         """The saved documents of a workflow (its id), newest first."""
@@ -74,7 +75,7 @@ class Workflows:
         )
         found = []
         for version, at, body in rows:
-            saved = from_json(Workflow, unpack(body))
+            saved = read_json(Workflow, unpack(body))
             found.append(
                 WorkflowVersion(saved.reference, version, saved.name, len(saved.nodes), datetime.fromisoformat(at))
             )
@@ -107,4 +108,4 @@ class Workflows:
             " WHERE version=(SELECT max(version) FROM workflow AS other WHERE other.id=workflow.id)"
             " ORDER BY (SELECT min(at) FROM workflow AS first WHERE first.id=workflow.id), id"
         )
-        return tuple(from_json(Workflow, unpack(body)) for (body,) in rows)
+        return readable(lambda row: read_json(Workflow, unpack(row[0])), rows)
