@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from flowcabal_tui.settings.secrets import keep_secret
 from flowcabal_tui.tui.app.crash import scrubbed
 from tests.waiting import looks
 
@@ -142,3 +143,8 @@ def test_what_looks_like_a_secret_is_taken_out(secret):
 
 def test_values_of_secret_variables_are_taken_out_whatever_they_look_like():
     assert scrubbed("it was correct horse", {"MY_API_KEY": "correct horse"}) == "it was ***"
+
+
+def test_values_of_the_secrets_file_are_taken_out():
+    keep_secret("deepseek", "correct horse")
+    assert scrubbed("it was correct horse", {}) == "it was ***"

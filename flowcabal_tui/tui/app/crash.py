@@ -7,13 +7,16 @@ import platform
 import re
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from flowcabal_tui import __version__
+from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.locale import _
+from flowcabal_tui.settings.secrets import read_secrets
 from flowcabal_tui.system.files import open_own
 
 _SECRET_NAME: Final = late(r"KEY|TOKEN|SECRET|PASSWORD|AUTH", re.IGNORECASE)
@@ -24,10 +27,13 @@ _SHORTEST_SECRET: Final = 6
 
 
 def scrubbed(text: str, environment: Mapping[str, str] = os.environ) -> str:
-    """`text` without strings that look like secrets, without values of secret variables, and with `~` for the home
-    folder."""
-    for name, value in environment.items():
-        if _SECRET_NAME.search(name) and len(value) >= _SHORTEST_SECRET:
+    """`text` without strings that look like secrets, without values of secret variables and of the user's secrets file,
+    and with `~` for the home folder."""
+    secrets = {value for name, value in environment.items() if _SECRET_NAME.search(name)}
+    with suppress(SettingsError):
+        secrets |= {*read_secrets().values()}
+    for value in sorted(secrets, key=len, reverse=True):
+        if len(value) >= _SHORTEST_SECRET:
             text = text.replace(value, "***")
     text = _SECRET_SHAPE.sub("***", text)
     home = environment.get("HOME", "")
