@@ -110,6 +110,11 @@ def is_binding(value: Any) -> bool:
     return isinstance(value, Mapping) and (FROM in value or AGG in value)
 
 
+def as_binding(source: Any) -> Any:
+    """The source of a list; a text without braces is a whole path."""
+    return {FROM: source} if isinstance(source, str) and "{" not in source else source
+
+
 def json_bindings(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """The bindings written as JSON inside a text, each with its start and its end."""
     if FROM not in text or len(text) > _MAX_EMBEDDING:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from flowcabal_tui.domain import bindings, conditions, expressions, paths
-from flowcabal_tui.domain.bindings import FROM, paths_in
+from flowcabal_tui.domain.bindings import as_binding, paths_in
 from flowcabal_tui.domain.errors import BindingError, FlowCabalError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.items import Output
@@ -74,7 +74,7 @@ class Loop(NodeKind):
         inside = {node.id for node in params.body.nodes}
         initial = params.accumulator.initial if params.accumulator else None
         return {
-            "source": _as_path(params.source),
+            "source": as_binding(params.source),
             "accumulator": {"initial": initial},
             **as_bound(_paths(params), inside, self.names(params)),
         }
@@ -192,7 +192,7 @@ class _Rounds:
         return ended
 
     def items(self) -> list[Any]:
-        found = bindings.resolve(_as_path(self.params.source), self.begin)
+        found = bindings.resolve(as_binding(self.params.source), self.begin)
         if not isinstance(found, list):
             raise BindingError("source", _("a loop needs a list, but got {kind}.").format(kind=paths.kind(found)))
         if len(found) > self.params.max_iterations:
@@ -228,11 +228,6 @@ class _Rounds:
             set_fields = bindings.resolve(change.set, seen)
             computed = {name: expressions.evaluate(text, seen) for name, text in change.compute.items()}
             self.accumulator = {**self.accumulator, **set_fields, **computed}
-
-
-def _as_path(source: Any) -> Any:
-    """A source given as text is a whole path."""
-    return {FROM: source} if isinstance(source, str) and "{" not in source else source
 
 
 def _paths(params: LoopParams) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from flowcabal_tui.domain import binding_checks, expressions, paths
-from flowcabal_tui.domain.bindings import AGG, FROM
+from flowcabal_tui.domain.bindings import AGG, FROM, as_binding
 from flowcabal_tui.domain.errors import BindingError
 from flowcabal_tui.domain.paths import LENGTH
 from flowcabal_tui.domain.schemas import (
@@ -66,14 +66,14 @@ def _loop(params: Any, scope: GraphScope, inner: GraphScope) -> Iterator[Finding
     """Checks a loop: the source and the start are read outside it; the rest after or between rounds, where the body is
     visible.
     """
-    yield from _tree({"source": _as_path(params.source)}, scope, "")
+    yield from _tree({"source": as_binding(params.source)}, scope, "")
     if params.condition is not None:
         raw = params.condition.model_dump(exclude_unset=True)
         yield from _condition(raw, scope, "condition", inner.roots)
     if params.mode == "for_each" and (path := path_of(params.source)) is not None:
         yield from _is_list(path, scope)
     for number, one in enumerate(params.exports.aggregates):
-        found = tuple(_tree(_as_path(one.source), inner, f"exports.aggregates[{number}].source"))
+        found = tuple(_tree(as_binding(one.source), inner, f"exports.aggregates[{number}].source"))
         yield from found or _aggregated(one, inner, f"exports.aggregates[{number}].field")
     if params.exports.items is not None:
         yield from _exported(params.exports.items, inner)
@@ -100,7 +100,7 @@ def _is_list(path: str, scope: GraphScope) -> Iterator[Finding]:
 
 def _aggregated(one: Any, inner: GraphScope, place: str) -> Iterator[Finding]:
     """Checks the field that an aggregate takes of the values, and that they are numbers where it needs numbers."""
-    path, schema = path_of(one.source), schema_at(_as_path(one.source), inner)
+    path, schema = path_of(one.source), schema_at(as_binding(one.source), inner)
     if path is None or not schema or one.field == LENGTH:
         return
     found = follow_field(schema, one.field, path=path, field=place) if one.field else schema
@@ -142,7 +142,3 @@ def path_of(value: Any) -> str | None:
     except BindingError:
         return None
     return paths.unwrap(value.strip())
-
-
-def _as_path(source: Any) -> Any:
-    return {FROM: source} if isinstance(source, str) and "{" not in source else source

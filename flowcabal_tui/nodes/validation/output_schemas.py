@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from flowcabal_tui.domain.bindings import AGG, FROM, paths_in
+from flowcabal_tui.domain.bindings import AGG, FROM, as_binding, paths_in
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.paths import LENGTH
 from flowcabal_tui.domain.schemas import ANYTHING, Schema, follow, follow_field, literal, options_of, types_of
@@ -55,7 +55,7 @@ class OutputSchemas:
         """The schema of a condition's output, with the type of its source."""
         schema, params = read.schema or ANYTHING, read.params
         source = getattr(params, "source", None)
-        return _with(schema, resolved_value=schema_at(_as_path(source), self.scope)) if source is not None else schema
+        return _with(schema, resolved_value=schema_at(as_binding(source), self.scope)) if source is not None else schema
 
     def _loop(self, read: CheckedNode) -> Schema:
         params: Any = read.params
@@ -114,7 +114,7 @@ def loop_roots(params: Any, scope: GraphScope) -> dict[str, Schema | None]:
     """The names in the scope of a loop's body, with their schemas."""
     turn: dict[str, Schema | None] = {"index": _NUMBER, "size": _NUMBER}
     if params.mode == "for_each":
-        item = item_schema(schema_at(_as_path(params.source), scope))
+        item = item_schema(schema_at(as_binding(params.source), scope))
         turn |= {"item": item, **({params.item: item} if params.item else {})}
     fields = {name: schema or ANYTHING for name, schema in turn.items()}
     fields |= {"last": ANYTHING} if params.mode == "while" else {}
@@ -171,7 +171,7 @@ def _items(items: Any, inner: GraphScope) -> Schema:
 
 def _values(export: Any, inner: GraphScope) -> Schema:
     """The schema of one value that an aggregate takes from a round; the entries of a list count individually."""
-    schema = schema_at(_as_path(export.source), inner)
+    schema = schema_at(as_binding(export.source), inner)
     if export.field == LENGTH:
         return _NUMBER
     options = [one for option in options_of(schema, schema) for one in _entries(option)]
@@ -198,10 +198,6 @@ def _accumulator(params: Any) -> Schema:
     began = params.accumulator.initial if params.accumulator else {}
     fields: dict[str, Schema] = dict.fromkeys(began, ANYTHING)
     return {"type": "object", "properties": fields, "additionalProperties": False}
-
-
-def _as_path(source: Any) -> Any:
-    return {FROM: source} if isinstance(source, str) and "{" not in source else source
 
 
 def _with(schema: Schema, **fields: Schema) -> Schema:
