@@ -19,17 +19,10 @@ FIRST = books.chapter_id(1)
 LAST = len(books.EN.texts[0].split("\n"))
 
 
-class Controller:
-    """Into an invented project."""
-
-    def __init__(self) -> None:
-        self.workbench = FakeWorkbench("en")
-
-
-async def page(line: int, controller: Controller | None = None) -> BlameScreen:
-    controller = controller or Controller()
-    chapter = (await controller.workbench.book.chapters())[0]
-    return BlameScreen(chapter, await controller.workbench.book.blame(FIRST), controller, line)
+async def page(line: int, workbench: FakeWorkbench | None = None) -> BlameScreen:
+    workbench = workbench or FakeWorkbench("en")
+    chapter = (await workbench.book.chapters())[0]
+    return BlameScreen(chapter, await workbench.book.blame(FIRST), workbench, line)
 
 
 async def settle(app: Host, pilot: Pilot[None]) -> None:
@@ -112,17 +105,17 @@ async def test_a_key_that_comes_before_the_line_is_told_of_acts_on_the_line_unde
     app, answers = Host(), list[RunPlace | None]()
     may_tell = asyncio.Event()
 
-    controller = Controller()
-    provenance = controller.workbench.book.provenance
+    workbench = FakeWorkbench("en")
+    provenance = workbench.book.provenance
 
     async def slow(chapter: ChapterId, line: int) -> Provenance:
         if line == LAST:
             await may_tell.wait()
         return await provenance(chapter, line)
 
-    controller.workbench.book.provenance = slow
+    workbench.book.provenance = slow
     async with app.run_test(size=(80, 24)) as pilot:
-        await app.push_screen(await page(1, controller), answers.append)
+        await app.push_screen(await page(1, workbench), answers.append)
         await settle(app, pilot)
         await pilot.press("G", "o")
         may_tell.set()

@@ -33,7 +33,7 @@ from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.role_words import facts_words, head_words
 
 if TYPE_CHECKING:
-    from flowcabal_tui.tui.runs.receipt_controller import ReceiptController
+    from flowcabal_tui.project.project import Project
 
 _LINES: Final = (
     Column(is_number=True, role="secondary"),
@@ -85,12 +85,10 @@ class BlameScreen(ModalScreen[RunPlace | None]):
         HELP_KEYS,
     ]  # fmt: skip
 
-    def __init__(
-        self, chapter: Chapter, lines: tuple[BlamedLine, ...], controller: ReceiptController, first: int = 0
-    ) -> None:
+    def __init__(self, chapter: Chapter, lines: tuple[BlamedLine, ...], workbench: Project, first: int = 0) -> None:
         """`first` is the number of the line under the cursor at the start."""
         super().__init__()
-        self._chapter, self._lines, self._controller, self._first = chapter, lines, controller, first
+        self._chapter, self._lines, self._workbench, self._first = chapter, lines, workbench, first
         self._provenance: Provenance | None = None
 
     def compose(self) -> ComposeResult:
@@ -127,7 +125,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
             attempt(self, self._show_details(line), group="line", exclusive=True)
 
     async def _show_details(self, line: BlamedLine) -> None:
-        self._provenance = await self._controller.workbench.book.provenance(self._chapter.id, line.number)
+        self._provenance = await self._workbench.book.provenance(self._chapter.id, line.number)
         self.query_one(".details", Static).update("\n".join(self._words(self._provenance)))
         self.query_one("#sources", PickList).set_options(self._source_rows())
 
@@ -210,7 +208,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
 
     async def _open(self, source: ContextSource) -> None:
         receipt = self._provenance.written.receipt if self._provenance and self._provenance.written else None
-        memory = self._controller.workbench.memory
+        memory = self._workbench.memory
         text = await memory.source(source.uri, source.start, source.end, source.level, receipt)
         self.app.push_screen(SourceScreen(text))
 
@@ -220,7 +218,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
             attempt(self, self._changes(line.origin))
 
     async def _changes(self, origin: Origin) -> None:
-        book = self._controller.workbench.book
+        book = self._workbench.book
         before = await book.chapter_text(origin.chapter, origin.version - 1) if origin.version > 1 else ""
         after = await book.chapter_text(origin.chapter, origin.version)
         title = _("from version {old} to version {new}").format(old=origin.version - 1, new=origin.version)
@@ -236,7 +234,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
             self.notify(_("No run of this project wrote this line."), markup=False)
         else:
             title = _("{node}, attempt {n}").format(node=one_line(written.title), n=written.attempt)
-            self.app.push_screen(ReceiptScreen(written.receipt, title, self._controller.workbench.memory.source))
+            self.app.push_screen(ReceiptScreen(written.receipt, title, self._workbench.memory.source))
 
     def action_run(self) -> None:
         """Goes to the run."""
