@@ -15,7 +15,7 @@ from flowcabal_tui.domain.overview import LENGTH, LONGEST_CHAPTER
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes.inputs import missing_inputs
+from flowcabal_tui.nodes.inputs import missing_inputs, needs_chapter
 from flowcabal_tui.project.project import Project
 
 _OF_A_NEW_RUN: Final = (
@@ -99,16 +99,20 @@ def named_values(flags: Iterable[str]) -> dict[str, Any]:
     return inputs
 
 
-def require_inputs(workflow: Workflow, given: Mapping[str, Any], targets: Collection[NodeId] = ()) -> None:
-    """Raises BadArgument with the names of all missing inputs of the workflow."""
-    if missing := missing_inputs(workflow, given, targets):
-        shown = " ".join(f"--input {name}=TEXT" for name in missing)
+def require_inputs(
+    workflow: Workflow, given: Mapping[str, Any], targets: Collection[NodeId] = (), *, chapter: bool = True
+) -> None:
+    """Raises BadArgument with the names of all missing inputs of the workflow, and without the `chapter` that it
+    reads."""
+    needed = [] if chapter or not needs_chapter(workflow, targets) else ["--chapter N"]
+    needed += [f"--input {name}=TEXT" for name in missing_inputs(workflow, given, targets)]
+    if needed:
         raise BadArgument(
-            _("The workflow {name} needs inputs that were not given: {names}").format(
-                name=workflow.name or workflow.id, names=", ".join(missing)
+            _("The workflow {name} needs options that were not given: {flags}").format(
+                name=workflow.name or workflow.id, flags=" ".join(needed)
             ),
             _("Nothing was run."),
-            _("Add {flags} (NAME:=JSON for a list, an object or a number).").format(flags=shown),
+            _("Write NAME:=JSON for an input that is a list, an object or a number.") if "--input" in needed[-1] else "",
         )
 
 

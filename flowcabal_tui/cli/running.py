@@ -110,7 +110,7 @@ async def _command_of(project: Project, arguments: Namespace, answers: Answers) 
         return ResumeRun(resumed, continues=arguments.continues)
     request = await request_of(project, workflow, arguments)
     if not arguments.quote:
-        require_inputs(workflow, dict(request.inputs), request.targets)
+        require_inputs(workflow, dict(request.inputs), request.targets, chapter=request.chapter is not None)
     for node in arguments.freeze:
         await project.carry_out(FreezeNode(request.workflow, NodeId(node), request.chapter))
     return RunWorkflow(request)

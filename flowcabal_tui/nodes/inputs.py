@@ -13,19 +13,22 @@ from flowcabal_tui.domain.prompt_text import block_paths
 from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.nodes.graph import dependencies, kind_and_params, needed_for
 
+Parts = tuple[paths.Part, ...]
 INPUT: Final = "input"
+CHAPTER: Final = "chapter"
 ALWAYS_THERE: Final = ("instruction",)
 """Inputs that every run has, if only empty."""
 
 
 def inputs_of(workflow: Workflow, targets: Collection[NodeId] = ()) -> tuple[str, ...]:
     """The names behind `input.` that the nodes read, in order; with targets, those that are needed for them."""
-    try:
-        wanted = needed_for(dependencies(workflow), targets)
-        found = dict.fromkeys(_inputs([node for node in workflow.nodes if node.id in wanted]))
-    except (WorkflowError, RecursionError):
-        return ()  # validation says what is wrong with it
-    return tuple(found)
+    read = _read_by(workflow, targets)
+    return tuple(dict.fromkeys(str(parts[1]) for parts in read if parts[0] == INPUT and len(parts) > 1))
+
+
+def needs_chapter(workflow: Workflow, targets: Collection[NodeId] = ()) -> bool:
+    """True when a node, or one that the targets need, reads a value of the chapter of the run."""
+    return any(parts[0] == CHAPTER for parts in _read_by(workflow, targets))
 
 
 def missing_inputs(
@@ -35,15 +38,22 @@ def missing_inputs(
     return tuple(name for name in inputs_of(workflow, targets) if name not in given and name not in ALWAYS_THERE)
 
 
-def _inputs(nodes: Sequence[Node]) -> Iterator[str]:
+def _read_by(workflow: Workflow, targets: Collection[NodeId]) -> tuple[Parts, ...]:
+    """The paths that the nodes read, or those that the targets need."""
+    try:
+        wanted = needed_for(dependencies(workflow), targets)
+        return tuple(_paths([node for node in workflow.nodes if node.id in wanted]))
+    except (WorkflowError, RecursionError):
+        return ()  # validation says what is wrong with it
+
+
+def _paths(nodes: Sequence[Node]) -> Iterator[Parts]:
     for node in nodes:
         kind, params = kind_and_params(node)
         for path in (*block_paths(kind.blocks(params)), *(path for _place, path in paths_in(kind.bound(params)))):
             try:
-                parts = paths.parse(path).parts
+                yield paths.parse(path).parts
             except BindingError:
                 continue
-            if parts[0] == INPUT and len(parts) > 1:
-                yield str(parts[1])
         for _field, body in kind.bodies(params):
-            yield from _inputs(body.nodes)
+            yield from _paths(body.nodes)

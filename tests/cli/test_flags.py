@@ -50,6 +50,12 @@ def test_an_input_that_is_none_is_refused(flag: str) -> None:
         inputs(flag)
 
 
+def test_a_run_without_the_chapter_that_its_prompts_name_begins_nothing(call: Call, demo: Path) -> None:
+    refused = call("run", demo, "quick-draft", "--plain")
+    assert refused.code == 2 and "needs options that were not given: --chapter N" in refused.err
+    assert "quick-draft" not in call("runs", demo).out
+
+
 def test_a_length_goes_with_the_run_and_is_refused_where_none_is_asked_for(
     call: Call, demo: Path, tmp_path: Path
 ) -> None:

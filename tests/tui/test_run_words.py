@@ -6,7 +6,8 @@ import pytest
 
 from flowcabal_tui.demo import templates
 from flowcabal_tui.examples import example
-from flowcabal_tui.tui.runs.words import asks_for_instruction, needs_chapter
+from flowcabal_tui.nodes.inputs import needs_chapter
+from flowcabal_tui.tui.runs.words import asks_for_instruction
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

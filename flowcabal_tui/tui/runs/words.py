@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from flowcabal_tui.domain.errors import RunError, WorkflowError
 from flowcabal_tui.domain.ids import ChapterId, NodeId
-from flowcabal_tui.domain.prompt_text import RUN_VALUES
 from flowcabal_tui.domain.run import NodeState, Quote, RunSummary
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import dependencies
+from flowcabal_tui.nodes.inputs import needs_chapter
 from flowcabal_tui.project.words import RUN_STATES, spend_lines
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.rail_graph import state_sign
@@ -20,7 +19,6 @@ from flowcabal_tui.tui.widgets.rail_graph import state_sign
 OVER = ("done", "frozen", "failed", "blocked", "skipped", "cancelled")
 """States of a node that has ended."""
 _NAMES = 12
-_CHAPTER: Final = re.compile("|".join(rf"\b{re.escape(name)}\b" for name in RUN_VALUES if name.startswith("chapter.")))
 _WRITING = ("prompt", "recursive", "evolution", "llm_chat", "subflow")
 INSTRUCTION = "instruction"
 """The input that holds the writer's wish for a run, and the draft of it for each chapter."""
@@ -81,11 +79,6 @@ def next_level(workflow: Workflow, states: Mapping[NodeId, NodeState]) -> tuple[
         return ()
     over = {node for node, state in states.items() if state in OVER}
     return tuple(node.id for node in workflow.nodes if node.id not in over and over.issuperset(needs.get(node.id, ())))
-
-
-def needs_chapter(workflow: Workflow) -> bool:
-    """True when a prompt or a binding names the chapter of the run."""
-    return _CHAPTER.search(workflow.model_dump_json()) is not None
 
 
 def refuse_without_chapter(workflow: Workflow, chapter: ChapterId | None) -> None:
