@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from flowcabal_tui.domain.ids import ChapterId, Digest
+from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.proposals import Proposal
 from flowcabal_tui.domain.story import RecordId
 from flowcabal_tui.domain.text import digest_of
@@ -129,6 +130,8 @@ class Impact:
     """Further names of the renamed entity, which stay."""
     settled: tuple[ImpactRow, ...] = ()
     """Places that the writer has decided; they are not among the rows."""
+    unsaved: tuple[Chapter, ...] = ()
+    """Chapters with a row and with unsaved text: nothing is applied before it is saved."""
 
     @property
     def digest(self) -> Digest:

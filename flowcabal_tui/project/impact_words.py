@@ -21,6 +21,7 @@ from flowcabal_tui.domain.proposals import Finding, TextEdit, TitleEdit
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, wording
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, mark, ngettext, sentences
+from flowcabal_tui.project.words import unsaved_words
 
 _DIRECTNESS: Final[Mapping[Directness, str]] = {
     "name": mark("name"),
@@ -146,6 +147,8 @@ def impact_words(found: Impact, ticked: int | None = None) -> str:
         parts.append(_("Names that are not changed: {names}.").format(names=_(", ").join(found.kept)))
     if found.taken:
         parts.append(_("Already a name in the book: {names}.").format(names=_(", ").join(found.taken)))
+    if found.unsaved:
+        parts += [unsaved_words(found.unsaved), _("Save it first: until then, nothing is applied there.")]
     return sentences(*parts)
 
 

@@ -19,6 +19,7 @@ from flowcabal_tui.domain.memory import Derived, Entity, Evidence
 from flowcabal_tui.domain.proposals import TextEdit
 from flowcabal_tui.domain.story import Fact, RecordId
 from flowcabal_tui.project.change_words import change_words
+from flowcabal_tui.project.impact_words import impact_words
 from flowcabal_tui.protocol.book import AddChapter, DeleteOutput, EditChapter, RevertChange, WriteChapter, WriteMeta
 from flowcabal_tui.protocol.messages import from_message, to_message
 from flowcabal_tui.protocol.story import ApplyImpact, AskPatches, PutEntity, PutRecord, UndoDecision
@@ -145,6 +146,7 @@ async def test_a_book_that_changed_in_the_meantime_is_not_touched(case, folder):
 
 async def test_unsaved_text_is_never_written_over(case):
     await case.project.drafts.put(await case.chapter(1), "Marlow, typed", 1)
+    assert "Unsaved text in: 1 " in impact_words(await case.project.story.impact(RENAME))
     with pytest.raises(RunError, match="unsaved"):
         await applied(case, RENAME)
 

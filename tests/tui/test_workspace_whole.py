@@ -108,6 +108,13 @@ async def test_words_are_replaced_at_the_chosen_places_and_taken_back(tmp_path: 
         assert workbench.sent[1:] == [RevertChange(Generation(17))], "once only"
 
 
+async def test_the_preview_of_a_replacement_names_the_chapters_with_unsaved_text(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (workbench, pilot):
+        await workbench.drafts.put(SECOND, "Mara, typed", 1)
+        await press(pilot, "F", *"Mara", "ctrl+r", "y", "enter")
+        assert "Unsaved text in: 2 " in "\n".join(shown(pilot.app))
+
+
 async def test_where_it_costs_money_a_replacement_is_asked_for_first(tmp_path: Path) -> None:
     async with opened(tmp_path, offline=False) as (workbench, pilot):
         assert workbench.info.models[1] == ("agent", Endpoint(model="writer-1"))

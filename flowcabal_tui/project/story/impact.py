@@ -85,7 +85,14 @@ class ImpactReviews:
         found, words = await self._found(change), await self._store.proposals.place_words()
         rows = [row for row in found.rows if row.key not in words]
         settled = tuple(replace(row, word=words[row.key]) for row in found.rows if row.key in words)
-        return replace(found, rows=await self._patches.shown(rows, await self._texts(rows)), settled=settled)
+        shown = await self._patches.shown(rows, await self._texts(rows))
+        return replace(found, rows=shown, settled=settled, unsaved=await self._unsaved(rows))
+
+    async def _unsaved(self, rows: Sequence[ImpactRow]) -> tuple[Chapter, ...]:
+        """The chapters with a place and with unsaved text, in story order."""
+        touched = {row.proposal.place.chapter for row in rows if row.proposal.place}
+        typed = touched & {draft.chapter for draft in await self._store.drafts.all()}
+        return tuple(at for at in await self._store.book.chapters() if at.id in typed) if typed else ()
 
     async def _found(self, change: BookChange) -> Impact:
         match change:

@@ -47,6 +47,7 @@ class ReplaceScreen(ModalScreen[tuple[TextPlace, ...] | None]):
     DEFAULT_CSS = """
     ReplaceScreen { background: $background; }
     ReplaceScreen > .head { height: 1; padding: 0 1; text-style: bold; text-wrap: nowrap; text-overflow: ellipsis; }
+    ReplaceScreen > .note { height: auto; padding: 0 1; color: $text-warning; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss(None)", mark("Back"), priority=True, id="replace.back"),
@@ -62,8 +63,10 @@ class ReplaceScreen(ModalScreen[tuple[TextPlace, ...] | None]):
         HELP_KEYS,
     ]  # fmt: skip
 
-    def __init__(self, words: str, by: str, places: tuple[Occurrence, ...], text_of: TextOf) -> None:
+    def __init__(self, words: str, by: str, places: tuple[Occurrence, ...], text_of: TextOf, note: str = "") -> None:
+        """`note`: a sentence above the places; "" for none."""
         super().__init__()
+        self._note = note
         self._old_words, self._new_words, self._places, self._text_of = words, by, places, text_of
         self._chosen = set(range(len(places)))
         self._columns = Columns(*_COLUMNS)
@@ -71,6 +74,8 @@ class ReplaceScreen(ModalScreen[tuple[TextPlace, ...] | None]):
     def compose(self) -> ComposeResult:
         """Yields the words, their replacement, and the places."""
         yield Static(markup=False, classes="head")
+        if self._note:
+            yield Static(self._note, markup=False, classes="note")
         yield PickList()
         yield HintLine()
 

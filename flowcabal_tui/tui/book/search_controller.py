@@ -10,6 +10,7 @@ from textual.screen import Screen
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.search import SearchHit, TextPlace
 from flowcabal_tui.locale import _, ngettext, sentences
+from flowcabal_tui.project.words import unsaved_words
 from flowcabal_tui.protocol.book import ReplaceText, RevertChange
 from flowcabal_tui.tui.shared.spending import may_spend
 from flowcabal_tui.tui.shared.subscriptions import on_key
@@ -62,7 +63,9 @@ class SearchController:
         by = await self._ask(PromptLine(title, value=words))
         if by is None or by == words:
             return
-        chosen = await self._ask(ReplaceScreen(words, by, places, self._text_of))
+        unsaved = unsaved_words([chapter for chapter, _draft in await self.workbench.drafts.all()])
+        note = sentences(unsaved, _("It is not searched and not changed: save it first.")) if unsaved else ""
+        chosen = await self._ask(ReplaceScreen(words, by, places, self._text_of, note))
         changed = len({place.chapter for place in chosen or ()})
         title = ngettext("Change {n} chapter?", "Change {n} chapters?", changed).format(n=changed)
         if chosen and await may_spend(self._screen, self.workbench, title, changed):
