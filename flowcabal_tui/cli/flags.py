@@ -112,7 +112,7 @@ def require_inputs(
                 name=workflow.name or workflow.id, flags=" ".join(needed)
             ),
             _("Nothing was run."),
-            _("Write NAME:=JSON for an input that is a list, an object or a number.") if "--input" in needed[-1] else "",
+            _("NAME:=JSON gives a list, an object or a number.") if needed[-1].startswith("--input") else "",
         )
 
 

@@ -220,7 +220,9 @@ class RunStateChanged(Event):
 
 @event
 class UsageChanged(Event):
-    """The total spending of this project."""
+    """The total spending of this project, and of the run that paid for the last call."""
 
     type: ClassVar[str] = "usage:changed"
     totals: Totals
+    run: RunId | None = None
+    of_run: Totals | None = None

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -253,7 +254,7 @@ async def test_the_status_line_tells_runs_questions_money_saved_and_knowledge(tm
             OutputPersisted(OutputId("o"), books.chapter_id(1), 2, True),
         )  # fmt: skip
         assert screen_of(pilot).status.words == (
-            "? 1 waiting for you: F8   1 running   today 120 of 200 ██████░░░░   memory: 3 left   "
+            "? 1 waiting for you: F8   1 running   today 120 of 200 ██████░░░░   12.4k tok   memory: 3 left   "
             "✗ knowledge: off (port taken)"
         )
 
@@ -276,9 +277,20 @@ async def test_a_narrow_status_line_keeps_what_waits_and_drops_what_can_wait(tmp
     async with workspace(workbench, tmp_path, (60, 16)) as pilot:
         await told(pilot, workbench, KnowledgeStatus("ready"), RunStateChanged(RunId("run-9"), "running"))
         words = screen_of(pilot).status.words
-    assert "1 waiting for you: F8   1 running" in words
+    assert "1 waiting: F8   1 running" in words
     assert "knowledge" not in words
     assert len(words) <= 58
+
+
+async def test_at_80_columns_the_cost_of_the_run_and_the_background_work_stay(tmp_path):
+    workbench, run = FakeWorkbench(), RunId("run-9")
+    async with workspace(workbench, tmp_path, (80, 24)) as pilot:
+        spent = UsageChanged(
+            Totals(90, 812_000, 9_400, Decimal("7.4"), "USD"), run, Totals(3, 9_000, 700, Decimal("0.12"), "USD")
+        )
+        await told(pilot, workbench, RunStateChanged(run, "running"), spent, BackgroundChanged((("waiting", 3),)))
+        words = screen_of(pilot).status.words
+    assert words == "? 1 waiting: F8   1 running ($0.12)   today 120/200   $7.40   memory: 3 left"
 
 
 async def test_a_decision_by_one_key_is_sent_and_the_queue_is_empty(tmp_path):
@@ -413,13 +425,13 @@ async def test_keeping_an_output_names_its_run_node_attempt_and_chapter(tmp_path
 async def test_keeping_says_what_the_memory_likely_costs(tmp_path):
     class Costing(FakeWorkbench):
         async def quote(self, request):
-            return replace(await super().quote(request), keeping=Spend(5, 9_000, 700, None))
+            return replace(await super().quote(request), keeping=Spend(5, 9_000, 700, Decimal("0.05")), currency="USD")
 
     workbench = Costing()
     async with workspace(workbench, tmp_path) as pilot:
         workbench.put_node(books.RUN, books.POLISH, "done", books.attempts(workbench.words))
         told = await screen_of(pilot).keeping.keep(books.RUN, books.POLISH, 1, books.chapter_id(1))
-    assert told.endswith("Background work follows. This is likely to cost 5 calls, 9,000 tokens in, 700 out.")
+    assert told.endswith("Background work follows. This is likely to cost $0.05.")
 
 
 async def test_keeping_a_step_on_which_others_build_is_asked_first_and_no_is_the_default(tmp_path):

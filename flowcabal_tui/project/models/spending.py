@@ -73,6 +73,7 @@ class Spending:
     ) -> None:
         self._budget, self._store, self.counter, self._emit = budget, store, counter, emit
         self.totals = Totals()
+        self._of_runs: dict[RunId, Totals] = {}
         self.reservations = Reservations(budget, lambda: self.totals)
 
     async def begin(self) -> None:
@@ -113,7 +114,7 @@ class Spending:
         """Limits a run to its quote, or to the limit to which a person has raised it."""
         known = await self._store.values.get(f"{LIMIT}/{run}", _Raised) or _Raised(0, agreed)
         answers, limit = known.answers, known.limit
-        spent = await self._store.usage.totals(run)
+        spent = self._of_runs[run] = await self._store.usage.totals(run)
         self.reservations.hold(run, RunSpending(agreed, limit, spent, answers))
 
     def fits(self, reached: LimitReached) -> bool:
@@ -289,7 +290,8 @@ class Spending:
         self.totals = self.totals.plus(record)  # first: it was spent, whatever becomes of the writing
         if (job := PAYING_RUN.get()) is not None:
             self.reservations.spent(job, record)
-        self._emit(UsageChanged(self.totals))
+            self._of_runs[job] = self._of_runs.get(job, Totals()).plus(record)
+        self._emit(UsageChanged(self.totals, job, self._of_runs.get(job) if job else None))
         await self._store.usage.add(record, booked.number if booked else None)
 
     async def _book_left_open(self) -> None:

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any, Final
 from textual.screen import Screen
 
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
+from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.domain.run import NodeState, Quote, RunFilter, RunRequest, RunState, RunSummary
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.words import paid_models
+from flowcabal_tui.project.words import paid_models, sum_words
 from flowcabal_tui.protocol.runs import (
     ResumeRun,
     RunStarted,
     RunStateChanged,
     RunWorkflow,
+    UsageChanged,
 )
 from flowcabal_tui.tui.runs.asking import ask_inputs, ask_instruction
 from flowcabal_tui.tui.runs.history import RunPages, as_waiting
@@ -60,6 +62,8 @@ class RunController:
         self._screen, self._workbench, self._view, self._document = screen, workbench, view, document
         self._nodes, self._has_model = nodes, has_model
         self.run_states: dict[RunId, RunState] = {}
+        self._spent: dict[RunId, Totals] = {}
+        """The cost so far of runs that have paid for a call since the project was opened."""
 
     @property
     def active(self) -> tuple[RunId, ...]:
@@ -126,11 +130,19 @@ class RunController:
         self.run_states[event.run] = event.state if isinstance(event, RunStateChanged) else "running"
         self.show_counts()
 
+    @on_event
+    def _show_cost(self, event: UsageChanged) -> None:
+        if event.run is not None and event.of_run is not None:
+            self._spent[event.run] = event.of_run
+            self.show_counts()
+
     def show_counts(self) -> None:
-        """Counts the runs in the status line."""
+        """Counts the runs in the status line, with the cost of the active ones so far."""
         paused = sum(state == "paused" for state in self.run_states.values())
         running, interrupted = len(self.active) - paused, len(self.interrupted)
-        self._screen.query_one(StatusLine).update_runs(running, paused, interrupted)
+        spent = [self._spent[run] for run in self.active if run in self._spent]
+        cost = sum_words((each.cost, each.currency) for each in spent) if all(each.currency for each in spent) else ""
+        self._screen.query_one(StatusLine).update_runs(running, paused, interrupted, cost)
         self._screen.refresh_bindings()
 
     @on_request(WorkflowPane.RunRequested, group="start", exclusive=True)

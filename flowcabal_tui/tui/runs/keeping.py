@@ -14,7 +14,7 @@ from flowcabal_tui.domain.run import RunFilter
 from flowcabal_tui.domain.workflow import CHAPTER_KEEPS, Workflow
 from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.nodes.graph import dependencies
-from flowcabal_tui.project.words import spend_words
+from flowcabal_tui.project.words import money
 from flowcabal_tui.protocol.book import PersistOutput
 from flowcabal_tui.protocol.revision import LockChapters
 from flowcabal_tui.tui.runs.output import OutputPane
@@ -85,16 +85,15 @@ class KeepController:
         return True
 
     async def _memory_costs(self, run: RunId) -> str:
-        """The likely cost of updating the memory, from the run's quote; "" when it is free."""
+        """The likely cost of updating the memory, from the run's quote; "" when it is free or its price is unknown."""
         try:
             quote = await self._workbench.runs.quote(
                 replace((await self._workbench.runs.run_details(run)).request, again=())
             )
         except FlowCabalError:  # the workflow cannot run any more: what it wrote is kept all the same
             return ""
-        if quote.keeping is None or not quote.keeping.calls:
-            return ""
-        return _("This is likely to cost {spend}.").format(spend=spend_words(quote.keeping, quote.currency))
+        cost = quote.keeping.cost if quote.keeping else None
+        return _("This is likely to cost {spend}.").format(spend=money(cost, quote.currency)) if cost else ""
 
     async def _is_cut_off(self, run: RunId, node: NodeId, number: int) -> bool:
         attempts = (await self._workbench.runs.node(run, node)).attempts

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final
 
 from flowcabal_tui.domain.errors import RunError, WorkflowError
 from flowcabal_tui.domain.ids import ChapterId, NodeId

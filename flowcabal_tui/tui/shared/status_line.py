@@ -30,17 +30,23 @@ _SPINNER: Final = "|/-\\"
 _SPIN_SECONDS: Final = 0.25
 _BAR: Final = 10
 _GAP: Final = "   "
+_MINOR: Final = 7
 _MERELY_ABSENT: Final = ("absent", "off", "stopped")
 """States of the knowledge server that ask for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A piece of the line; the pieces of the highest `rank` go first when the line is too long."""
+    """A piece of the line; `short` are fewer words for the same, "" if there are none.
+
+    When the line is too long, pieces from the rank `_MINOR` on go first, then pieces are shortened, then others go:
+    always that of the highest `rank`.
+    """
 
     words: str
     rank: int
     role: Role = "text"
+    short: str = ""
 
     def content(self) -> Content:
         """With the sign of its role before the words."""
@@ -86,7 +92,7 @@ class StatusLine(Horizontal):
         self._building_count = 0
         self._memory_reason = ""
         self._words_shown = Content()
-        self._spent = ""
+        self._spent = self._spent_short = self._running_cost = ""
         self._today = self._day_goal = 0
         self._saved_at: datetime | None = None
         self._knowledge_state = self._knowledge_message = ""
@@ -111,9 +117,10 @@ class StatusLine(Horizontal):
         self._spin_timer = self.set_interval(_SPIN_SECONDS, self._spin, pause=True)
         self._show_words()
 
-    def update_runs(self, running: int, paused: int, interrupted: int) -> None:
-        """Sets the numbers of active, paused and interrupted runs."""
+    def update_runs(self, running: int, paused: int, interrupted: int, cost: str = "") -> None:
+        """Sets the numbers of active, paused and interrupted runs, and the cost of the active ones so far."""
         self._running_count, self._paused_count, self._interrupted_count = running, paused, interrupted
+        self._running_cost = cost
         self._show_words()
 
     def update_questions(self, waiting: int) -> None:
@@ -159,8 +166,9 @@ class StatusLine(Horizontal):
     def update_totals(self, totals: Totals) -> None:
         """Sets the tokens and money spent in the project."""
         tokens = _("{count} tok").format(count=short_count(totals.input_tokens + totals.output_tokens))
-        cost = _("cost {sum}").format(sum=totals.about + money(totals.cost, totals.currency))
-        self._spent = f"{tokens}  {cost}"
+        spent = totals.about + money(totals.cost, totals.currency)
+        self._spent = f"{tokens}  {_('cost {sum}').format(sum=spent)}"
+        self._spent_short = spent if totals.cost else tokens
         self._show_words()
 
     def update_today(self, written: int, goal: int) -> None:
@@ -249,7 +257,7 @@ class StatusLine(Horizontal):
             yield _Part(_("READ ONLY"), 0)
         yield from self._waiting_parts()
         if self._running_count:
-            yield _Part(_("{n} running").format(n=self._running_count), 1)
+            yield _Part(beside(_("{n} running").format(n=self._running_count), self._running_cost), 1)
         if self._building_count:
             words = ngettext("building {n} workflow: V", "building {n} workflows: V", self._building_count)
             yield _Part(words.format(n=self._building_count), 1)
@@ -260,18 +268,19 @@ class StatusLine(Horizontal):
         if self._reading_words:
             yield _Part(one_line(self._reading_words, 100), 2)
         if self._today or self._day_goal:
-            yield _Part(self._today_words(), 4)
+            yield self._today_part()
         if self._spent:
-            yield _Part(self._spent, 5, "secondary")
+            yield _Part(self._spent, 5, "secondary", self._spent_short)
         yield from self._memory_parts()
         if self._saved_at is not None:
-            yield _Part(_("saved {time}").format(time=self._saved_at.strftime("%H:%M")), 6, "secondary")
+            yield _Part(_("saved {time}").format(time=self._saved_at.strftime("%H:%M")), 7, "secondary")
         if self._offline_model:
-            yield _Part(_("offline model"), 7, "secondary")
+            yield _Part(_("offline model"), 8, "secondary")
 
     def _waiting_parts(self) -> Iterator[_Part]:
         if self._question_count:
-            yield _Part(_("{n} waiting for you: F8").format(n=self._question_count), 1, "waiting")
+            short = _("{n} waiting: F8").format(n=self._question_count)
+            yield _Part(_("{n} waiting for you: F8").format(n=self._question_count), 1, "waiting", short)
         if self._build_count:
             words = ngettext("{n} suggested workflow: V", "{n} suggested workflows: V", self._build_count)
             yield _Part(words.format(n=self._build_count), 1, "waiting")
@@ -285,28 +294,35 @@ class StatusLine(Horizontal):
     def _memory_parts(self) -> Iterator[_Part]:
         reason = self._memory_reason
         if self._memory_left:
-            words = beside(_("memory: {n} left").format(n=self._memory_left), reason)
-            yield _Part(words, 2 if reason else 5, "secondary")
+            words = _("memory: {n} left").format(n=self._memory_left)
+            yield _Part(beside(words, reason), 2 if reason else 6, "secondary", words if reason else "")
         if self._memory_failed:
             words = without_backticks(_("memory: {n} failed: `R`").format(n=self._memory_failed))
             yield _Part(beside(words, "" if self._memory_left else reason), 2, "failed")
         if self._knowledge_state not in ("", *_MERELY_ABSENT):
             is_bad = self._knowledge_state == "failed" or bool(self._owed_failed)
-            rank = 2 if is_bad else 4 if self._owed_count else 8
+            rank = 2 if is_bad else 6 if self._owed_count else 9
             yield _Part(without_backticks(self._knowledge_words()), rank, "failed" if is_bad else "secondary")
 
-    def _today_words(self) -> str:
+    def _today_part(self) -> _Part:
         """Words since midnight, against the goal of a day where there is one."""
         if not self._day_goal:
-            return _("today {n}").format(n=f"{self._today:+,}")
+            return _Part(_("today {n}").format(n=f"{self._today:+,}"), 4)
         done = min(_BAR, max(0, round(_BAR * self._today / self._day_goal)))
         words = _("today {n} of {goal}").format(n=f"{self._today:,}", goal=f"{self._day_goal:,}")
-        return f"{words} {'█' * done}{'░' * (_BAR - done)}"
+        short = _("today {n}/{goal}").format(n=f"{self._today:,}", goal=f"{self._day_goal:,}")
+        return _Part(f"{words} {'█' * done}{'░' * (_BAR - done)}", 4, short=short)
 
     def _fitting(self, width: int) -> list[_Part]:
-        parts = list(self._parts()) or [_Part(_("nothing runs"), 9, "secondary")]
+        parts = list(self._parts()) or [_Part(_("nothing runs"), _MINOR, "secondary")]
         while len(parts) > 1 and _joined(parts).cell_length > width:
-            parts.remove(max(parts, key=lambda part: part.rank))
+            least = max(parts, key=lambda part: part.rank)
+            long = [part for part in parts if part.short]
+            if least.rank < _MINOR and long:
+                part = max(long, key=lambda part: part.rank)
+                parts[parts.index(part)] = _Part(part.short, part.rank, part.role)
+            else:
+                parts.remove(least)
         return parts
 
     def _show_words(self) -> None:
