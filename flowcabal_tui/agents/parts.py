@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, TypeVar
 
 from pydantic import BaseModel
@@ -89,6 +89,31 @@ def parts_of(value: str | Fenced, tokens: int, counter: TokenCounter) -> tuple[s
         groups[-1].append(source)
         left -= size
     return tuple(Fenced("\n".join(group)) for group in groups)
+
+
+def questions_of(
+    question: Callable[[Mapping[str, str | Fenced]], ModelRequest],
+    values: Mapping[str, str | Fenced],
+    parts: str,
+    shape: type[BaseModel],
+    counter: TokenCounter,
+    endpoint: Endpoint,
+    shrink: float = 1,
+) -> list[ModelRequest]:
+    """The question as a whole if it fits the model's window, else one question for each part of the value `parts`.
+
+    A part has `shrink` times the largest possible length; if the window is unknown, that share of the whole.
+    """
+    whole, space = question(values), space_of(endpoint)
+    if not parts or (space is None and shrink == 1):
+        return [whole]
+    value = values[parts]
+    length = counter.count(value.text if isinstance(value, Fenced) else value)
+    taken = tokens_of(whole, shape, counter, endpoint)
+    left = max(LEAST, int(((space - (taken - length)) if space is not None else length) * shrink))
+    if length <= left:
+        return [whole]
+    return [question({**values, parts: each}) for each in parts_of(value, left, counter)]
 
 
 def joined(answers: Sequence[T], whole: Collection[str]) -> T:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any, Final
 
-from flowcabal_tui.cli.answers import BadArgument
+from flowcabal_tui.cli.answers import BadArgument, require_beside
 from flowcabal_tui.cli.beats import progress
 from flowcabal_tui.cli.naming import chapter_at, the_chapter
 from flowcabal_tui.cli.opening import opened
@@ -30,6 +30,7 @@ async def outline(arguments: Namespace) -> int:
     """Prints a line for each part, or the text of one, after applying the options; returns 1 if there are none."""
     if arguments.progress:
         return await progress(arguments)
+    require_beside("--progress", False, model=arguments.model)
     changes = arguments.write is not None or arguments.assign is not None
     project = await opened(arguments, read_only=not changes, knowledge=False)
     try:

@@ -201,6 +201,9 @@ def outline_arguments(outline: argparse.ArgumentParser) -> None:
     change.add_argument("--assign", nargs=2, metavar=(_("PART"), _("CHAPTER")), help=words)
     words = _("check by rule which names of the beats occur in the text of --chapter, or count them for each chapter")
     outline.add_argument("--progress", action="store_true", help=words)
+    words = _("with --progress and --chapter: also ask the agents' model which beats the text brings; costs money")
+    outline.add_argument("--model", action="store_true", help=words)
+    add_yes(outline)
     outline.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
 
 

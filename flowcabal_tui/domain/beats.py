@@ -1,4 +1,4 @@
-"""The beats of a chapter beside its text: which of their names occur in it, and where. By rule, without a model."""
+"""The beats of a chapter beside its text: which of their names occur in it, by rule, and which a model found in it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from flowcabal_tui.domain.value_class import dataclass
 
 BeatState = Literal["unnamed", "missing", "partly", "found"]
 """The names of a beat in the text: it has none, none occurs, some do, all do."""
+BeatVerdict = Literal["brought", "not found", "not checked"]
+"""What a model found of a beat in the text. `not checked`: there was no readable answer, or no proof for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +28,30 @@ class BeatName:
 
 
 @dataclass(frozen=True, slots=True)
+class BeatAdvice:
+    """A model's advice on one beat. `place` is the quotation that proves it (None unless it is brought).
+
+    `is_stale`: the text or the beats have changed since.
+    """
+
+    verdict: BeatVerdict
+    place: Span | None = None
+    is_stale: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Beat:
     """One line of the outline, without its list mark.
 
     `place` is the shortest stretch of the text with all of its names that are in the text (None: none is), and `scene`
-    the scene of the text in which it begins (0: none).
+    the scene of the text in which it begins (0: none). `advice` is None until a model was asked.
     """
 
     text: str
     names: tuple[BeatName, ...] = ()
     place: Span | None = None
     scene: int = 0
+    advice: BeatAdvice | None = None
 
     @property
     def state(self) -> BeatState:
@@ -99,3 +114,17 @@ class ChapterBeats:
     def found(self) -> int:
         """The number of beats whose names are all in the text."""
         return sum(beat.state == "found" for beat in self.beats)
+
+    @property
+    def brought(self) -> int:
+        """The number of beats that a model found in this text."""
+        return sum(each.verdict == "brought" and not each.is_stale for each in self._advice)
+
+    @property
+    def checked(self) -> int:
+        """The number of beats about which a model was asked, for this text."""
+        return sum(not each.is_stale for each in self._advice)
+
+    @property
+    def _advice(self) -> list[BeatAdvice]:
+        return [beat.advice for beat in self.beats if beat.advice is not None]

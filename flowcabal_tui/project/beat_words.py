@@ -1,11 +1,11 @@
-"""The words for how much of its beats the text of a chapter contains."""
+"""The words for how much of its beats the text of a chapter contains, by rule and by a model."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
 
-from flowcabal_tui.domain.beats import Beat, BeatName, BeatState, PartBeats
+from flowcabal_tui.domain.beats import Beat, BeatAdvice, BeatName, BeatState, BeatVerdict, PartBeats
 from flowcabal_tui.locale import _, mark
 
 STATES: Final[Mapping[BeatState, str]] = {
@@ -14,6 +14,20 @@ STATES: Final[Mapping[BeatState, str]] = {
     "missing": mark("no name found"),
     "unnamed": mark("names nobody"),
 }
+
+VERDICTS: Final[Mapping[BeatVerdict, str]] = {
+    "brought": mark("in the text"),
+    "not found": mark("not in the text"),
+    "not checked": mark("not checked"),
+}
+
+
+def advice_words(advice: BeatAdvice | None) -> str:
+    """The advice of a model on a beat; "" if none was asked."""
+    if advice is None:
+        return ""
+    words = _(VERDICTS[advice.verdict])
+    return _("{words} (out of date)").format(words=words) if advice.is_stale else words
 
 
 def part_words(part: PartBeats) -> str:

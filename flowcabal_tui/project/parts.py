@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.memory.parts import MemoryParts
     from flowcabal_tui.project.memory.purging import Purging
     from flowcabal_tui.project.runs.parts import RunParts
+    from flowcabal_tui.project.story.beat_reading import BeatReading
     from flowcabal_tui.project.story.cards import NameCards
     from flowcabal_tui.project.story.findings import Findings
     from flowcabal_tui.project.story.impact import ImpactReviews
@@ -88,6 +89,13 @@ class Parts:
         from flowcabal_tui.project.story.cards import NameCards
 
         return NameCards(self.store, self.base.kinds)
+
+    @cached_property
+    def beat_reading(self) -> BeatReading:
+        """The advice of a model on the beats of chapters."""
+        from flowcabal_tui.project.story.beat_reading import BeatReading
+
+        return BeatReading(self.base)
 
     @cached_property
     def findings(self) -> Findings:

@@ -95,6 +95,19 @@ class WriteMeta(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class CheckBeats(Command):
+    """Asks the agents' model which beats of the outline the newest text of a chapter brings, at the price of
+    `quote_beats`.
+
+    The answer is advice, which `beats` returns. Equal text and beats are not paid for twice.
+    """
+
+    type: ClassVar[str] = "beats:check"
+    order: ClassVar[Order] = "beside"
+    chapter: ChapterId
+
+
+@dataclass(frozen=True, slots=True)
 class ImportManuscript(Command):
     """Reads a file or folder as chapters at the end of the book, or as a reference book; spends no money."""
 

@@ -12,7 +12,7 @@ from flowcabal_tui.domain.errors import SettingsError
 TASKS = {
     "monitor.check", "monitor.defence", "curator.l0", "curator.l1", "curator.story", "curator.profile",
     "curator.profiles", "curator.arc",
-    "curator.keep",
+    "curator.keep", "curator.beats",
     "context.inquiry",
     "context.scene",
     "conversation",

@@ -85,6 +85,8 @@ UNKNOWN = [
     ("outline {nowhere}", "There is no FlowCabal project"),
     ("outline {book} --chapter 99", "The book has 7 chapters"),
     ("outline {book} --part none", "lists the parts"),
+    ("outline {book} --chapter 1 --model", "--model can only be used with --progress"),
+    ("outline {book} --progress --model", "--model can only be used with --progress --chapter"),
     ("outline {book} --progress --whole", "--whole cannot be used with --progress"),
     ("proposals {book} --chapter 99", "The book has 7 chapters"),
     ("findings {book} --chapter 99", "The book has 7 chapters"),

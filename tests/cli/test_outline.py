@@ -13,8 +13,9 @@ from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.protocol.book import AddChapter, WriteChapter, WriteMeta
 from flowcabal_tui.protocol.story import PutEntity
+from flowcabal_tui.settings.project_file import OFFLINE
 from tests.cli.conftest import Call
-from tests.project.case import make, opened
+from tests.project.case import change, make, opened
 
 TEXT = (
     "# Book\nPremise.\n## Part One: Sea \x1b[31mside\n## Chapter 1: Rain\n- A\n"
@@ -188,3 +189,24 @@ def test_progress_says_which_names_of_the_beats_came_and_where(book: Path, call:
     (beat,) = chapter["parts"][1]["beats"]
     assert (beat["state"], beat["place"], beat["scene"]) == ("partly", [12, 16], 2)
     assert [name["places"] for name in beat["names"]] == [[[12, 16]], []]
+
+
+def test_a_model_is_asked_about_the_beats_of_one_chapter(book: Path, call: Call) -> None:
+    async def write() -> None:
+        async with opened(book) as case:
+            first, _second = (chapter.id for chapter in await case.project.book.chapters())
+            await case.project.carry_out(WriteMeta("outline", "## Chapter 1\n- Maud lights the lamp.\n- Vera dies.\n"))
+            await case.project.carry_out(WriteChapter(first, "Rain. Maud lights the old lamp.\n"))
+
+    change(book, "models", user=OFFLINE, agent=OFFLINE)
+    asyncio.run(write())
+    called = call("outline", book, "--chapter", 1, "--progress", "--model")
+    assert called.code == 0
+    assert [line.split("\t")[2:] for line in called.out.splitlines()] == [
+        ["Maud lights the lamp.", "", "model: in the text"],
+        ["Vera dies.", "", "model: not in the text"],
+    ]
+    (chapter,) = json.loads(call("outline", book, "--chapter", 1, "--progress", "--json").out)["chapters"]
+    first, second = (beat["model"] for beat in chapter["parts"][0]["beats"])
+    assert first == {"verdict": "brought", "place": [6, 30], "out_of_date": False}
+    assert second == {"verdict": "not found", "place": None, "out_of_date": False}

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
+from decimal import Decimal
 
 from flowcabal_tui.agents.names.planned import ChapterPlan, compared
-from flowcabal_tui.domain.beats import BeatCount, ChapterBeats
+from flowcabal_tui.domain.beats import BeatAdvice, BeatCount, ChapterBeats
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, Span
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.origin import BlamedLine, Origin, Provenance, Written
 from flowcabal_tui.domain.overview import ChapterStatus, Goals, Overview
 from flowcabal_tui.domain.proofing import ProofedChapter, ProofMark, ProofRule
+from flowcabal_tui.domain.run import Quote, Spend
 from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchHit, SearchKind, TextPlace
 from flowcabal_tui.domain.writing_days import WritingDay, WritingLog
@@ -32,6 +34,10 @@ class FakeReading:
     similar: tuple[SearchHit, ...] = ()
     outlined = ""
     """The outline's words for the first chapter."""
+    beats_quote: Quote | None = Quote((), (), Spend(1, 900, 90, Decimal("0.02")), None)
+    advised_on: str | None = None
+    """The text of the first chapter about which a model was asked; it found the first beat, missed the second, and gave
+    no answer to the third."""
     goals = Goals(book=1_000, chapter=100, day=200)
 
     def _text(self, chapter: Chapter) -> str:
@@ -121,7 +127,17 @@ class FakeReading:
         hero = Entity(EntityId("hero"), "character", self.words.hero)
         parts = (planned_scenes(self.outlined),) if self.outlined and row.position == 1 else ()
         found = compared(ChapterPlan(chapter, parts, (hero,)), self._text(row) if text is None else text)
+        is_stale = found.parts != () and self.advised_on != (self._text(row) if text is None else text)
+        advice = [BeatAdvice("brought", None if is_stale else Span(2, 9), is_stale=is_stale)]
+        advice += [BeatAdvice(each, None, is_stale=is_stale) for each in ("not found", "not checked")]
+        if self.advised_on is not None:
+            rows = iter(advice)
+            beats = (tuple(replace(beat, advice=next(rows)) for beat in part.beats) for part in found.parts)
+            found = replace(found, parts=tuple(map(lambda part, own: replace(part, beats=own), found.parts, beats)))
         return replace(found, volume=self.words.abstract if parts else "")
+
+    async def quote_beats(self, _chapter: ChapterId) -> Quote | None:
+        return self.beats_quote
 
     async def beat_counts(self) -> dict[ChapterId, BeatCount]:
         if not self.outlined:

@@ -78,6 +78,7 @@ from flowcabal_tui.protocol.base import Command, CommandDone, CommandFailed, Eve
 from flowcabal_tui.protocol.book import (
     AddChapter,
     BookChanged,
+    CheckBeats,
     DeleteOutput,
     DropRewrite,
     EditChapter,
@@ -342,6 +343,8 @@ class FakeWorkbench(FakeReading, FakeBuilds):
                 if chapter is not None:
                     self._write(chapter, view.attempts[(number or view.chosen) - 1].text, "")
                 self._events.append(OutputPersisted(OutputId("output-1"), chapter, 1, True, node))
+            case CheckBeats(chapter=chapter):
+                self.advised_on = self._text(next(row for row in self.chapter_rows if row.id == chapter))
             case AddChapter(title=title, volume=volume):
                 number = len(self.chapter_rows) + 1
                 self.chapter_rows.append(Chapter(books.chapter_id(number), number, title, volume))

@@ -9,13 +9,16 @@ from textual.pilot import Pilot
 
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
-from flowcabal_tui.protocol.book import AddChapter, WriteChapter, WriteMeta
+from flowcabal_tui.project.beat_words import VERDICTS
+from flowcabal_tui.protocol.book import AddChapter, CheckBeats, WriteChapter, WriteMeta
 from flowcabal_tui.protocol.story import PutEntity
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.memory.beats_panel import BeatsPanel
 from flowcabal_tui.tui.memory.outline import BeatsScreen
 from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 from flowcabal_tui.tui.widgets.writing_area import WritingArea
@@ -171,3 +174,43 @@ async def test_the_beats_are_edited_beside_the_chapter(book: tuple[Path, Chapter
         await project.carry_out(WriteMeta("outline", "# Rain\n## Part One\nThe war.\n## 1 Rain\n- It rains.\n"))
         await project.carry_out(AddChapter("Snow"))
         await until(pilot, lambda: "It rains" in said(pilot))
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+async def test_a_model_is_asked_after_the_price_and_enter_goes_to_its_quotation(tmp_path: Path, language: str) -> None:
+    workbench = outlined(language)
+    async with workspace(workbench, tmp_path) as pilot:
+        await opened_beside(pilot)
+        await pilot.press("m")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+        await pilot.press("escape")
+        await settled(pilot)
+        assert workbench.advised_on is None
+        await pilot.press("m")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+        await pilot.press("y")
+        await until(pilot, lambda: "✦" in said(pilot))
+        assert said(pilot).count("✦") == 3 and _(VERDICTS["not checked"]) in said(pilot)
+        assert "✦ 1" in str(panel(pilot).query_one(".head").render())
+        await pilot.press("g", "enter")
+        await settled(pilot)
+        assert screen_of(pilot).query_one("#read", StreamView).has_focus
+        workbench.beats_quote = None
+        await pilot.press("ctrl+d", "ctrl+d", "m")
+        await settled(pilot)
+        assert workbench.sent.count(CheckBeats(workbench.chapter_rows[0].id)) == 1
+        assert not isinstance(pilot.app.screen, ConfirmScreen)
+
+
+async def test_advice_on_another_text_is_out_of_date(tmp_path: Path) -> None:
+    workbench = outlined("en")
+    async with workspace(workbench, tmp_path) as pilot:
+        await opened_beside(pilot, "e")
+        await pilot.press("m")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+        await pilot.press("y")
+        await until(pilot, lambda: "✦" in said(pilot))
+        assert "✦◌" not in said(pilot)
+        await pilot.press("escape", "x")
+        await until(pilot, lambda: said(pilot).count("✦◌") == 3)
+        assert "(out of date)" in said(pilot)

@@ -21,7 +21,7 @@ from flowcabal_tui.agents.curation.grounds import sums_up
 from flowcabal_tui.agents.curation.samples import with_sample
 from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.paid import PaidOnce
-from flowcabal_tui.agents.parts import LEAST, SHRINKS, is_too_long, joined, parts_of, space_of, tokens_of
+from flowcabal_tui.agents.parts import SHRINKS, is_too_long, joined, questions_of, space_of, tokens_of
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.agents.prompt_library import Fenced, PromptLibrary, fenced_sources, name_lines
 from flowcabal_tui.agents.sentences import shortened, telling_sentences
@@ -274,27 +274,14 @@ class Curator:
         endpoint: Endpoint,
         shrink: float,
     ) -> list[ModelRequest]:
-        """The question as a whole if it fits the model's window, else one question for each part of one of its values.
-
-        A part has `shrink` times the largest possible length; if the window is unknown, that share of the whole.
-        """
-        prompt, space = self.prompts.get(task), space_of(endpoint)
+        """The question as a whole, or in parts (`parts.questions_of`)."""
+        prompt = self.prompts.get(task)
 
         def question(values: Mapping[str, str | Fenced]) -> ModelRequest:
             request = ModelRequest(prompt.fill(values), purpose=task)
             return with_tools(request, shape, endpoint, is_checked=self._monitor is not None)
 
-        whole = question(values)
-        if not parts or (space is None and shrink == 1):
-            return [whole]
-        value = values[parts]
-        length = self.counter.count(value.text if isinstance(value, Fenced) else value)
-        taken = tokens_of(whole, shape, self.counter, endpoint)
-        left = max(LEAST, int(((space - (taken - length)) if space is not None else length) * shrink))
-        if length <= left:
-            return [whole]
-        found = parts_of(value, left, self.counter)
-        return [question({**values, parts: each}) for each in found]
+        return questions_of(question, values, parts, shape, self.counter, endpoint, shrink)
 
     @property
     def asks(self) -> bool:

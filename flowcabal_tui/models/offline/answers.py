@@ -53,6 +53,19 @@ def _short(found: Iterable[MaskedSentence], asked: LabelledRequest) -> str:
     return next((text for text in texts if COUNTER.count(text) <= limit), COUNTER.truncate(texts[0], limit))
 
 
+def beats(asked: LabelledRequest) -> Values:
+    """The beats, each with the sentence that shares most words with it, if those are half of its own."""
+    told = asked.sentences(asked.chapter)
+    rows: list[Values] = []
+    for beat in asked.all("beat"):
+        wanted = terms(beat.text)
+        best = max(told, key=lambda line: len(wanted & terms(line.text)), default=None)
+        is_brought = best is not None and wanted and 2 * len(wanted & terms(best.text)) >= len(wanted)
+        quote = best.text if best is not None and is_brought else ""
+        rows.append({"beat": beat["id"], "verdict": "brought" if quote else "not_found", "quote": quote})
+    return {"beats": rows}
+
+
 def story(asked: LabelledRequest) -> Values:
     """The additions of the chapter found by the statement patterns, and the chapter in brief.
 

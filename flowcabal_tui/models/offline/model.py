@@ -30,7 +30,8 @@ _Task = Callable[[LabelledRequest], str | Values]
 _GROUPS: Final[tuple[tuple[str, tuple[_Task, ...]], ...]] = (
     ("", (writing.plan, writing.draft, writing.polish, writing.rewrite)),
     ("", (writing.outline, writing.candidates, writing.criticise)),
-    ("curator.", (answers.story, answers.l1, answers.l0, answers.profile, answers.profiles, answers.arc, answers.keep)),
+    ("curator.", (answers.story, answers.beats, answers.l1, answers.l0, answers.keep)),
+    ("curator.", (answers.profile, answers.profiles, answers.arc)),
     ("monitor.", (answers.check, answers.defence)),
     ("context.", (answers.scene, answers.inquiry)),
 )

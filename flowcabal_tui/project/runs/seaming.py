@@ -21,11 +21,9 @@ from flowcabal_tui.domain.model_calls import ModelRequest
 from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
-from flowcabal_tui.models.bounds import output_bound, structured_extra, with_margin
-from flowcabal_tui.models.structured import REPAIRS
 from flowcabal_tui.project.models.roles import ModelRoles
 from flowcabal_tui.project.runs.candidate_sources import CandidateSources
-from flowcabal_tui.project.runs.tally import Calls, Tally
+from flowcabal_tui.project.runs.tally import Tally
 from flowcabal_tui.store import Store
 
 _SEAM_TOKENS: Final = 160
@@ -42,14 +40,8 @@ class Seams:
         """The price of the pass. Raises RunError for a text without seams, ModelError without a model."""
         request, seams = await self._request(target, text, taken)
         model, counter, tally = self._model(), self._models.counter, Tally()
-        if await model.stored(request, SeamChanges) is not None:
-            return tally.quote()
-        endpoint, sent = model.endpoint, counter.count_request(request)
-        limit = output_bound(endpoint, None)
-        extra = structured_extra(counter, endpoint, SeamChanges)
-        tries = (1 + REPAIRS) * (1 + endpoint.retries)
-        likely = Calls(1, sent + extra // (1 + REPAIRS), _SEAM_TOKENS * len(seams))
-        tally.call("writing", endpoint, likely, Calls(tries, with_margin(counter, sent + extra) + limit, limit))
+        if await model.stored(request, SeamChanges) is None:
+            tally.structured("writing", model.endpoint, counter, request, SeamChanges, _SEAM_TOKENS * len(seams))
         return tally.quote()
 
     async def smooth(self, target: ComparisonTarget, text: str, taken: Sequence[Taken]) -> None:

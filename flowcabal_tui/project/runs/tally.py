@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pydantic import BaseModel
+
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.ids import NodeId
-from flowcabal_tui.domain.model_calls import Usage
+from flowcabal_tui.domain.model_calls import ModelRequest, Usage
 from flowcabal_tui.domain.run import CALL_KINDS, CallKind, Quote, QuoteLine, Spend
 from flowcabal_tui.locale import _
-from flowcabal_tui.models.bounds import bound_of, sent_limit
+from flowcabal_tui.models.bounds import bound_of, output_bound, sent_limit, structured_extra, with_margin
 from flowcabal_tui.models.registry import cost
+from flowcabal_tui.models.structured import REPAIRS
+from flowcabal_tui.models.tokens import TokenEstimator
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,21 @@ class Tally:
                 self._assume({endpoint.model: bound.output_tokens})
             if endpoint.price_in is None or endpoint.price_out is None:
                 self.unpriced[endpoint.model] = None
+
+    def structured(
+        self,
+        kind: CallKind,
+        endpoint: Endpoint,
+        counter: TokenEstimator,
+        request: ModelRequest,
+        shape: type[BaseModel],
+        answer_tokens: int,
+    ) -> None:
+        """Adds a structured question whose usual answer has `answer_tokens`; at most it is repaired and repeated."""
+        sent, extra = counter.count_request(request), structured_extra(counter, endpoint, shape)
+        limit, tries = output_bound(endpoint, None), (1 + REPAIRS) * (1 + endpoint.retries)
+        likely = Calls(1, sent + extra // (1 + REPAIRS), answer_tokens)
+        self.call(kind, endpoint, likely, Calls(tries, with_margin(counter, sent + extra) + limit, limit))
 
     @staticmethod
     def _add(kind: CallKind, into: dict[CallKind, Spend], number: int, each: Spend) -> None:

@@ -25,6 +25,7 @@ from flowcabal_tui.domain.overview import Overview
 from flowcabal_tui.domain.platforms import Platform, PlatformExport
 from flowcabal_tui.domain.proofing import ProofedChapter, ProofMark, ProofRule
 from flowcabal_tui.domain.proposals import ProposalId
+from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchKind
 from flowcabal_tui.domain.text import clean
@@ -37,6 +38,7 @@ from flowcabal_tui.protocol.book import (
     AddChapter,
     AssignOutline,
     BookChanged,
+    CheckBeats,
     DeleteOutput,
     EditChapter,
     EditScene,
@@ -250,8 +252,24 @@ class BookService:
         return await self._parts.book.outlining.outline()
 
     async def beats(self, chapter: ChapterId, text: str | None = None) -> ChapterBeats:
-        """The outline's beats of a chapter, with the places of its names in `text` (None: the newest version)."""
-        return await self._parts.book.beats.of(chapter, text)
+        """The outline's beats of a chapter, with the places of its names in `text` (None: the newest version) and the
+        advice of a model.
+        """
+        found = await self._parts.book.beats.of(chapter, text)
+        return await self._parts.beat_reading.shown(found, text)
+
+    async def quote_beats(self, chapter: ChapterId) -> Quote | None:
+        """The price of the advice on the beats of the newest text; None if the agents' model has already given it.
+
+        Raises RunError without beats or text, ModelError without a model.
+        """
+        await self._parts.base.models.learn_windows()
+        return await self._parts.beat_reading.quote(await self._parts.book.beats.of(chapter))
+
+    @handles(CheckBeats)
+    async def check_beats(self, command: CheckBeats) -> None:
+        self._parts.base.limits.hurry()
+        await self._parts.beat_reading.check(await self._parts.book.beats.of(command.chapter))
 
     async def beat_counts(self) -> dict[ChapterId, BeatCount]:
         """The counts of beats and found names, for every written chapter with beats that name somebody or something."""

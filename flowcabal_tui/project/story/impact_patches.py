@@ -17,10 +17,8 @@ from flowcabal_tui.domain.model_calls import ModelRequest
 from flowcabal_tui.domain.proposals import Difference, Finding, Origin, TextEdit
 from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.locale import _
-from flowcabal_tui.models.bounds import output_bound, structured_extra, with_margin
-from flowcabal_tui.models.structured import REPAIRS
 from flowcabal_tui.project.models.roles import ModelRoles
-from flowcabal_tui.project.runs.tally import Calls, Tally
+from flowcabal_tui.project.runs.tally import Tally
 from flowcabal_tui.project.story.impact_rows import MAKER
 from flowcabal_tui.store import Store
 
@@ -65,15 +63,10 @@ class ImpactPatches:
     async def quote(self, rows: Sequence[ImpactRow], texts: Mapping[str, str]) -> Quote:
         """The price of the missing patches. Raises ModelError without a model, SettingsError."""
         model, counter, tally = self._models.paid("user"), self._models.counter, Tally()
-        endpoint = model.endpoint
-        limit, extra = output_bound(endpoint, None), structured_extra(counter, endpoint, PlacePatch)
-        tries = (1 + REPAIRS) * (1 + endpoint.retries)
         for each in self._asked(rows, texts):
             if await model.stored(each.request, PlacePatch) is None:
-                sent = counter.count_request(each.request)
                 answer = counter.count(each.row.proposal.quotation) * 2
-                likely = Calls(1, sent + extra // (1 + REPAIRS), answer)
-                tally.call("writing", endpoint, likely, Calls(tries, with_margin(counter, sent + extra) + limit, limit))
+                tally.structured("writing", model.endpoint, counter, each.request, PlacePatch, answer)
         return tally.quote()
 
     async def ask(self, rows: Sequence[ImpactRow], texts: Mapping[str, str]) -> int:

@@ -128,6 +128,7 @@ def purge_chapter(
     gone.delete("value", _FINDS_OF_RECORDS, chapter)
     gone.delete("record", "chapter=? OR by='agent' AND instr(body, ?)", chapter, chapter)
     gone.delete("choice", "uri=?", f"manuscript/{chapter}")
+    gone.delete("value", "key=?", f"beats/{chapter}")
     gone.delete("task", "instr(subject, ?)", chapter)
     gone.delete("value", "key LIKE 'find/%' AND instr(json, ?)", chapter)
     gone.delete("draft", "instr(key, ?)", chapter)

@@ -76,7 +76,7 @@ _OF_PAGE: Final[dict[type[DOMNode], str]] = {
     FindingsScreen: "chapter check filter report sort waiting put-aside decided resolved all",
     CommentsScreen: "add chapter filter kind open resolved lost all", PassesScreen: "add",
     RevisionScreen: "passes rewrites", WorkflowList: "build example new", BuildsScreen: "build",
-    SearchScreen: "kind order", SentScreen: "template",
+    SearchScreen: "kind order", SentScreen: "template", BeatsPanel: "check",
 }  # fmt: skip
 """Ids, after the point, of commands for a page as a whole or for the open chapter: no row has to be chosen first."""
 

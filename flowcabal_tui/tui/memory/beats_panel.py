@@ -1,4 +1,4 @@
-"""The outline beside the text: the beats of the open chapter, checked off against the names in its text."""
+"""The outline beside the text: the beats of the open chapter, checked off by rule and, on request, by a model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.beats import Beat, BeatState, ChapterBeats, PartBeats
 from flowcabal_tui.locale import _, mark, ngettext
-from flowcabal_tui.project.beat_words import beat_words, part_words
+from flowcabal_tui.project.beat_words import advice_words, beat_words, part_words
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import one_line
@@ -43,7 +43,8 @@ class _Beats(PickList):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "select", mark("Go there"), id="beats-panel.go",
-                tooltip=mark("The place in the text where the names of the beat are closest together.")),
+                tooltip=mark("The words of the text that a model quotes for the beat; else the place where its "
+                             "names are closest together.")),
     ]  # fmt: skip
 
 
@@ -54,10 +55,12 @@ class BeatsPanel(Vertical):
         mark("Outline beside the text"),
         mark(
             "The beats of the open chapter, and which of their names are in its text: ● all, ◐ some, ○ none, · no name "
-            "to look for. It is a rule that finds names: it does not know what happens. Enter goes to the place where "
-            "the names of a beat are closest together, `e` edits the outline beside the chapter, Esc goes back to the "
-            "text. Scenes are smaller headings (####) or a numbered list in the outline of the chapter; each is "
-            "compared with the scene of the same title, or of the same number."
+            "to look for. It is a rule that finds names: it does not know what happens. `m` asks the agents' model "
+            "which beats the saved text brings, after it has shown the price. ✦ marks its answer, which counts only "
+            "with words that it quotes from the text, and is advice. Enter goes to these words, else to the place "
+            "where the names of the beat are closest together. `e` edits the outline beside the chapter, Esc goes "
+            "back to the text. Scenes are smaller headings (####) or a numbered list in the outline of the chapter; "
+            "each is compared with the scene of the same title, or of the same number."
         ),
     )
     jump_key = "o"
@@ -70,6 +73,8 @@ class BeatsPanel(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("e", "edit", mark("Edit"), tooltip=mark("Edit the outline of the chapter beside its text."),
                 id="beats-panel.edit"),
+        Binding("m", "check", mark("Ask a model"), id="beats-panel.check",
+                tooltip=mark("Ask the agents' model which beats of the outline the text brings; costs money.")),
         Binding("escape", "leave", mark("To the text"), id="beats-panel.leave"),
     ]  # fmt: skip
 
@@ -88,6 +93,10 @@ class BeatsPanel(Vertical):
         of_volume: bool = False
 
     @dataclass
+    class CheckRequested(Request):
+        """Requests the advice of the agents' model on the beats."""
+
+    @dataclass
     class Left(Request):
         """The writer returns to the text."""
 
@@ -100,7 +109,7 @@ class BeatsPanel(Vertical):
         """Yields the number of beats found, the beats, and a note on the limits of the rule."""
         yield Static(_("Outline"), markup=False, classes="head")
         yield _Beats()
-        yield Static(_("By rule: names, not what happens."), markup=False, classes="note")
+        yield Static(key_words(_("By rule: names, not what happens. `m` asks a model.")), classes="note")
 
     def show(self, found: ChapterBeats) -> None:
         """Shows the beats of a chapter; the cursor stays at its row."""
@@ -125,7 +134,11 @@ class BeatsPanel(Vertical):
         count = words.format(found=found.found, n=found.named) if found.named else _("beats without names")
         if not found.scenes:
             count = ngettext("{n} beat", "{n} beats", len(found.beats)).format(n=len(found.beats))
-        return head_words(_("Outline"), count, _("planned for several chapters") if found.shared else "")
+        advice = ""
+        if found.checked:
+            words = _("{sign} {brought} of {n} in the text")
+            advice = words.format(sign=role_sign("model"), brought=found.brought, n=found.checked)
+        return head_words(_("Outline"), count, advice, _("planned for several chapters") if found.shared else "")
 
     def _options(self, found: ChapterBeats) -> Iterator[Option]:
         plain = not self.app.console.encoding.lower().startswith("utf")
@@ -135,6 +148,10 @@ class BeatsPanel(Vertical):
                 yield Option(Text(head, style="bold"), disabled=True)
             for beat in part.beats:
                 words = one_line(beat_words(beat, part, found.scenes), _LONGEST) if found.scenes else ""
+                if beat.advice is not None:
+                    stale = role_sign("stale", plain=plain) if beat.advice.is_stale else ""
+                    signs = f"{role_sign('model', plain=plain)}{stale}"
+                    words = "  ".join(filter(None, (words, f"{signs} {advice_words(beat.advice)}")))
                 sign = _SIGNS[beat.state][plain]
                 yield Option(
                     HangingRow(f"{sign} ", one_line(beat.text, _LONGEST), f"  {words}" if words else ""), next(rows)
@@ -157,8 +174,9 @@ class BeatsPanel(Vertical):
             self.action_edit()
             return
         _part, beat = self._at
-        if beat.place is not None:
-            self.post_message(self.PlaceChosen(beat.place.start, beat.place.end))
+        place = (beat.advice.place if beat.advice else None) or beat.place
+        if place is not None:
+            self.post_message(self.PlaceChosen(place.start, place.end))
         else:
             words = _("No name of this beat is in the text.") if beat.names else _("This beat names nobody: a rule "
                       "cannot find it.")  # fmt: skip
@@ -170,6 +188,10 @@ class BeatsPanel(Vertical):
         of_volume = self.query_one(PickList).picked == _VOLUME
         part = self._at[0] if self._at else first
         self.post_message(self.EditRequested(part.part if part and not of_volume else None, of_volume))
+
+    def action_check(self) -> None:
+        """Requests the advice of a model."""
+        self.post_message(self.CheckRequested())
 
     def action_leave(self) -> None:
         """Goes back to the text."""

@@ -11,13 +11,14 @@ from textual.timer import Timer
 from flowcabal_tui.domain.errors import HelperFailed
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.locale import _
-from flowcabal_tui.protocol.book import BookChanged, OutputDeleted, OutputPersisted
+from flowcabal_tui.protocol.book import BookChanged, CheckBeats, OutputDeleted, OutputPersisted
 from flowcabal_tui.tui.book.chapter_list import ChapterList
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.memory.beats_panel import BeatsPanel
 from flowcabal_tui.tui.memory.outline import PartOf
 from flowcabal_tui.tui.memory.outline_controller import OutlineController
 from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.spending import agrees_to_spend
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import OpenView
@@ -153,6 +154,22 @@ class BeatsBeside:
             self._pane.edit_at(start, start)  # selected words would go with the next key
         elif self._pane.face == "read":
             self._pane.go_to(start, end)
+
+    @on_request(BeatsPanel.CheckRequested, group="beats-check", exclusive=True)
+    async def check(self) -> None:
+        """Asks the agents' model which beats the saved text brings, after the writer has agreed to the price."""
+        chapter = self._view.chapter
+        if chapter is None:
+            return
+        quote = await self._workbench.book.quote_beats(chapter)
+        if quote is None:
+            self._screen.notify(_("The model has answered for this text and these beats."), markup=False)
+            return
+        title = _("Ask the model which beats the text brings?")
+        if await agrees_to_spend(self._screen.app, self._workbench, title, quote, "agent"):
+            self._screen.notify(_("The model reads the chapter."), markup=False)
+            await self._workbench.carry_out(CheckBeats(chapter))
+            self._read_again()
 
     @on_request(BeatsPanel.EditRequested)
     async def edit(self, part: int | None, of_volume: bool) -> None:
