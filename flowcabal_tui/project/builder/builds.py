@@ -33,7 +33,7 @@ from flowcabal_tui.examples import NAMES, example
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.registry import cost
 from flowcabal_tui.models.tokens import TokenEstimator
-from flowcabal_tui.project.builder.decisions import BuildDecisions
+from flowcabal_tui.project.builder.decisions import BuildDecisions, SavesWorkflow
 from flowcabal_tui.project.builder.kept import KeptBuilds, plain
 from flowcabal_tui.project.builder.prices import BuildPrice, price_of
 from flowcabal_tui.project.builder.records import BuildRecord, with_build
@@ -57,7 +57,7 @@ class Builds:
         model: Callable[[], AnsweringModel | None],
         known: Callable[[Sequence[str]], Awaitable[Known]],
         template: Callable[[str], Awaitable[Workflow]],
-        save: Callable[[Workflow], Awaitable[str]],
+        save: SavesWorkflow,
         emit: Callable[[Event], None],
         language: Callable[[], str],
         priced: Callable[[], tuple[Endpoint | None, TokenEstimator]],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from pydantic import ValidationError
 
@@ -30,6 +30,12 @@ from flowcabal_tui.store import Store
 ALL: Final = "all"
 
 
+class SavesWorkflow(Protocol):
+    """Saves a document; `confirms`: what it may send or run is the user's own wish."""
+
+    def __call__(self, workflow: Workflow, *, confirms: bool = ...) -> Awaitable[str]: ...
+
+
 class BuildDecisions:
     """Decides suggestions; saves no workflow before `accept`. Lives on the engine's loop."""
 
@@ -38,7 +44,7 @@ class BuildDecisions:
         store: Store,
         kept: KeptBuilds,
         known: Callable[[BuildRecord], Awaitable[Known]],
-        save: Callable[[Workflow], Awaitable[str]],
+        save: SavesWorkflow,
         emit: Callable[[Event], None],
     ) -> None:
         self._store, self._kept, self._known, self._save, self._emit = store, kept, known, save, emit
@@ -95,7 +101,7 @@ class BuildDecisions:
         await self._require_unchanged(record)
         workflow = Workflow.model_validate(with_changes(record.base, record.document, taken))
         require_valid(workflow)
-        reference = await self._save(workflow)
+        reference = await self._save(workflow, confirms=record.is_own)
         await self._decide(replace(record, decided=reference))
         return reference
 
@@ -122,7 +128,7 @@ class BuildDecisions:
             await WorkflowLibrary(self._store, self._emit).delete(name)
             reference = ""
         else:
-            reference = await self._save(Workflow.model_validate(record.base))
+            reference = await self._save(Workflow.model_validate(record.base), confirms=record.is_own)
         await self._decide(replace(record, decided=""))
         return reference
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.agents.builder.document import Json
 from flowcabal_tui.domain.errors import RunError, UnknownName
-from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.text import clean, digest_of
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.builder.records import BuildRecord, plain_record, record_of
+from flowcabal_tui.settings.seal import user_seal
 from flowcabal_tui.store import Store
 from flowcabal_tui.store.file.reading import decodes
 
 _PREFIX: Final = "build-"
 _COUNT: Final = "builds"
+_SEAL: Final = "seal"
 
 
 class KeptBuilds:
@@ -35,7 +39,8 @@ class KeptBuilds:
         kept = await self._store.values.get(identity, Json) if identity.startswith(_PREFIX) else None
         if not kept:
             raise UnknownName(_("There is no build {id}.").format(id=clean(identity)[:60]))
-        return decodes(record_of)(kept)
+        seal = kept.pop(_SEAL, None)
+        return replace(decodes(record_of)(kept), is_own=seal == await _seal_of(kept))
 
     async def waiting(self, identity: str) -> BuildRecord:
         """A suggestion that waits for the writer's decision. Raises UnknownName, RunError."""
@@ -45,8 +50,10 @@ class KeptBuilds:
         return record
 
     async def put(self, record: BuildRecord) -> None:
-        """Stores a build."""
-        await self._store.values.put(record.id, plain_record(record))
+        """Stores a build; the seal shows later whether this user's program wrote it."""
+        kept = plain_record(record)
+        seal = {_SEAL: await _seal_of(kept)} if record.is_own else {}
+        await self._store.values.put(record.id, kept | seal)
 
     async def document(self, reference: str) -> Json:
         """A workflow of the project as JSON. Raises UnknownName."""
@@ -57,6 +64,10 @@ class KeptBuilds:
             raise UnknownName(
                 _("There is no workflow {ref}.").format(ref=reference), _("There are: {names}").format(names=names)
             ) from None
+
+
+async def _seal_of(kept: Json) -> str:
+    return digest_of([await asyncio.to_thread(user_seal), "build", kept])
 
 
 def plain(workflow: Workflow) -> Json:

@@ -56,6 +56,8 @@ class BuildRecord:
     """The document to change came from a file; the project has it only once a change was accepted."""
     template: str = ""
     tools: BuildWords = "ours"
+    is_own: bool = True
+    """False for a row that this user's program did not write, or not as it is."""
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -97,7 +99,7 @@ def change_key(change: Change) -> str:
 
 def plain_record(record: BuildRecord) -> Json:
     """The record as JSON."""
-    return asdict(record)
+    return {name: value for name, value in asdict(record).items() if name != "is_own"}
 
 
 def record_of(kept: Json) -> BuildRecord:
