@@ -19,6 +19,7 @@ from flowcabal_tui.protocol.workflows import SaveWorkflow
 from tests.project.case import Case, make, opened
 
 WISH = "Plan it, show me the plan, then draft and polish it."
+NAMES_WISH = "Put a step between draft and polish that checks the names."
 Json = dict[str, Any]
 
 
@@ -85,7 +86,7 @@ async def test_undoing_an_own_build_asks_nothing(folder: Path) -> None:
     async with opened(folder) as case:
         workflow = await case.project.workflows.get("workflow")
         await case.project.carry_out(SaveWorkflow(workflow.model_copy(update={"name": "Mine"})))
-        await case.project.carry_out(RequestBuild("Put a step between draft and polish that checks the names.", "workflow", offline=True))
+        await case.project.carry_out(RequestBuild(NAMES_WISH, "workflow", offline=True))
         await case.project.carry_out(AcceptBuild("build-2", ("all",)))
         await case.project.carry_out(UndoBuild("build-2"))
         assert not (await case.project.models.trust()).asked.items

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from flowcabal_tui.domain.codec import from_json, to_json
-from flowcabal_tui.domain.conversation import Permission, Turn
+from flowcabal_tui.domain.conversation import ConversationId, Permission, Turn
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.run import SpendLimit
 from flowcabal_tui.protocol.conversations import AnswerPermission
@@ -46,9 +47,9 @@ async def asks(folder: Path, server: FaultServer, **fields: object) -> None:
         await talk.ask("Write it.", calls(RUN), says("You are asked."))
 
 
-async def permit(talk: Talking) -> str:
-    used = (await talk.turn(1)).used[0]
-    return await talk.case.project.carry_out(AnswerPermission(talk.id, 1, used.id, "allow_once"))
+async def permit(talk: Talking, number: int = 1) -> str:
+    used = (await talk.case.project.conversations.turns(talk.id))[0].used[0]
+    return await talk.case.project.carry_out(AnswerPermission(talk.id, number, used.id, "allow_once"))
 
 
 async def test_a_level_that_a_stranger_wrote_changes_nothing_by_itself(folder: Path, server: FaultServer) -> None:
@@ -89,6 +90,34 @@ async def test_a_permission_of_another_user_starts_nothing(
     assert paths.state_folder().parent == tmp_path / "another"
     confirmed(folder)
     async with opened(folder) as case:
+        talk = Talking(case, server, (await case.project.conversations.conversations())[0].id)
+        with pytest.raises(RunError, match="not asked by your own program"):
+            await permit(talk)
+
+
+async def test_a_permission_of_another_turn_or_conversation_starts_nothing(folder: Path, server: FaultServer) -> None:
+    await asks(folder, server)
+    with closing(database(folder)) as rows, rows:
+        turn = from_json(Turn, unpack(rows.execute("SELECT body FROM turn").fetchone()[0]))
+        body = pack(to_json(replace(turn, number=2)))
+        rows.execute("UPDATE turn SET number=2, body=?", (body,))
+        rows.execute("INSERT INTO conversation SELECT 9, title, level, scope, at, changed FROM conversation")
+        body = pack(to_json(replace(turn, conversation=ConversationId("talk-9"))))
+        rows.execute("INSERT INTO turn VALUES (9, 1, 'completed', ?)", (body,))
+    async with opened(folder) as case:
+        for identity, number in (("talk-1", 2), ("talk-9", 1)):
+            with pytest.raises(RunError, match="not asked by your own program"):
+                await permit(Talking(case, server, ConversationId(identity)), number)
+        assert not await case.project.runs.summaries()
+
+
+async def test_a_permission_of_a_copied_project_starts_nothing(
+    folder: Path, server: FaultServer, tmp_path: Path
+) -> None:
+    await asks(folder, server)
+    other = shutil.copytree(folder, tmp_path / "other")
+    confirmed(other)
+    async with opened(other) as case:
         talk = Talking(case, server, (await case.project.conversations.conversations())[0].id)
         with pytest.raises(RunError, match="not asked by your own program"):
             await permit(talk)

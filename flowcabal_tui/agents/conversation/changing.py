@@ -174,23 +174,24 @@ class ChangingTools:
         price = await self._book.quote_build(given.wish, workflow)
         permission = Permission("build", workflow, None, clean(given.wish), price)
         if price:
-            raised.permission = await self._changes.sealed(permission)
+            raised.permission = await self._changes.sealed(permission, turn)
             return f"The writer is asked whether the builder may be called ({price}). It waits for their word."
         return await self._stored(await self._changes.build(permission), turn, raised)
 
-    async def run(self, given: StartRun, _turn: Turn, raised: Raised) -> str:
+    async def run(self, given: StartRun, turn: Turn, raised: Raised) -> str:
         """Requests a run: the writer is asked at every level."""
         workflow, chapter = await self._reads.workflow(given.workflow), await self._reads.chapter_id(given.chapter)
         price, limit = await self._book.quote_run(workflow, chapter)
         permission = Permission("run", workflow, chapter, clean(given.instruction), price, limit)
-        raised.permission = await self._changes.sealed(permission)
+        raised.permission = await self._changes.sealed(permission, turn)
         return f"The writer is asked ({price}). Nothing has begun; it waits for their word."
 
-    async def check(self, given: StartCheck, _turn: Turn, raised: Raised) -> str:
+    async def check(self, given: StartCheck, turn: Turn, raised: Raised) -> str:
         """Requests a check by a model: the writer is asked at every level."""
         chapter = await self._reads.chapter_at(given.chapter)
         price, limit = await self._book.quote_check(chapter)
-        raised.permission = await self._changes.sealed(Permission("check", "", chapter.id, "", price, limit))
+        permission = Permission("check", "", chapter.id, "", price, limit)
+        raised.permission = await self._changes.sealed(permission, turn)
         return f"The writer is asked ({price}). Nothing has begun; it waits for their word."
 
     async def _raise(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from flowcabal_tui.domain.context import Receipt
-from flowcabal_tui.domain.conversation import Chip, Permission
+from flowcabal_tui.domain.conversation import Chip, Permission, Turn
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Chapter, Span
 from flowcabal_tui.domain.memory import Entity
@@ -138,8 +138,8 @@ class ChangesPort(Protocol):
         """Applies a stored proposal, as a decision of its own. Raises FlowCabalError."""
         ...
 
-    async def sealed(self, permission: Permission) -> Permission:
-        """The permission with the seal that it needs to be granted."""
+    async def sealed(self, permission: Permission, turn: Turn) -> Permission:
+        """The permission with the seal that it needs to be granted, which no other turn accepts."""
         ...
 
     async def build(self, permission: Permission) -> Proposal:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from flowcabal_tui.agents.conversation.changing import MAKER
 from flowcabal_tui.domain.codec import to_plain
-from flowcabal_tui.domain.conversation import Permission
+from flowcabal_tui.domain.conversation import Permission, Turn
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.findings import FindingFilter
 from flowcabal_tui.domain.ids import ChapterId, RunId
@@ -42,12 +42,18 @@ class ProjectChanges:
         await self._parts.proposals.decide([proposal.id], "confirm")
         await self._parts.memory.updates.story_changed()
 
-    async def sealed(self, permission: Permission) -> Permission:
-        return replace(permission, seal=_seal_of(permission, await asyncio.to_thread(user_seal)))
+    async def sealed(self, permission: Permission, turn: Turn) -> Permission:
+        """The seal covers what the writer is shown, what would begin, and the turn of this project that asks."""
+        base = self._parts.base
+        place = [base.settings.project.id, str(base.folder), turn.conversation, turn.number]
+        shown = to_plain(replace(permission, answer="", made="", seal=""))
+        seal = digest_of([await asyncio.to_thread(user_seal), "permission", *place, shown])
+        return replace(permission, seal=seal)
 
-    async def require_sealed(self, permission: Permission) -> None:
-        """Raises RunError for a permission that came with the folder: its price and its words are a stranger's."""
-        if permission != await self.sealed(permission):
+    async def require_sealed(self, permission: Permission, turn: Turn) -> None:
+        """Raises RunError for a permission that came with the folder, or from another turn: its price and its words are
+        a stranger's."""
+        if permission != await self.sealed(permission, turn):
             raise RunError(
                 _("This was not asked by your own program."),
                 _("It came with the project, and its price may be wrong. Nothing was started."),
@@ -89,8 +95,3 @@ class ProjectChanges:
             raise RunError(_("The chapter was not checked to its end."), why)
         page = await self._parts.findings.page(FindingFilter(chapters=(chapter,), folded=True), 0, _MOST_FINDINGS)
         return tuple(row.proposal.id for row in page.rows)
-
-
-def _seal_of(permission: Permission, secret: str) -> str:
-    """Covers what the writer is shown and what would begin."""
-    return digest_of([secret, "permission", to_plain(replace(permission, answer="", made="", seal=""))])

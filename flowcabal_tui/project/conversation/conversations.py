@@ -179,7 +179,7 @@ class Conversations:
         if option in ("allow_always", "reject_always"):
             raise RunError(_("Each run, build or check must be allowed separately."))
         if option == "allow_once":
-            await self._changes.require_sealed(asked)
+            await self._changes.require_sealed(asked, turn)
             await self._require_price(turn, call, asked)
         # It is answered before it begins: a kill in between starts nothing, and nothing begins twice.
         await self._store.put(turn.with_permission(call, replace(asked, answer=option)))
@@ -207,7 +207,7 @@ class Conversations:
             price, limit = await self._book.quote_check(chapter)
         if (price, limit) == (asked.price, None):
             return
-        now = await self._changes.sealed(replace(asked, price=price, limit=limit))
+        now = await self._changes.sealed(replace(asked, price=price, limit=limit), turn)
         await self._store.put(turn.with_permission(call, now))
         self._parts.base.emit(TurnChanged(turn.conversation, turn.number))
         raise RunError(_("The price has changed."), price, _("Nothing was started. Answer again if you agree."))
