@@ -210,7 +210,7 @@ def _ids(text: str) -> tuple[str, ...]:
 
 
 def _how(arguments: Namespace) -> dict[str, Any]:
-    """What both commands take."""
+    """The arguments common to both commands."""
     return {"offline": arguments.offline, "actions": _files(arguments.actions), "tools": arguments.tools}
 
 

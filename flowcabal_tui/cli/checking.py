@@ -33,7 +33,7 @@ from flowcabal_tui.system.files import write_whole
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """What was found; `workflow` is None where the document cannot become one."""
+    """The findings of a check; `workflow` is None if the document cannot become one."""
 
     findings: tuple[Finding, ...]
     workflow: Workflow | None

@@ -77,7 +77,7 @@ async def context(arguments: Namespace) -> int:
 
 
 def _scene_given(arguments: Namespace) -> Scene | None:
-    """What the arguments say of the scene; None when they say nothing."""
+    """The scene values given as arguments; None without any."""
     who = None if arguments.who is None else tuple(_BETWEEN_NAMES.split(arguments.who))
     scene = Scene(who, arguments.where, arguments.when, arguments.kind)
     return None if scene == NO_SCENE and not arguments.by_rule else scene

@@ -109,7 +109,7 @@ def _no_command(words: Sequence[str]) -> str:
 
 
 def _give_up_output() -> None:
-    """What is left in the buffer goes nowhere; else it would fail again, loudly, when the interpreter ends."""
+    """Discards the buffered output, which would fail again with a traceback when the interpreter exits."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

@@ -105,7 +105,7 @@ def _words(arguments: Namespace) -> Iterator[Command]:
 
 
 async def _changed(arguments: Namespace, project: Project) -> ChangeFromHere:
-    """The fact as the chapter says it, with other values in some fields."""
+    """The fact as stated in the chapter, with the given values in some fields."""
     identity, changes = ProposalId(arguments.changed), named_values(arguments.set)
     row = await project.findings.finding(identity)
     if not changes or not isinstance(row.difference.after, Finding) or row.place is None:

@@ -104,7 +104,7 @@ async def _undo(arguments: Namespace) -> int:
 
 
 async def _change(arguments: Namespace, project: Project) -> BookChange:
-    """What the options name. Raises BadArgument or UnknownName."""
+    """The change that the options describe. Raises BadArgument or UnknownName."""
     require_beside("--name", bool(arguments.name), alias=arguments.alias or None)
     require_beside("--chapter", bool(arguments.chapter), since=arguments.since)
     if bool(arguments.name or arguments.fact) != bool(arguments.to):

@@ -59,7 +59,7 @@ async def import_(arguments: Namespace) -> int:
 
 
 async def _settled(project: Project) -> None:
-    """Waits until the memory has followed; when that takes long, says so, and in a terminal how far it is."""
+    """Waits until the background tasks have finished; reports a long wait, in a terminal with the progress."""
     following, moving, announced = asyncio.create_task(project.memory.settled()), sys.stderr.isatty(), False
     try:
         while not (await asyncio.wait([following], timeout=_LONG_SECONDS))[0]:
@@ -131,7 +131,7 @@ def _print_result(preview: ImportPreview, made: str, *, reference: bool) -> None
 
 
 async def _offered(project: Project) -> str:
-    """What a reading would take; "" when no model is set or confirmed, or none is needed."""
+    """The cost of a reading; "" when no model is configured or confirmed, or no reading is needed."""
     is_set = any(role == "agent" for role, _endpoint in project.info.models)
     if not is_set or project.info.trust != "trusted":
         return ""

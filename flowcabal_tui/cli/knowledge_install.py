@@ -24,7 +24,7 @@ async def knowledge(arguments: Namespace) -> int:
 
 
 async def _status(arguments: Namespace) -> int:
-    """Which server is used, and what was installed; 1 when there is none."""
+    """Prints the server in use and the installed one; returns 1 when there is none."""
     own, command = installed(), find_server()
     if arguments.json:
         found = to_plain(own) if own else None

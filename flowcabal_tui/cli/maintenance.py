@@ -62,7 +62,7 @@ async def rebuild(arguments: Namespace) -> int:
 
 
 async def _left(project: Project, arguments: Namespace, absent: str) -> AsyncIterator[str]:
-    """What this rebuild could not make, and what would."""
+    """The parts that this rebuild could not make, and the command that makes them."""
     owed = sum(task.kind == "knowledge" for task in await project.memory.background())
     if absent:
         yield _("the knowledge server is not available ({reason}); {n} still to send to it.").format(
@@ -166,7 +166,10 @@ async def purge(arguments: Namespace) -> int:
 
 
 async def _purged(project: Project) -> int:
-    """Says what went and what did not; waits a while for what delays the rest, then leaves it to the next opening."""
+    """Prints what was removed and what remains.
+
+    Waits a few seconds for the rest, then leaves it to the next opening.
+    """
     loop = asyncio.get_running_loop()
     until, reported, pending = loop.time() + PURGE_SECONDS, False, False
     while True:

@@ -78,7 +78,7 @@ async def scenes(arguments: Namespace) -> int:
 
 
 def _change(arguments: Namespace) -> dict[str, Any]:
-    """The fields of the change that is asked for; {}: none."""
+    """The fields that the arguments change; {} for none."""
     if arguments.move:
         return {"number": arguments.move[0], "to": arguments.move[1]}
     if arguments.join:

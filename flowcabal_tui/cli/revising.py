@@ -83,7 +83,7 @@ async def _command(project: Project, arguments: Namespace, chapter: ChapterId) -
 
 
 def _is_wanted(row: Proposal, ids: list[str], start: int, end: int) -> bool:
-    """Is it one of these (empty: any), in the passage?"""
+    """True when the finding is one of these (empty: any) and within the passage."""
     place = row.place
     return (not ids or row.id in ids) and place is not None and start <= place.start and place.end <= end
 

@@ -100,7 +100,7 @@ def _named(name: str, known: tuple[RevisionPass, ...]) -> RevisionPass:
 async def _changed(
     project: Project, arguments: Namespace, known: tuple[RevisionPass, ...], one: RevisionPass | None
 ) -> tuple[tuple[RevisionPass, ...], RevisionPass | None]:
-    """The passes after what is asked for, and the one that is named."""
+    """The passes after the requested change, and the named one."""
     passes = list(known)
     if arguments.add is not None:
         one = new_pass(arguments.add, known)

@@ -94,7 +94,7 @@ async def execute(arguments: Namespace) -> int:
 
 
 async def _command_of(project: Project, arguments: Namespace, answers: Answers) -> RunWorkflow | ResumeRun:
-    """What is to be carried out; every name in the flags is looked up before anything is changed or paid for."""
+    """The command that the flags describe. Looks up every name before anything is changed or paid for."""
     if arguments.resume:
         resumed = await the_run(project, arguments.resume)
         workflow = await project.runs.run_workflow(resumed)
@@ -166,7 +166,10 @@ class _Session:
         self._model_failed = False
 
     async def follow(self, run: RunId, keep: str | None, *, wait: bool = False) -> int:
-        """Returns the exit code. With `wait` the memory has followed what is kept, and its advice is printed."""
+        """Follows the run and returns the exit code.
+
+        With `wait`, also waits for the background tasks and prints the advice.
+        """
         code = await self._followed(run, keep, wait=wait)
         for note in self._answers.unused(self._asked_for):
             say(note, file=sys.stderr)
@@ -257,7 +260,7 @@ class _Session:
         self._input_ended = True
 
     async def _pauses(self, run: RunId | None) -> None:
-        """In step mode: says what comes next, and that the run waits for the word."""
+        """In step mode: prints the next nodes and waits for input."""
         self._paused = run
         if run is not None:
             self._asks.set()

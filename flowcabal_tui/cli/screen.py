@@ -99,7 +99,7 @@ async def _create(folder: Path, name: str, language: str) -> Path:
 
 
 class _FoundModels:
-    """What was found on this machine, as the wizard shows it and as settings take it."""
+    """The models found on this machine, for the wizard and as settings."""
 
     def __init__(self, found: tuple[DiscoveredModels, ...]) -> None:
         self._found = {_shown(item): item.endpoint for item in found}
@@ -129,7 +129,7 @@ def _shown(found: DiscoveredModels) -> ModelProposal:
 
 
 def _remember(language: str, theme: str) -> None:
-    """Who has changed the screen, or skipped the first steps, is not shown them again."""
+    """Records that the first steps were done or skipped, so that they are not shown again."""
     _save(language, theme)
 
 

@@ -41,7 +41,7 @@ async def doctor(arguments: Namespace) -> int:
 
 
 def _own_keys() -> Iterator[DoctorFinding]:
-    """What is wrong with `[keys]` in the user settings."""
+    """The errors in `[keys]` of the user settings."""
     if screen := load_screen():
         from flowcabal_tui.tui.app.keymap import key_problems  # loads the screen
 

@@ -46,7 +46,7 @@ async def simulate(arguments: Namespace) -> int:
     asked: list[Question] = []
 
     def answered(question: Question) -> Decision | None:
-        """Here a flag may also give what a person must."""
+        """Answers a question by the flags; here they may also answer questions that require a person."""
         asked.append(replace(question, required=False))
         return answers.given(question)
 
@@ -65,7 +65,7 @@ async def simulate(arguments: Namespace) -> int:
 
 
 class _Words:
-    """Says of each node what it gave, and of each question how it was answered."""
+    """Prints the output of each node and the answer to each question."""
 
     def __init__(self) -> None:
         self._printer = PlainPrinter(moving=False)

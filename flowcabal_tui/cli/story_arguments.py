@@ -149,7 +149,7 @@ def proofing_commands(
 
 
 def _proof(proof: argparse.ArgumentParser) -> None:
-    """Which chapters are proofed, by which rules."""
+    """Adds the arguments: the chapters to proof and the rules."""
     _chapters(proof)
     words = _("only these rules, also those that are off; repeatable")
     proof.add_argument("--rule", action="append", choices=PROOF_RULES, default=[], help=words)

@@ -136,7 +136,7 @@ class AnthropicReader:
         return "", ""
 
     def _count(self, usage: dict[str, Any] | None, *, started: bool) -> None:
-        """Anthropic counts cached input apart; ours is the whole input. The first output count is no total."""
+        """Adds the cached input, which Anthropic counts separately. The first output count is not the total."""
         for name, value in (usage or {}).items():
             if count_of(value) is not None and not (started and name == "output_tokens"):
                 self._usage[name] = value

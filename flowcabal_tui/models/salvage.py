@@ -102,7 +102,7 @@ def read_text(text: str, shape: type[BaseModel], *, cut: bool) -> tuple[Salvaged
 
 
 def _plain(value: Any) -> Any:
-    """Without the field that is ours to fill."""
+    """The object without the field that this program fills."""
     return {name: part for name, part in value.items() if name != _UNREAD} if isinstance(value, dict) else value
 
 

@@ -181,7 +181,7 @@ def _shorter() -> str:
 
 
 def _most(found: SalvagedFields) -> int:
-    """Items of a list that an answer has space for, when one with so many was cut off."""
+    """The number of items to ask for after a cut-off answer: half of its longest list, at least 1."""
     lengths = [len(part) for name, part in found.parts.items() if name in found.fields and isinstance(part, list)]
     return max(1, max(lengths, default=2) // 2)
 

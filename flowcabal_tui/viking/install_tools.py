@@ -154,7 +154,7 @@ def find_tool(wanted: ToolName | None = None) -> InstallTool:
 
 
 def _is_pip_set_up() -> bool:
-    """Has the user settings of pip, which uv would not read? Where its documentation says that they are."""
+    """True when pip has user settings, which uv would not read. Looks in the places that pip documents."""
     home = Path.home()
     given = os.environ.get("XDG_CONFIG_HOME") or home / ".config"
     folders = (SYSTEM_FOLDER, home / ".pip", Path(given) / "pip", home / "Library" / "Application Support" / "pip")

@@ -239,7 +239,7 @@ class _Places:
         return there
 
     def tidy(self, *, keep: bool = True) -> None:
-        """Takes away what a try has left behind; what it fetched stays with `keep`. Raises OSError."""
+        """Removes the remains of an attempt; with `keep`, downloads stay. Raises OSError."""
         if self._replaced.exists() and not self.target.exists():
             self._replaced.rename(self.target)
         for folder in (self.environment, self.temporary, self._replaced, self._removed):
@@ -295,7 +295,7 @@ def free_megabytes(folder: Path) -> int:
 
 
 def _megabytes(environment: Path) -> int:
-    """What its files take."""
+    """The size of the files in megabytes."""
     walked = os.walk(environment)
     sizes = (os.lstat(os.path.join(folder, name)).st_size for folder, _folders, files in walked for name in files)
     return round(sum(sizes) / 1e6)

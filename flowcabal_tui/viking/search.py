@@ -68,7 +68,10 @@ async def find(
 
 
 def _targets(allowed: Mapping[str, Record], everything: Iterable[tuple[str, Record]]) -> list[str]:
-    """Where to search: whole arcs and kinds where all in them is allowed, since each target costs time."""
+    """The directories to search.
+
+    An arc or kind is one target if all its content is allowed, since each target costs time.
+    """
     total = Counter(_parent(path) for path, _record in everything)
     whole = {parent for parent, count in Counter(map(_parent, allowed)).items() if count == total[parent]}
     return sorted({parent if (parent := _parent(path)) in whole else path for path in allowed})

@@ -301,7 +301,7 @@ class OpenVikingServer:
         return (self._folder / _MARK).exists()
 
     def _environment(self) -> dict[str, str]:
-        """What the child sees: nothing of the user's but the places of programs and the locale."""
+        """The environment of the child: of the user's variables only the search path and the locale."""
         return {name: value for name, value in minimal_environment().items() if name in _INHERITED} | {
             "HOME": str(self._folder),
             "NO_PROXY": "127.0.0.1",
@@ -314,7 +314,7 @@ class OpenVikingServer:
 
 
 def _reason(code: int, tail: str) -> str:
-    """Why it ended, for the user, from its exit code and what it printed last."""
+    """The reason why the server ended, for the user, from its exit code and its last output."""
     if "already using the data directory" in tail:
         return _("Another knowledge server still uses this book's folder.")
     if "address already in use" in tail.lower():

@@ -128,7 +128,7 @@ class _Session:
                 await self._output.put(_error(error.identity, error))
 
     async def _take(self, line: SessionLine) -> None:
-        """Begins what a line asks for. Raises BadLine."""
+        """Starts the action that a line requests. Raises BadLine."""
         if not line.content.strip():
             return
         identity, fields = read_message(line)

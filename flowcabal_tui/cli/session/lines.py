@@ -133,7 +133,7 @@ def _refused(_constant: str) -> Any:
 
 
 def _depth(raw: bytes) -> int:
-    """How deep lists and objects are nested; counted before the reader sees them, which recurses."""
+    """The nesting depth of lists and objects, counted before the recursive parser reads them."""
     depth = deepest = 0
     for bracket in re.findall(rb"[\[{]|[\]}]", _STRING.sub(b"", raw)):
         depth += 1 if bracket in b"[{" else -1

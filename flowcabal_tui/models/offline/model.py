@@ -82,7 +82,7 @@ class OfflineModel:
 
 
 def _answered(request: ModelRequest) -> Answer:
-    """The whole answer. Nothing leaves the program, but what is asked can be read as it can of other models."""
+    """The whole answer. Nothing leaves the program, but the request is recorded as for other models."""
     messages = [{"role": message.role, "content": message.content} for message in request.messages]
     went_out({"model": MODEL_NAME, "messages": messages})
     text, calls = talk(request) if is_talk(request) else (compose(request), ())

@@ -23,7 +23,7 @@ _ALIKE: Final = 0.9
 
 
 def _beats(asked: LabelledRequest) -> list[str]:
-    """Those of the chapter's outline; else what the writer wished for, and where the pages before end."""
+    """The beats of the chapter's outline; otherwise the writer's instruction and the end of the previous pages."""
     if beats := asked.part("beats"):
         return _ITEM.findall(beats) or [line for line in beats.split("\n") if line.strip()]
     wished, before = (lines(asked.part(key)) for key in ("wish", "last-pages"))

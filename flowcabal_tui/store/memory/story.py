@@ -259,10 +259,10 @@ def _seen(evidence: Iterable[Evidence], horizon: _Horizon) -> tuple[Evidence, ..
 
 
 def _once(relations: Iterable[Relation], horizon: _Horizon) -> tuple[Relation, ...]:
-    """Merges relations that later chapters repeat while they hold: a repetition becomes evidence.
+    """Merges relations that later chapters repeat before they end: a repetition becomes evidence.
 
-    Relations come in story order. An end in a later repetition counts too, so that the result is the same whether or
-    not that end is visible; the first end counts.
+    Relations come in story order. The first end counts, also that of a repetition, so the result does not depend on
+    whether the end is visible.
     """
     newest: dict[tuple[object, str], int] = {}
     found: list[Relation] = []

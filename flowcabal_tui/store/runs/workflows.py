@@ -16,7 +16,7 @@ from flowcabal_tui.store.file.reading import read_json, readable
 
 
 class Workflows:
-    """Each saved version stays until the user deletes it; runs refer to theirs."""
+    """The saved versions of workflows. A version is kept until the user deletes it; runs store their own copy."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
@@ -82,7 +82,7 @@ class Workflows:
         return tuple(found)
 
     async def delete(self, name: str, version: int | None = None) -> None:
-        """Deletes a version of a workflow, or all of it; runs keep theirs. Raises Gone if there is none."""
+        """Deletes a version of a workflow, or all of it; runs keep their copies. Raises Gone if there is none."""
 
         def delete(connection: sqlite3.Connection) -> None:
             found = connection.execute(

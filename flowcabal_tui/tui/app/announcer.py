@@ -20,7 +20,7 @@ from flowcabal_tui.tui.widgets.notice_row import NoticeRow, row_space
 
 
 def _has_no_room(screen: Screen[Any]) -> bool:
-    """Screens of a moment (`HIDES_NOTICES`), and Textual's own, show no notice: it waits until they are gone."""
+    """True for short-lived screens (`HIDES_NOTICES`) and Textual's own: notices wait until they are closed."""
     return isinstance(screen, SystemModalScreen) or getattr(screen, "HIDES_NOTICES", False)
 
 

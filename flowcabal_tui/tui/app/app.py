@@ -130,7 +130,10 @@ class FlowCabalApp(App[int]):
             await super().on_event(event)
 
     def _is_too_early(self, event: Key | Paste) -> bool:
-        """Was it typed while the book on the screen was being opened? Keys of the app, such as quit, always count."""
+        """True when the key was pressed while the displayed book was still opening.
+
+        Keys of the app, such as quit, are never too early.
+        """
         if isinstance(event, Key) and event.key in self._bindings.key_to_bindings:
             return False
         return getattr(self.screen, "is_opening", False) or event.time < getattr(self.screen, "opened_at", 0.0)
@@ -413,7 +416,7 @@ class FlowCabalApp(App[int]):
         self.push_screen(ErrorScreen.of(error))
 
     def _fatal_error(self) -> None:
-        """Textual's own shows the values of local variables: the book, and perhaps keys. Ours shows three lines."""
+        """Replaces Textual's report, which shows local variables (the book, perhaps keys), with three lines."""
         if not self.crash_words:  # Textual comes here again while it closes
             report = write_report(self._state_folder, self._exception or RuntimeError("unknown"), self._now())
             self.crash_words = last_words(report)

@@ -185,7 +185,7 @@ class CommandRunner:
 
 
 async def _handled(app: FlowCabalApp) -> None:
-    """Returns when what is in the queue of the app has been handled."""
+    """Returns when the app has handled all messages in its queue."""
     done = asyncio.Event()
     app.call_later(done.set)
     await done.wait()

@@ -86,13 +86,16 @@ def ranked(typed: str, rows: Sequence[Searched]) -> list[PaletteCommand]:
 
 
 def _score(query: str, words: Sequence[str], row: Searched) -> float:
-    """How well a command fits: as a whole, or else every word of the query somewhere in it; 0: not."""
+    """Rates how well a command matches: the whole query, or else each word of the query somewhere in it.
+
+    0: no match.
+    """
     each = [_best(word, row) for word in words]
     return max(_best(query, row), sum(each) / len(words) * 0.8 if all(each) else 0)
 
 
 def _part(words: Sequence[str], row: Searched) -> float:
-    """How well the words of the query fit that are in a name of the command; 0: less than half of them are."""
+    """Rates a name that contains some words of the query; 0 when it contains less than half of them."""
     each = [fits for word in words if (fits := max(_fit(word, name) for name in row.titles + row.others)) >= _WITHIN]
     return sum(each) / len(words) if 2 * len(each) >= len(words) else 0
 
@@ -113,7 +116,7 @@ def _found(words: str, row: Searched) -> float:
 
 
 def _fit(words: str, text: str) -> float:
-    """How well words fit a name: all of it, its start, the start of a word, a part, or its letters in their order."""
+    """Rates how words match a name: the whole name, its start, the start of a word, a part, or its letters in order."""
     if words == text:
         return _EXACT
     if text.startswith(words):
@@ -124,7 +127,7 @@ def _fit(words: str, text: str) -> float:
 
 
 def _has_letters(words: str, text: str) -> bool:
-    """Are the letters of `words` in one word of `text`, in their order, beginning with its first?"""
+    """True when one word of `text` begins with the first letter of `words` and contains the others in order."""
     return any(part[0] == words[0] and _in_order(words, part) for part in text.split() if part)
 
 

@@ -157,12 +157,12 @@ class HomeScreen(Screen[None]):
         )  # fmt: skip
 
     def _today(self, summary: BookSummary) -> int:
-        """What was written since midnight; a summary of another day says nothing of it."""
+        """The number of words written since midnight; 0 when the summary is of another day."""
         return summary.today if summary.day == self._now().date().isoformat() else 0
 
     @on(OptionList.OptionHighlighted)
     def _show_detail(self) -> None:
-        """What is under the cursor, in full."""
+        """Shows the full details of the row under the cursor."""
         picked = self.query_one(HomeList).picked or ""
         detail = self.query_one(DetailText)
         if (recent := self._picked()) is None:
@@ -173,7 +173,7 @@ class HomeScreen(Screen[None]):
         detail.show([head_words(one_line(recent.name, 200)), *self._detail(recent)])
 
     def _detail(self, recent: Recent) -> Iterator[Content]:
-        """What can be done first, then the book as it was left."""
+        """The actions that are possible first, then the state in which the book was left."""
         summary, state = recent.summary, self._states.get(recent.path, "there")
         if state != "there":
             yield key_words(state_advice(state)).stylize(role_style("stale" if state == "open" else "failed"))

@@ -68,11 +68,12 @@ class KeyOrder:
         self._task = asyncio.create_task(self._follow(end))
 
     def _is_used_up(self, event: Key | Paste) -> bool:
-        """Does the focus itself use this, as an editor its letters?"""
+        """True when the focused widget itself uses the key, as an editor uses letters."""
         return isinstance(event, Paste) or self._place().check_consume_key(event.key, event.character)
 
     def _goes_on_typing(self, event: Key | Paste) -> bool:
-        """Is it meant for a text over which a question has just opened, so that it must not answer the question?"""
+        """True when the key belongs to text being typed as a question opened over it, so it must not answer the
+        question."""
         screen, (typed_on, typed_at) = self._app.screen, self._typed
         if typed_on in (None, screen) or not isinstance(screen, ModalScreen) or isinstance(event, Paste):
             return False

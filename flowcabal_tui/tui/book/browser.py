@@ -165,8 +165,10 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         self.query_one(PickList).refill(rows, cursor or (_key(first) if first else self._nearest(rows)))
 
     def _nearest(self, rows: Sequence[Option]) -> str | None:
-        """The row under the cursor; for a scene that is gone its chapter, for a chapter that is gone what took its
-        place, so that the next key is not meant for one at the other end of the book."""
+        """The row under the cursor; for a missing scene its chapter, for a missing chapter the one now in its place.
+
+        So the next key acts near the old row.
+        """
         names, ids = self.query_one(PickList), [row.id for row in rows]
         if (picked := names.picked) is None or picked in ids or not ids:
             return picked
@@ -291,7 +293,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
     # Changes
 
     def _then(self, work: Awaitable[object], cursor: str | None = None) -> None:
-        """Does something with the book and shows what became of it, with the cursor on a row."""
+        """Runs an action on the book, then shows the result with the cursor on a row."""
 
         async def done() -> None:
             await work

@@ -67,7 +67,7 @@ def scene_row(columns: Columns, scene: ChapterScene) -> ColumnRow:
 
 
 def volume_row(columns: Columns, volume: str, standings: Sequence[ChapterStatus], *, folded: bool) -> ColumnRow:
-    """The row of a volume; its sign shows whether its chapters are folded."""
+    """The row of a volume, with a sign for folded or unfolded chapters."""
     length = sum(standing.chapter.length for standing in standings)
     chapters = ngettext("{n} chapter", "{n} chapters", len(standings)).format(n=len(standings))
     name = Cell(one_line(volume), is_bold=True)

@@ -32,7 +32,7 @@ _RANGE: Final = late(r"(?P<first>[0-9]{0,7})\s*(?P<to>\.\.|[-–—~～至到]|)
 
 @dataclass(frozen=True, slots=True)
 class _Export:
-    """What the form asks for. `path` None: to the clipboard; () for all chapters."""
+    """The values of the form. `path` None: to the clipboard; `chapters` (): all."""
 
     form: str
     chapters: tuple[ChapterId, ...]

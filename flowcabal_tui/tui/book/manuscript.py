@@ -221,7 +221,7 @@ class ManuscriptPane(Vertical):
         self._turn_to("proposal")
 
     def _need_chapter(self) -> Chapter | None:
-        """The chapter that is shown. Where there is none, a notice says how to add one."""
+        """The displayed chapter. Without one, shows a notice with the key that adds a chapter."""
         if self._chapter is None:
             self.notify(_("No chapter is open: `+` in the list of chapters adds one."), markup=False)
         return self._chapter
@@ -275,7 +275,7 @@ class ManuscriptPane(Vertical):
         self.refresh_bindings()
 
     def _report_typed(self) -> None:
-        """Takes what the editor holds, without waiting for its own report."""
+        """Reports the editor's text at once, before the editor does."""
         if self.face == "edit" and self._known is not None and self.text != self._known.text:
             self._take_draft(self.text)
 

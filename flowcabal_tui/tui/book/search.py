@@ -204,7 +204,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         return facts_words(*parts)
 
     def _is_exact(self) -> bool:
-        """Does any hit contain the words as they were typed?"""
+        """True when a hit contains the words exactly as typed."""
         length = len(" ".join(clean(self.words).split()))
         return any(span.end - span.start == length for hit in self._hits for span in hit.spans)
 
@@ -240,7 +240,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
             attempt(self, self._quote(hit), group="quotation", exclusive=True)
 
     async def _quote(self, hit: SearchHit) -> None:
-        """Shows the paragraphs at the place; what it lies in may be gone by now."""
+        """Shows the paragraphs at the place, if its text still exists."""
         with suppress(FlowCabalError):
             source = await self._source(hit)
             if self.is_attached and self.hit == hit:

@@ -145,7 +145,7 @@ class WritingController:
             attempt(self._screen, self._count(), group="writing")
 
     async def _count(self) -> None:
-        """Reads the goals and what the day has brought, and shows them below the text."""
+        """Reads the goals and the words written today, and shows them below the text."""
         seen, line = await self._workbench.book.overview(), self._screen.query_one(WritingLine)
         chapter: Chapter | None = next(
             (standing.chapter for standing in seen.chapters if standing.chapter.id == self._view.chapter), None

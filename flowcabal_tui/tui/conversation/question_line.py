@@ -94,7 +94,7 @@ class QuestionLine(Vertical):
         self.app.push_screen(ChipPicker(self.offers, typed_on), partial(self._add, sign))
 
     def _add(self, sign: int, picked: Picked | None) -> None:
-        """Puts the name of what was chosen, and all other letters, in the place of the sign and what is behind it."""
+        """Replaces the sign and the characters after it with the chosen name."""
         if picked is None:
             return
         line, at = self.line, self.line.cursor_position

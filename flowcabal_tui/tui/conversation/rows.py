@@ -200,7 +200,7 @@ def _places(card: Proposal) -> tuple[Citation, ...]:
 
 
 def _finding(identity: str, turn: Turn, card: Proposal, names: NameWords) -> TalkRow:
-    """What a check found: Enter opens its place; it is decided in the list of findings."""
+    """A finding of a check: Enter opens its place; decisions on it are made in the list of findings."""
     place, after = card.place, card.difference.after
     at = names.chapter_words(place.chapter) if place else ""
     why = after.explanation if isinstance(after, Finding) else ""

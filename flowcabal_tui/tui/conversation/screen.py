@@ -202,7 +202,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
         self._show_head()
 
     async def _cards(self) -> dict[ProposalId, Proposal]:
-        """The proposals that the turns have raised, as they are now, without those that are gone."""
+        """The current proposals of the turns that still exist."""
         found: dict[ProposalId, Proposal] = {}
         for identity in (each for turn in self._turns for used in turn.used for each in used.proposals):
             with suppress(Gone):

@@ -182,7 +182,7 @@ class DecisionController:
             await self.open()
 
     def _is_playing(self, run: RunId) -> bool:
-        """Is this run on the page of the story?"""
+        """True when the run is shown on the page of the story."""
         pages = [screen for screen in self._screen.app.screen_stack if isinstance(screen, PlayScreen)]
         return any(page.run_in_view == run for page in pages)
 

@@ -180,7 +180,7 @@ class KnowledgeScreen(ModalScreen[None]):
             self._refill()
 
     def action_write_again(self) -> None:
-        """Has the entries under the cursor written again."""
+        """Writes the entries under the cursor to the server again."""
         if subjects := self.query_one(KnowledgeTree).chosen():
             attempt(self, self._controller.write_again(subjects), group="change")
 

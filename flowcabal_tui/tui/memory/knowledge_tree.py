@@ -77,7 +77,7 @@ def named(subject: str, names: Mapping[str, str]) -> str:
 
 
 def _sum(members: Sequence[KnowledgeEntry]) -> str:
-    """How many there are, and how many of them the server does not have as they are now."""
+    """The number of entries, and the number of those that the server lacks in their current form."""
     owed = sum(not entry.held or entry.step != "fresh" for entry in members)
     return _("{n}, {owed} to send").format(n=len(members), owed=owed) if owed else str(len(members))
 

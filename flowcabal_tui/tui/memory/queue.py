@@ -283,7 +283,7 @@ class QueueScreen(ModalScreen[None]):
     def _do(
         self, change: Callable[[int | None], Awaitable[None]], every: bool, states: tuple[Freshness, ...], nothing: str
     ) -> None:
-        """Changes the step under the cursor, or all, if its state is one of these; else says `nothing`."""
+        """Changes the task under the cursor, or all tasks, if in one of these states; otherwise shows `nothing`."""
         steps = [*self._listed.values()] if every else [self.step] if self.step else []
         if any(step.state in states for step in steps):
             self._then(change(None if every else steps[0].id))

@@ -131,7 +131,7 @@ class ModelController:
         return await agrees_to_pay(self._screen.app, _("Check the models?"), price_lines(names, spent, spent), details)
 
     async def _offer_vocabulary(self) -> None:
-        """Nothing is fetched before the writer says yes to the host."""
+        """Offers to download a vocabulary; fetches nothing before the writer has agreed to the host."""
         from flowcabal_tui.project.doctor import fetch_known, missing_vocabulary, vocabulary_question
 
         model = dict(self._workbench.info.models).get("user")

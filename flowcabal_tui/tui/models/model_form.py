@@ -112,7 +112,7 @@ class ModelForm(FormScreen[ModelChoice]):
         )
 
     def _key_hint(self) -> str:
-        """Where the key is that is used when none is typed."""
+        """The place of the key that is used when none is typed."""
         names = self._key_names()
         if names.get("api_key_env") in self._keys_known.variables:
             return _("from the environment: {name}").format(name=names["api_key_env"])
@@ -195,7 +195,7 @@ class ModelForm(FormScreen[ModelChoice]):
 
 
 def use_question(endpoint: Endpoint) -> tuple[str, str]:
-    """Title and text of the question before a model is first used: its price, and what is sent where."""
+    """Title and text of the question before the first use of a model: its price, and the data sent to each host."""
     host = host_of(endpoint.address)
     words = [_("Every call costs money, and your manuscript is sent to its provider.")]
     for name in filter(None, (endpoint.api_key_env, endpoint.secret)):

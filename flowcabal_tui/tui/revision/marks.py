@@ -130,7 +130,7 @@ def comment_head(comment: Comment) -> str:
 
 
 def _marks(placed: Sequence[Comment], saved: str, text: str) -> list[Hint]:
-    """Where the passages are in a text, which may be typed over the saved one, with the words that are shown."""
+    """The passages as found in the text, possibly unsaved, with their displayed words."""
     moved = MovedText(saved, text) if text != saved else None
     found: list[Hint] = []
     for each in placed:

@@ -279,7 +279,7 @@ class RevisionScreen(StoryPage):
         await self.reload()
 
     def action_rewrite(self, asks: bool) -> None:
-        """Has the findings of the pass fixed, or (`asks`) the chapter rewritten with an instruction."""
+        """Starts corrections of the pass's findings, or (`asks`) a rewrite of the chapter by an instruction."""
         if (chapter := self.chapter) is not None and self.cast is not None:
             checks = None if asks else self.current.checks
             self.work(self._rewriting.rewrite(chapter, self.cast.chapter(chapter), checks))

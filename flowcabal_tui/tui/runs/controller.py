@@ -254,7 +254,10 @@ class RunController:
         return summary
 
     async def _may_resume(self, run: RunId, title: str, *, asks_always: bool = True) -> bool:
-        """The writer's answer to the price of what is left of a run; unless it `asks_always`, yes where it is free."""
+        """The writer's answer to the price of the rest of a run.
+
+        True without a question when it is free, unless `asks_always`.
+        """
         quote = await self._quote((await self._workbench.runs.run_details(run)).request)
         if quote is None:
             return False

@@ -150,7 +150,7 @@ class NodeVersionsScreen(ModalScreen[None]):
         self._after(self._load())
 
     def _after(self, work: Any) -> None:
-        """Does something that may be refused; shows the refusal."""
+        """Awaits a call that may be refused; shows the refusal."""
 
         async def guarded() -> None:
             try:

@@ -28,7 +28,8 @@ NO_OUTPUT: Final = mark("This node has no output yet. F5 runs the workflow.")
 
 
 def _or(key: Binding, excuse: str) -> tuple[Binding, Binding]:
-    """A key, and the action that says why it has nothing to act on; `check_action` turns on one of the two."""
+    """A key with its action, and the action that explains why it has no target; `check_action` enables one of the
+    two."""
     return key, replace(key, action=excuse, show=False)
 
 
@@ -331,7 +332,7 @@ class OutputPane(Vertical):
     # Keys
 
     def _need_view(self) -> NodeView | None:
-        """The node that is shown. Where it has no output, a notice says how to get one."""
+        """The displayed node. Without an output, shows a notice with the way to get one."""
         if self._view is None:
             self.notify(_(NO_OUTPUT), markup=False)
         return self._view

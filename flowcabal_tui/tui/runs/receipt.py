@@ -247,7 +247,7 @@ class ReceiptPane(Vertical):
         return {_place(source): source for source in sources}
 
     def _sign(self, source: ContextSource) -> tuple[str, str]:
-        """How a source differs from the earlier receipt, and its level there if that was another."""
+        """The difference of a source from the earlier receipt, and its level there if different."""
         if not self._is_comparing or self._before is None:
             return " ", ""
         earlier = self._earlier().get(_place(source))
@@ -375,7 +375,7 @@ class ReceiptPane(Vertical):
 
 
 def _scene_lines(intent: Intent) -> Iterator[str]:
-    """Who, where, when and which kind of scene, as far as known; what is not by rule says whose it is."""
+    """People, place, time and kind of the scene, as far as known, with the origin of each value that no rule found."""
     for field_name, value in scene_words(intent).items():
         if value != "-" and (field_name != "kind" or intent.scene != "unknown"):
             origin = intent.origin(field_name)

@@ -358,7 +358,7 @@ class EntitiesScreen(FilteredPage):
 
 
 def _nothing(cast: Cast | None) -> Content:
-    """What is said where no name is listed."""
+    """The text for an empty list of names."""
     if cast is not None and cast.entities:
         return key_words(_("Nothing matches: `/` changes the search."))
     return key_words(_("No names are known yet: `+` adds one."))

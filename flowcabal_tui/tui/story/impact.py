@@ -212,7 +212,7 @@ class ImpactScreen(StoryPage):
             self.notify(_("There is no place that a model could patch."), markup=False)
 
     async def _patch(self, impact: Impact, wanted: Sequence[str]) -> None:
-        """Ticks for these places are taken away: a difference of the model is ticked by hand only."""
+        """Asks the model for differences at these places and unticks them: only the writer ticks such a difference."""
         title = ngettext("Ask for a difference for {n} place?", "Ask for differences for {n} places?", len(wanted))
         quote = await self.access.workbench.story.quote_patches(impact.change, wanted)
         if not await agrees_to_spend(self.app, self.access.workbench, title.format(n=len(wanted)), quote, "user"):

@@ -64,9 +64,9 @@ def _telling(moment: Moment, cast: Cast, happens: int) -> tuple[int, int, int]:
 
 
 def _turns(happens: Sequence[int]) -> list[Turn]:
-    """Where the telling leaves the longest line that runs with the story's time, and to which side.
+    """The places where the text leaves the longest sequence in story order, and the direction of each.
 
-    Of two such lines the one that keeps to what was narrated first is followed: the other looks back.
+    Of two equal sequences the one with the moment narrated first is the main one: the other looks back.
     """
     ends: list[int] = []
     rows_of_length: list[list[int]] = []

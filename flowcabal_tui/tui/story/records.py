@@ -97,7 +97,7 @@ def _lines(record: StoryRecord, cast: Cast) -> Iterator[str]:
 
 
 def _what(record: StoryRecord, place: Evidence) -> str:
-    """What happens there to a promise; the other records rest on all of their places alike."""
+    """The event of a promise at this place; "" for other records, whose places are all evidence."""
     if not isinstance(record, Promise):
         return ""
     return _("paid") if place in record.payment else _("planted")

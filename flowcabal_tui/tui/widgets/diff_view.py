@@ -46,7 +46,7 @@ class DiffText:
         self.text = "".join(written)
 
     def _pieces(self, number: int, words: str) -> tuple[tuple[str, str], ...]:
-        """What stayed, as (words, style)."""
+        """The unchanged text, as (words, style)."""
         head = 0 if number == 0 else _KEPT
         tail = 0 if number == len(self._hunks) - 1 else _KEPT
         hidden = len(words) - head - tail

@@ -219,7 +219,7 @@ class ProseArea(TextArea):
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def _refresh_size(self) -> None:
-        """Tell the scroll bar how many rows there are, without a layout of the whole screen."""
+        """Updates the scroll bar to the number of rows, without a layout of the whole screen."""
         if not self._repaint_held:
             super()._refresh_size()
             if self._rows_below:
@@ -235,7 +235,7 @@ class ProseArea(TextArea):
 
     @property
     def _is_plain(self) -> bool:
-        """Is there nothing on the screen that row faces do not know?"""
+        """True when the screen shows nothing that row faces cannot draw."""
         return self.soft_wrap and not (self.show_line_numbers or self.suggestion or self.placeholder)
 
     @contextmanager
@@ -357,7 +357,7 @@ class ProseArea(TextArea):
         self.move_cursor(self.document.end)
 
     async def _on_paste(self, event: events.Paste) -> None:
-        """What is pasted loses its terminal control sequences."""
+        """Removes terminal control sequences from pasted text."""
         event.prevent_default()
         if result := self._replace_via_keyboard(clean(event.text), *self.selection):
             self.move_cursor(result.end_location)

@@ -133,7 +133,7 @@ def _pairs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Sequence[st
 
 
 def _matches(old: Sequence[str], new: Sequence[str], budget: _Budget) -> list[tuple[int, int, int]]:
-    """Where the two agree: (start in old, start in new, length), in order; none if the budget ends first."""
+    """The equal parts: (start in old, start in new, length), in order; none if the budget ends first."""
     least = max(0, budget.left - _PASSAGE_STEPS)
     reach: dict[int, int] = {1: 0}
     trail: list[dict[int, int]] = []
@@ -194,7 +194,7 @@ def _passage(old: str, new: str, budget: _Budget) -> list[DiffPiece]:
 
 
 def _without_islands(blocks: list[tuple[bool, str, str]]) -> list[tuple[bool, str, str]]:
-    """Single shared characters amid larger changes say nothing: they join the changes."""
+    """Merges single shared characters between larger changes into the changes, since they carry no meaning."""
     merged: list[tuple[bool, str, str]] = []
     for number, (same, left, right) in enumerate(blocks):
         amid = 0 < number < len(blocks) - 1

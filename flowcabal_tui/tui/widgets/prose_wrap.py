@@ -23,7 +23,7 @@ _STRAY: Final = 64
 
 
 def _may_break(text: str, at: int) -> bool:
-    """May a row end before `text[at]`?"""
+    """True when a row may end before `text[at]`."""
     before, after = text[at - 1], text[at]
     if WIDTHS[after] == 0 or before == _JOINER:
         return False

@@ -196,7 +196,7 @@ class StreamView(ScrollView, can_focus=True):
         return len(self._thoughts.rows) + 1 if self._thoughts.rows else 0
 
     def _fit_height(self) -> None:
-        """Tell the scroll bar how many rows there are, without a layout of the whole screen."""
+        """Updates the scroll bar to the number of rows, without a layout of the whole screen."""
         height = self._prose_top + len(self._prose.rows)
         over = height - self.size.height
         if over > 0:
@@ -270,7 +270,7 @@ class StreamView(ScrollView, can_focus=True):
         return Strip(segments or [Segment("", base)])
 
     def _spans(self, row: int) -> list[tuple[Span, str]]:
-        """What is marked in a row of the text, in the order in which styles are laid over each other."""
+        """The marked spans in a row of the text, in the order in which their styles are applied."""
         return self._text_marks.in_row(row, self._prose.starts[row], self._prose.end_of(row))
 
     # Keys

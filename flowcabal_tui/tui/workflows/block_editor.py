@@ -267,14 +267,14 @@ class BlockEditor(Vertical):
     # Keys
 
     def _may_change(self) -> bool:
-        """Can blocks be changed? Says why not."""
+        """True when blocks can be changed; otherwise shows the reason."""
         if self._read_only:
             self.notify(_("The project is open read-only."), markup=False)
         self._take_typed()
         return not self._read_only and self._has_blocks()
 
     def _has_blocks(self) -> bool:
-        """Has the node blocks? Says what it has instead."""
+        """True when the node has blocks; otherwise names the parts that it has instead."""
         node, fields = self._node(), self._fields()
         if not fields:
             self.notify(
@@ -284,7 +284,7 @@ class BlockEditor(Vertical):
         return bool(fields)
 
     def _list_for_new(self) -> tuple[Field, int]:
-        """Where a new block goes: behind the cursor."""
+        """The list for a new block, and its place behind the cursor."""
         if self._slot is not None and self._slot.field != "question":
             return self._slot.field, self._slot.index + 1
         field = self._fields()[-1]

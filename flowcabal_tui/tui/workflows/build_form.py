@@ -209,7 +209,7 @@ class FormScreens:
 
 
 def _titled(title: str, form: Form) -> str:
-    """The title with what the wish names and the form has no field for, and with what was not understood of it."""
+    """The title, with the parts of the request for which the form has no field, and those that were not understood."""
     parts = [title]
     if form.missing:
         names = _(", ").join(form.missing)

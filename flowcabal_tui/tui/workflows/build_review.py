@@ -351,7 +351,7 @@ class BuildReviewScreen(ModalScreen[str]):
         return answer
 
     def _may_decide(self, *, asks: bool = False) -> bool:
-        """Says why nothing can be decided."""
+        """True when changes can be decided; otherwise shows the reason."""
         record, why = self._record, ""
         if record is None:
             return False

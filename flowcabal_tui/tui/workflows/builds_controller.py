@@ -141,7 +141,7 @@ class BuildController:
 
     @on_event
     def _follow(self, event: BuildProgress | SuggestionMade | BuildDecided) -> None:
-        """What is open shows how far the build is."""
+        """Updates the open review with the progress of the build."""
         if self._opens_next and isinstance(event, BuildProgress):
             self._opens_next = False
             attempt(self._screen, self.review(event.build), group="review")

@@ -115,7 +115,7 @@ class BuildsScreen(ModalScreen[str | None]):
 
 
 def _rank(row: BuildRow) -> tuple[int, int]:
-    """What waits first; of equals the newest."""
+    """The sort key: waiting builds first, then the newest."""
     return _ORDER.index(row.state), -int(row.id.rpartition("-")[2])
 
 

@@ -207,11 +207,11 @@ class GraphController:
         await self.change(with_graph(workflow, spot.owners, graph), path)
 
     def _beside(self, spot: Spot) -> Spot:
-        """Where a new node goes: beside the node, or, for a step of it, beside the owner."""
+        """The place of a new node: beside the node, or, for a step of a node, beside that node."""
         return Spot(spot.owners[:-1], spot.owners[-1][0]) if spot.is_step else spot
 
     def _structural(self, spot: Spot) -> bool:
-        """May the node be moved, renamed or removed? Steps belong to their node."""
+        """True when the node may be moved, renamed or removed; steps belong to their node."""
         if spot.is_step:
             self._screen.notify(_("This is a step of its node: its prompt and parameters can be edited."), markup=False)
         return not spot.is_step
@@ -263,7 +263,10 @@ class GraphController:
             await self._put(workflow, spot, graph, made)
 
     async def _means(self, before: str, after: str) -> bool:
-        """Is it meant? Prose that was typed into the pane by mistake ends with Enter, which says no here."""
+        """True when the name changes and the writer confirms it.
+
+        Enter answers no, because prose typed into the pane by mistake ends with Enter.
+        """
         if after.strip() == before:
             return False
         title = _("Rename {name}?").format(name=one_line(before, 40))

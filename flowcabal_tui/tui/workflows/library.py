@@ -73,7 +73,7 @@ class LibraryController:
         return await self._screen.app.push_screen_wait(page)
 
     async def _name(self, title: str, value: str) -> str:
-        """What the writer types; "" when the line was left or is empty."""
+        """The name that the writer types; "" for none."""
         return (await self._ask(PromptLine(title, value=value)) or "").strip()
 
     async def _save_as_new(self, workflow: Workflow, name: str) -> None:

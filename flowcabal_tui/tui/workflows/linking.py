@@ -69,7 +69,7 @@ class Linking:
 
 
 def _sources(workflow: Workflow, spot: Spot) -> list[tuple[Node, bool]]:
-    """The nodes that can come before, nearest first, and whether they are in the same graph."""
+    """The nodes that can come before, nearest first, each with whether it is in the same graph."""
     found: list[tuple[Node, bool]] = []
     if not spot.is_step:
         graph = graph_at(workflow, spot.owners)

@@ -204,7 +204,7 @@ class WorkflowPane(Vertical):
 
     @property
     def _is_plain(self) -> bool:
-        """Is the terminal without the signs that are no ASCII?"""
+        """True when the terminal shows only ASCII signs."""
         return not self.app.console.encoding.lower().startswith("utf")
 
     def _put_owners_to_work(self, path: NodeId) -> None:
@@ -227,7 +227,8 @@ class WorkflowPane(Vertical):
                 tree.move_cursor(branch)
 
     def _fill_tree(self, shape: WorkflowShape) -> None:
-        """A branch a node, in the order of work; below it the nodes whose output it reads, and what is inside it."""
+        """Adds a branch for each node in the order of work; below it the nodes whose output it reads, and the nodes
+        inside it."""
         tree = self.query_one(PickTree)
         unfolded = [path for path, branch in self._branches.items() if branch.is_expanded]
         tree.clear()
@@ -269,7 +270,7 @@ class WorkflowPane(Vertical):
         return branch
 
     def _unfold(self, path: NodeId) -> None:
-        """Opens what a row lies in."""
+        """Opens the branches that contain a row."""
         while path := NodeId(path.rpartition("/")[0]):
             if path in self._branches:
                 self._branches[path].expand()

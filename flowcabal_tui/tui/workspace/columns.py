@@ -150,5 +150,8 @@ class PaneColumns:
 
 
 def _is_shown(widget: Widget) -> bool:
-    """Is it displayed, and all that it lies in? What a switcher hides can take the focus, for Textual."""
+    """True when the widget and all its parents are displayed.
+
+    Textual lets hidden widgets of a switcher take the focus.
+    """
     return all(node.display for node in widget.ancestors_with_self if isinstance(node, Widget))

@@ -209,7 +209,7 @@ class WorkspaceScreen(Screen[None]):
         self._drain_timer = self.set_interval(drain_seconds(), self.drain)
 
     async def _painted(self) -> None:
-        """Waits until the chapters are painted: what is imported after them would hold them up."""
+        """Waits until the chapters are painted, because imports after this point would delay them."""
         painted = asyncio.Event()
         self.call_after_refresh(painted.set)
         await painted.wait()
