@@ -95,7 +95,7 @@ class PaidOnce:
     async def once(
         self, request: ModelRequest, shape: type[T], about: Sequence[str], *, spend: bool = True
     ) -> Only[T] | None:
-        """The answer to a question that is asked once `about` the same texts, whatever else the request holds.
+        """Asks a question once for the same texts (`about`), even if the rest of the request changes.
 
         An answer that cannot be read, or only in part, is stored too. Returns None when there is no stored answer and
         `spend` is False. Raises ModelError when there was no answer.

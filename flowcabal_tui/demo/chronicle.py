@@ -155,7 +155,7 @@ class _Writer:
         return f"{opening}{comma}{action}{ending}{stop}"
 
     def _planted(self, number: int, cast: list[Entity]) -> list[str]:
-        """What happens in a chapter: each kind with its chance."""
+        """Chooses the events of a chapter, each kind with its probability."""
         happens = {kind: self._random.random() < chance for kind, chance in _CHANCES.items()}
         sentences: list[str] = []
         for kind, values in (("residence", "places"), ("office", "offices")):
@@ -217,7 +217,7 @@ class _Writer:
         return str(self._sheet["mark"].format(mark=mark))
 
     def _called(self, person: Entity) -> str:
-        """Mostly by name, sometimes by nickname."""
+        """Chooses a name for a person: mostly the main name, sometimes a nickname."""
         return person.aliases[0] if self._random.random() < _BY_ALIAS else person.name
 
     def _draw(self, name: str) -> str:

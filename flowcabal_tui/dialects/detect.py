@@ -99,12 +99,9 @@ def converted(document: Document) -> Conversion:
 def findings_of(
     document: Document, actions: Actions | None = None, *, library: Mapping[str, Workflow] | None = None
 ) -> tuple[Finding, ...]:
-    """All errors of a document: by its own dialect's rules, in its terms; if there are none, by ours.
-
-    `library` holds the workflows that it may call, by every reference; None: not checked.
-
-    Raises DialectError when a document of another system cannot be read at all.
-    """
+    """All errors of a document by the rules of its own dialect, in its terms; if there are none, by this program's
+    rules. `library` holds the workflows that it may call, by every reference; None: not checked. Raises DialectError
+    when a document of another system cannot be read at all."""
     if document.dialect == "ours":
         return check_document(_with_labels(document.value)[0], actions=actions, library=library)
     if document.dialect == "velvetflow":

@@ -151,8 +151,10 @@ def look_up(path: str | Path, names: Mapping[str, Any]) -> Any:
 
 
 def has_length(path: Path, index: int) -> bool:
-    """True when the part at `index` can be the length of the value before it: not of all nodes, inputs or keys
-    together."""
+    """True when the part at `index` can mean the length of the value before it.
+
+    A namespace (all nodes, inputs or keys) has no length.
+    """
     return index > 1 or (index == 1 and path.root not in NAMESPACES)
 
 

@@ -72,7 +72,7 @@ class _Part:
 
 @dataclass
 class _Inside:
-    """What is in one frame, or in the picture; `number` has the places of nodes and ports in `items`."""
+    """The content of a frame, or of the whole picture; `number` has the places of nodes and ports in `items`."""
 
     number: dict[str | Port, int] = field(default_factory=dict)
     parts: list[_Part] = field(default_factory=list)

@@ -140,7 +140,7 @@ class _Grid:
         return list(seen)
 
     def apart(self, left: int, right: int) -> float:
-        """How far the centres of two neighbours must be apart."""
+        """The smallest distance between the centres of two neighbours."""
         gap = _BOX_GAP if left < self.real and right < self.real else _LINE_GAP
         return (self.size[left][0] + self.size[right][0]) / 2 + gap
 

@@ -27,7 +27,7 @@ class RailRow:
 
 
 class _Lanes:
-    """Which node holds which lane, and how many children it still waits for."""
+    """Maps lanes to the nodes that hold them, with the number of children each node still waits for."""
 
     def __init__(self, children: dict[str, int]) -> None:
         self._waiting_children = children

@@ -63,7 +63,7 @@ def _link(outline: Outline, part: OutlinePart, chapter: ChapterId, by: Fit) -> O
 
 
 def _by_link(outline: Outline, links: Sequence[OutlineLink], here: Mapping[ChapterId, Chapter]) -> Found:
-    """One whose chapter is gone leaves the part unassigned."""
+    """Assigns a part by its stored link. A link to a deleted chapter leaves the part unassigned."""
     found: Found = {}
     for link, at in zip(links, _linked(outline, links), strict=True):
         if at >= 0:
@@ -239,7 +239,8 @@ def _with_places(placed: Sequence[Placed], here: Mapping[ChapterId, Chapter], mo
 
 
 def _guess(part: OutlinePart, before: int, since: int, after: int) -> float | None:
-    """Where a part without a chapter belongs: `since` parts behind the chapter at `before`, in front of `after`."""
+    """Guesses the chapter of a part that has none, `since` parts after the chapter at `before` and in front of
+    `after`."""
     if not before:
         return after - _BETWEEN if after and part.number is not None else None
     if after <= before:

@@ -90,6 +90,6 @@ def _number(line: HeadingLine) -> tuple[str, int] | None:
 
 
 def _key(line: HeadingLine) -> str:
-    """What a heading says, without the dots and the page number of a table."""
+    """The text of a heading, without the dots and the page number of a table of contents."""
     title = line.heading.title if line.heading else ""
     return _SPACE.sub("", _LEADERS.sub("", title))

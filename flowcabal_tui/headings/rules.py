@@ -126,7 +126,7 @@ def title_words(title: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def _after_number(title: str) -> str | None:
-    """What follows the number of a title; None when it has none."""
+    """The text after the number of a title; None when it has no number."""
     if title[:1] not in _LETTERS and (found := _CHAPTER_ZH.match(title) or _VOLUME_ZH.match(title)):
         return found["rest"].strip(_JOINTS)
     if found := _UNITS_EN.match(title):

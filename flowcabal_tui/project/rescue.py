@@ -211,7 +211,7 @@ def _files(folder: Path) -> Iterator[FoundFile]:
 
 
 def _content(path: Path) -> str | None:
-    """What a regular file says, whatever its encoding; None where it cannot be read."""
+    """The text of a regular file in any encoding; None when it cannot be read."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:

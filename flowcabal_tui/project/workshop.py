@@ -49,10 +49,10 @@ _KEPT: Final = 256 * _MIB
 
 @dataclass(frozen=True, slots=True)
 class WorkLimits:
-    """Bounds of one piece of work.
+    """The limits of one task.
 
-    `cpu_seconds` (whole) do not depend on what else the machine does; `seconds` end work that only waits.
-    `memory` is in MiB of address space and is enforced where /proc tells the size of a process (Linux).
+    `cpu_seconds` (whole) do not depend on the load of the machine; `seconds` limit the elapsed time, for a task that
+    only waits. `memory` is in MiB of address space and is enforced where /proc has the size of a process (Linux).
     """
 
     cpu_seconds: int = 120
@@ -231,7 +231,7 @@ def _done(message: bytes) -> tuple[bytes, bytes]:
 
 
 def _pickled(error: Exception) -> bytes:
-    """An error that cannot be sent as it is goes by its words."""
+    """The pickled error; one that cannot be pickled is replaced by its text."""
     try:
         body = pickle.dumps(error)
         pickle.loads(body)
@@ -263,7 +263,7 @@ def _set_soft(kind: int, value: int) -> None:
 
 
 def _address_space() -> int:
-    """Bytes of address space of this process; 0 where the system does not tell."""
+    """Bytes of address space of this process; 0 where the system does not provide it."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[0]) * resource.getpagesize()

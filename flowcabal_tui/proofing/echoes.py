@@ -98,7 +98,10 @@ def repeats(text: str, others: Sequence[tuple[int, str]], *, chinese: bool) -> I
 
 
 def _starts(text: str, size: int, *, chinese: bool) -> Iterator[int]:
-    """Where phrases begin: anywhere in Chinese, at words elsewhere; none crosses a line end."""
+    """The places where a phrase can begin: anywhere in Chinese, at words in other scripts.
+
+    No phrase crosses a line end.
+    """
     for line in re.finditer("[^\n]+", text):
         first, last = line.start(), line.end() - size
         if chinese:

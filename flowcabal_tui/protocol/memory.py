@@ -54,7 +54,7 @@ class RegenerateProfile(Command):
 
 @dataclass(frozen=True, slots=True)
 class StartBootstrap(Command):
-    """Has the agents' model read imported chapters, which costs money; resumes a paused reading.
+    """Starts a reading of imported chapters by the agents' model, which costs money, or resumes a paused one.
 
     `first` and `last` are positions in the story (None: from the first, to the last); no call begins after `max_cost`.
     The result is the job's id.

@@ -119,7 +119,7 @@ def book_state(folder: Path) -> BookState:
 
 
 def _is_locked(path: Path) -> bool:
-    """Does another process hold the POSIX lock on this file? Not for a file that this process has locked."""
+    """True when another process holds the POSIX lock on this file. False when this process holds it."""
     try:
         file = open_own(path, os.O_RDONLY, owner=path.parent.stat().st_uid)
     except OSError:

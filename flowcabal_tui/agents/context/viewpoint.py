@@ -88,7 +88,7 @@ class Viewpoint:
     """The words that reveal the hidden facts in a paraphrase."""
 
     def hides(self, place: Evidence | Passage) -> bool:
-        """True when the span touches a passage that tells a secret."""
+        """True when the span overlaps a passage that reveals a secret."""
         return any(place.start < end and start < place.end for start, end in self.spans.get(place.chapter, ()))
 
     @cached_property

@@ -119,7 +119,7 @@ class BookPort(Protocol):
         ...
 
     async def sent(self, chips: Sequence[Chip]) -> tuple[SentChip, ...]:
-        """The texts of chips. Raises FlowCabalError for one whose place is gone."""
+        """The texts of chips. Raises FlowCabalError for a chip whose place no longer exists."""
         ...
 
     async def surroundings(self, question: str, chips: Sequence[SentChip]) -> Surroundings:

@@ -235,7 +235,10 @@ class _Reader:
         return {"kind": "virtual", "node": self.ids[node]}
 
     def name_nodes(self, found: Mapping[str, tuple[Any, str]]) -> None:
-        """Ids of ours for all nodes: the same, but for signs that would be read as a path, and for length."""
+        """Assigns ids to all nodes.
+
+        An id changes only if it is too long or contains characters that would be read as a path.
+        """
         for original, (_node, place) in found.items():
             self.ids[original] = self.free_id(original)
             if self.ids[original] != original:

@@ -111,7 +111,7 @@ def _of_body(body: Document) -> tuple[dict[NodeId, str], dict[NodeId, frozenset[
 
 
 def _kind(reader: Reader, params: Document, place: str) -> None:
-    """Reports fields of a loop that VelvetFlow requires and we would supply."""
+    """Reports missing or wrong fields of a loop that VelvetFlow requires and this program would supply."""
     kind = params.get("loop_kind")
     if not kind:
         message = _("A loop needs a loop_kind: for_each or while.")

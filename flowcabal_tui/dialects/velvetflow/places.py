@@ -25,7 +25,7 @@ class _Node:
 
 @dataclass
 class Places:
-    """Of each node and edge of the converted document, by its path in ours, the place in theirs."""
+    """Maps the paths of nodes and edges in the converted workflow to their places in the original document."""
 
     nodes: dict[str, _Node] = field(default_factory=dict)
     edges: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class Places:
     """Paths of nodes that replace unreadable ones: their findings do not concern the document."""
 
     def node(self, path: str, name: str, fields: Fields = ()) -> None:
-        """The node `name` of the document is ours at `path`."""
+        """Records that the node `name` of the document was converted to the node at `path`."""
         given = sorted(fields, key=lambda pair: -len(pair[0]))
         self.nodes[path] = _Node(name, tuple(given))
 

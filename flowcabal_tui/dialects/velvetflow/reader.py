@@ -89,7 +89,10 @@ class _Reader:
     def graph(
         self, graph: Mapping[str, Any], scope: Scope, place: str, path: str, field: str
     ) -> tuple[list[Document], list[Edge]]:
-        """The nodes (as JSON) and the edges of a workflow or a body; ours are at `path`, in `field` of their owner."""
+        """The nodes (as JSON) and the edges of a workflow or a body.
+
+        `path` is the path of the converted graph, `field` the field of its owner.
+        """
         given = graph.get("nodes")
         if not isinstance(given, list):
             message = _("nodes must be a list.")

@@ -289,7 +289,7 @@ def _renamed(path: Path, scope: Scope) -> Path | None:
 
 
 def _result(path: Path, scope: Scope) -> Path:
-    """A path into the output of a node, with the names that ours gives its fields."""
+    """A path into the output of a node, with the field names of the converted node."""
     named = paths.node_of(path, scope.types)
     if named is None:
         return path

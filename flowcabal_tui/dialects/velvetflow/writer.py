@@ -163,7 +163,7 @@ class _Writer:
         return made
 
     def value(self, value: Any, place: str) -> Any:
-        """A tree of parameters with the paths that theirs has."""
+        """A tree of parameters with VelvetFlow's paths."""
         if isinstance(value, str):
             return self.text(value, place)
         if isinstance(value, Mapping):

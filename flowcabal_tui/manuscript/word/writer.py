@@ -85,7 +85,7 @@ def _paragraph(style: str, text: str) -> Element:
 
 
 def _set_properties(core: Any, details: BookDetails, language: str) -> None:
-    """What the template says of itself (python-docx, 2013) is replaced."""
+    """Replaces the properties of the template (python-docx, 2013)."""
     core.title, core.author, core.language = legal(details.title)[:255], legal(details.author)[:255], language
     core.last_modified_by, core.comments, core.keywords, core.subject, core.revision = core.author, "", "", "", 1
     modified = (details.modified or _EPOCH).astimezone(UTC).replace(tzinfo=None)

@@ -36,7 +36,7 @@ Needs = dict[NodeId, None]
 
 
 class _Enough(Exception):
-    """Raised when there are so many findings that more would not help."""
+    """Raised after so many findings that further ones would not help."""
 
 
 @dataclass(frozen=True, slots=True)

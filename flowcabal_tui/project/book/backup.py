@@ -190,9 +190,9 @@ async def restore(archive: Path, folder: Path) -> BackupManifest:
 
 
 def backups_of(folder: Path, project: str) -> list[Path]:
-    """The backups of a project that are in its folder or beside it; so many files are looked at. Raises OSError.
+    """The backups of a project in its folder or beside it, among a limited number of files.
 
-    What cannot be read is passed over; to open a pipe would never end.
+    Raises OSError. Skips unreadable files, and pipes, which would block.
     """
     found = []
     files = [file for file in (*sorted(folder.glob("*.zip")), *sorted(folder.parent.glob("*.zip"))) if file.is_file()]

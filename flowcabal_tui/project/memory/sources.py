@@ -71,7 +71,7 @@ class Sources:
         return derived.text if derived else None
 
     async def _record_text(self, uri: str, kind: str, identity: str) -> OpenedSource:
-        """A record of the story, at the words of the chapter that say it. Raises RunError for one that is gone."""
+        """A record of the story, at its quotation in the chapter. Raises RunError when the record no longer exists."""
         story = await (await self._store.memory.view(None)).story()
         records: Sequence[StoryRecord] = getattr(story, kind)
         record = next((each for each in records if each.id == identity), None)

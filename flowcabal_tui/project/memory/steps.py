@@ -142,7 +142,7 @@ class Steps:
         return sorted((known | {entity.id: entity for entity in entities}).values(), key=lambda each: each.id)
 
     async def _story(self, task: BackgroundTask) -> None:
-        """What the chapter adds to the story, read once from each text."""
+        """Reads the records that the chapter adds to the story, once for each text."""
         chapter, text = await self._tools.chapter(task.subject)
         curator = await self._tools.curator_for(chapter)
         if curator is None or not curator.asks:

@@ -270,7 +270,7 @@ class SummarySteps:
         return tuple(arc_task(arc.uri, source) for arc in arcs[at - 1 if begins else at : at + 1])
 
     async def _described_as_of(self, chapter: Chapter) -> int:
-        """How many summaries of an arc, or of the work, end with this chapter."""
+        """The number of summaries of an arc, or of the work, that end with this chapter."""
         ends = [(arc, part) for arc in await self._arcs() for part in arc.parts() if part[-1].id == chapter.id]
         return sum(1 + (arc.closed and len(part) == len(arc.chapters)) for arc, part in ends)
 
@@ -317,7 +317,7 @@ class SummarySteps:
         return found if has_all and profiles + len(found) <= MOST_TOGETHER else []
 
     async def _earlier(self, arc: StoryArc, chapter: Chapter) -> Derived | None:
-        """What was told of the arc when its part before ended, which ended before the chapter."""
+        """The earlier summary of the arc, as of the end of its previous part."""
         ends = [part[-1] for part in arc.parts() if part[-1].position < chapter.position]
         made = await (await self._as_of(ends[-1], now=True)).made(arc.uri, "L1") if ends else None
         return made if made is not None and made.position == ends[-1].position else None
@@ -366,7 +366,7 @@ class SummarySteps:
         await self._tell(WORK, "", below, last, sample, await self._tools.queries.title(WORK))
 
     async def _tell(self, uri: str, title: str, below: tuple[str, ...], last: Chapter, sample: int, name: str) -> bool:
-        """Tells an arc or the work from what is below, as of a chapter; True when a new state was made."""
+        """Summarises an arc or the work from the level below, as of a chapter. True when a new state was made."""
         view = await self._as_of(last, now=True)
         made = await view.made(uri, "L1")
         curator = await self._tools.curator_for(last, sample, made)
@@ -393,7 +393,7 @@ class SummarySteps:
         return await self._store.memory.view(following, None if now else await self._tools.generation())
 
     async def _stands(self, made: Derived | None, source: Digest, sample: int = 0) -> bool:
-        """Was what is there made of the same? Then it is noted that it tells of the present texts."""
+        """True when the existing text has the same sources; then records that it describes the current texts."""
         if made is None or not is_fresh(made, source, sample):
             return False
         if not self._tools.restoring:
@@ -422,7 +422,7 @@ def _owed(changed: Mapping[EntityId, int], made: Mapping[str, int]) -> tuple[Ent
 
 
 def _has(found: Iterable[BackgroundTask], kind: TaskKind, chapter: Chapter) -> bool:
-    """Is there such a step of this chapter among them?"""
+    """True when the list contains such a task of this chapter."""
     return any(task.kind == kind and task.subject == chapter.id for task in found)
 
 

@@ -33,7 +33,7 @@ NONE_COUNTED: Final = total([])
 
 
 def _priority(request: ModelRequest) -> float:
-    """What a running node waits for goes before other nodes; work in the background goes after them."""
+    """Calls that a running node waits for go before calls of other nodes; background calls go last."""
     return math.inf if request.purpose.startswith(("monitor.", "context.")) else 0.0
 
 

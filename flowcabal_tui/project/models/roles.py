@@ -112,7 +112,7 @@ class ModelRoles:
         return self._with_window(chosen) if chosen else None
 
     def _with_window(self, endpoint: Endpoint) -> Endpoint:
-        """What is set wins over what was learned; of that the smallest counts."""
+        """The endpoint with its context window: the configured one, or else the smallest one that was learned."""
         learned = self._windows.get(endpoint.identity)
         if endpoint.context_window is not None or not learned:
             return endpoint

@@ -170,7 +170,7 @@ class CandidateSources:
         return (f"{top} · {label}" if label and label != top else top), params
 
     def _cost(self, model: str, usage: Usage) -> tuple[Decimal | None, str]:
-        """What a call of a model of that name cost; None where no role has it."""
+        """The cost of a call of the model with that name; None when no role has it."""
         endpoints = [endpoint for role in ROLES[:2] if (endpoint := self._models.endpoint(role))]
         for endpoint in endpoints:
             if endpoint.model == model:

@@ -62,7 +62,8 @@ class Doubts:
 
 
 def _writes_prose(workflow: Workflow, node: NodeId) -> bool:
-    """Whether its answer is the text that the workflow is for, or a draft of it, and no plan, list or opening."""
+    """True when the node writes the text that the workflow is for, or a draft of it; not a plan, a list or an
+    opening."""
     blocks = (block for each in workflow.nodes for block in _blocks(each))
     readings = [block for block in blocks if isinstance(block, VirtualBlock) and block.node == node]
     return workflow.keep.kind in _PROSE and all(block.part == "draft" for block in readings)

@@ -118,7 +118,7 @@ def _sum(counts: Iterable[int | None]) -> int | None:
 
 
 def _digests(log: Iterable[RunEvent]) -> Iterator[Digest]:
-    """Of all texts that the events of a log tell."""
+    """The digests of all texts that the events of a log name."""
     for event in log:
         if event.kind in ("attempt-done", "node-done") and event.payload.get("digest"):
             yield Digest(event.payload["digest"])

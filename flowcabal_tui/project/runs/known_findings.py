@@ -108,8 +108,10 @@ class KnownFindings:
 
 
 def _corrected(part: Part, found: Sequence[CheckFinding]) -> tuple[Part, int]:
-    """The part with the faults mended for which a rule knows one reading, and their number; several texts in one part
-    stay as they are."""
+    """The part with all faults corrected that a rule can correct in one way, and their number.
+
+    A part with several texts is not changed.
+    """
     text, faults = part.text, 0
     for each in found if not part.items else ():
         after = corrected(each.rule, text, each.draft.text) if each.rule else None

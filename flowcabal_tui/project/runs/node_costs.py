@@ -51,7 +51,7 @@ FlowOf = Callable[[str], Awaitable[Workflow]]
 
 @dataclass
 class Figures:
-    """What is known so far about a node for a quote."""
+    """The figures known so far about a node, for a quote."""
 
     unknown: bool
     """True when an output that it needs does not exist yet."""

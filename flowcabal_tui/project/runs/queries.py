@@ -59,7 +59,7 @@ class RunQueries:
         )
 
     async def _made(self, workflow: Workflow, run: RunId, node: NodeId) -> tuple[NodeFold, list[AttemptFold]]:
-        """What the log says of a node, or of one inside of another, and its attempts."""
+        """A node, or one inside another, as recorded in the log, with its attempts."""
         nodes = fold(await self._store.runs.node_history(run, node)).nodes
         if node not in nodes and node not in {one.id for one in workflow.nodes}:
             raise no_node(workflow, node)

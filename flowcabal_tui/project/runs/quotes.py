@@ -63,7 +63,7 @@ class Quotes:
         return None
 
     def _reading(self, chapters: int = 1) -> Counter[TaskKind]:
-        """The questions that follow the keeping of so many chapters."""
+        """The number of questions of each kind that follow the keeping of these chapters."""
         agents = self._settings().agents
         together = ceil(agents.profiles / MOST_TOGETHER) if agents.profiles > 1 else 0
         read = 1 + together  # a question for several profiles has the chapter, as its reading does
@@ -87,7 +87,7 @@ class Quotes:
         return Quote((), (), likely, most, currency=endpoint.currency)
 
     def _keeping(self, length: int) -> Spend | None:
-        """What the agents' model and the embedding model likely take after a chapter of so many tokens was kept."""
+        """The likely cost for the agents' model and the embedding model after a chapter of this many tokens is kept."""
         agents, spend = self._settings().agents, Spend()
         endpoint = self._models.endpoint("agent")
         if agents.curator and endpoint is not None and endpoint.provider != "offline":

@@ -124,7 +124,7 @@ class QuotedRun(NodeRun):
         """Emits nothing."""
 
     def _text(self, node: NodeId) -> str | None:
-        """A stand-in for an output that is not there."""
+        """A placeholder for an output that does not exist yet."""
         if (known := super()._text(node)) is not None:
             return known
         return self._basis.stand_in(self._quoter.length_of(self._frame, node))
@@ -154,7 +154,7 @@ class QuotedRun(NodeRun):
 
 
 class Quoter:
-    """Walks the graphs of a run in order, and is the host of their nodes."""
+    """Walks the graphs of a run in order and provides the context of their nodes."""
 
     def __init__(self, scope: RunScope, basis: Basis, lengths: dict[NodeId, Length] | None = None) -> None:
         self.scope, self.basis = scope, basis

@@ -282,7 +282,7 @@ class OutputVersions:
     def _change(
         self, graph: Plan, known: dict[NodeId, CurrentOutput], stands: CurrentOutput, *, fits: bool
     ) -> OutputChange:
-        """What one node's new output changes; `fits`: it answers the inputs of this moment."""
+        """The changes that one node's new output causes; `fits`: it was made from the current inputs."""
         top = NodeId(stands.node.split("/")[0])
         before = known.get(stands.node)
         other = before is None or before.digest != stands.digest

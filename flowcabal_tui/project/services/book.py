@@ -357,7 +357,7 @@ class BookService:
         return await export_book(self._store, base.folder, base.settings.project, target, chapters, comments=comments)
 
     async def platforms(self) -> tuple[Platform, ...]:
-        """The layouts of platforms, ours and the user's. Raises SettingsError."""
+        """The layouts of platforms, built in or by the user. Raises SettingsError."""
         from flowcabal_tui.project.book.exporting import platforms  # a project is opened sooner without
 
         return await platforms()

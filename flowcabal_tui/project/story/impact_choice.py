@@ -83,9 +83,10 @@ def reviewed(
     model: str,
     at: datetime,
 ) -> Reviewed:
-    """The change to write; `known` are the texts of its places, `model` is the author of patches not made by a rule.
+    """The change to write.
 
-    Raises RunError for two differences of the same words, VersionConflict for missing words.
+    `known` are the texts of its places, `model` is the author of patches that no rule made. Raises RunError when two
+    differences overlap, VersionConflict when their words are no longer in the text.
     """
     rows, words = choice.patches, change_words(change)
     edits = edits_of(rows)

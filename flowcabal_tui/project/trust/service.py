@@ -219,7 +219,7 @@ class Trust:
         return item.digest in self._confirmed or self._is_ours(item)
 
     def _is_ours(self, item: TrustItem) -> bool:
-        """Is it part of a workflow that comes with the program? Nobody need confirm that, and nobody has."""
+        """True for a part of a workflow that comes with the program, which needs no confirmation."""
         return item.kind in ("workflow", "gate") and item.digest not in self._confirmed and item.digest in _shipped()
 
     def _is_bound(self, name: str, host: str) -> bool:
@@ -239,7 +239,7 @@ class Trust:
             self._asked = {digest: item for digest, item in self._asked.items() if not self._is_confirmed(item)}
 
     def _refuse(self, refused: TrustRequest) -> None:
-        """What was refused is asked for, though it was not there when the folder was read."""
+        """Adds refused items to the request, even if they were not there when the folder was read."""
         new = [item for item in refused.items if item.digest not in self._asked]
         self._asked |= {item.digest: item for item in new}
         if new and self._known:

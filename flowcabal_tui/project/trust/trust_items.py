@@ -130,7 +130,7 @@ def _function(name: str) -> str:
 
 
 def _texts(nodes: Sequence[Node]) -> str:
-    """What the nodes say, node by node, as a person reads it."""
+    """The texts of the nodes in a readable form, node by node."""
     return "\n\n".join(
         "\n".join((f"── {node.title} ({node.kind})", *dict.fromkeys(_strings(node.params)))) for node in nodes
     )

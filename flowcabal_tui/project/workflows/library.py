@@ -60,7 +60,7 @@ class WorkflowLibrary:
 
 
 def _calls(workflow: Workflow, name: str, version: str) -> bool:
-    """Does another workflow call this one, or exactly this version?"""
+    """True when another workflow calls this one, or exactly this version."""
     wanted = (f"{name}@{version}",) if version else (name,)
     found: list[Any] = [node.params.get("ref", "") for node in all_nodes(workflow.nodes) if node.kind == "subflow"]
     called = [str(ref) if version else str(ref).partition("@")[0] for ref in found]

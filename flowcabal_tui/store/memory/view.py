@@ -84,7 +84,7 @@ class View:
         return tuple((name, texts[kept[name]]) for name in META_NAMES if name in kept and texts[kept[name]].strip())
 
     async def outline(self) -> BookOutline:
-        """The outline with the chapters of its parts: of the whole book, later parts too."""
+        """The outline of the whole book, including later parts, with the chapters of each part."""
         if self._snapshot.outline is None:
             kept = await self._snapshot.meta()
             texts = await self._load(kept.values())

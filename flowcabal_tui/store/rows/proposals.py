@@ -257,7 +257,7 @@ def insert_proposal(connection: sqlite3.Connection, values: Mapping[str, Any]) -
 
 
 def new_id(connection: sqlite3.Connection, proposal: Proposal) -> str:
-    """The id of a new row: its identity, and a number that no other row of it has."""
+    """The id of a new row: its identity and the next free number."""
     rows = connection.execute("SELECT id FROM proposal WHERE identity=?", (proposal.identity,)).fetchall()
     numbers = [int(row[0].rpartition("-")[2]) for row in rows]
     return f"{proposal.identity}-{max(numbers, default=0) + 1}"

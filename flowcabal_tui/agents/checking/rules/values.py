@@ -170,10 +170,10 @@ def same_person(one: ValueContext, other: ValueContext, book: EarlierBook) -> fl
 
 
 def same_event(one: ValueContext, other: ValueContext, book: EarlierBook) -> float:
-    """A score for two places telling of the same event.
+    """Rates how likely two places describe the same event.
 
-    Rare words that are not part of a name count fully, company a little. A phrase in both counts as one word, however
-    long: formulas and proverbs occur in many events.
+    Rare words that are not part of a name have their full weight, shared people only a little. A phrase in both counts
+    as one word, however long: formulas and proverbs occur in many events.
     """
     words = one.own & other.own
     rare = shared(frozenset(word for word in words if not book.is_named(word)), words, book, _RARE)
