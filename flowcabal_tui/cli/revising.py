@@ -24,7 +24,7 @@ from flowcabal_tui.protocol.book import DropRewrite, RevertChange, RewritePropos
 DONE, NONE, MODEL_FAILED = 0, 1, 4
 _SHOWN: Final = 400
 _MOST: Final = 1_000
-"""Findings of a chapter that are mended at once."""
+"""The most findings of a chapter that one request corrects."""
 
 
 async def revise(arguments: Namespace) -> int:

@@ -17,7 +17,7 @@ from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.text import clean, clean_line
 
 _HARMFUL: Final = late("[\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]")
-"""What JSON lets stand in a string and a terminal may obey; characters below U+0020 are escaped in any JSON."""
+"""Control characters that JSON allows in a string and a terminal may obey; JSON escapes those below U+0020."""
 _BACK_TO_START: Final = "\r\x1b[K"
 
 

@@ -56,7 +56,8 @@ FOLDER: Final = ".flowcabal"
 DATABASE: Final = "project.db"
 LOCK: Final = "lock"
 _SUPER_JOURNAL: Final = bytes.fromhex("d9d505f920a163d7")
-"""The end of a journal that names another file, which SQLite then deletes (its fileformat2.html); ours never do."""
+"""The end of a journal that names another file, which SQLite then deletes (see fileformat2.html). This program never
+writes one."""
 
 
 class Store:

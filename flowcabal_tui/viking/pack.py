@@ -12,7 +12,7 @@ from flowcabal_tui.viking.manifest import MANIFEST
 
 _TREE: Final = "tree.ovpack"
 _MOST_BYTES: Final = 1 << 30
-"""Of either part: a file that unpacks to more is not ours."""
+"""The limit of either part: a pack that unpacks to more was not made by this program."""
 
 
 @dataclass(frozen=True, slots=True)

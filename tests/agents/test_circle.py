@@ -31,13 +31,13 @@ async def test_who_is_rare_is_expected_before_who_is_always_there_and_the_nearer
     assert await expected(chapters) == ["老周", "苏九", "林远"]
 
 
-async def test_who_is_named_in_the_prompt_or_was_long_gone_is_not_expected() -> None:
+async def test_people_named_in_the_prompt_or_long_absent_are_not_expected() -> None:
     chapters = [f"林远与老周来了，{FILLER}", *(f"林远来了，{FILLER}" for _ in range(12))]
     assert await expected(chapters) == ["林远"]
     assert await expected([f"老周来了，{FILLER}"], "周伯") == []
 
 
-async def test_who_stands_with_those_who_are_named_is_expected_before_who_was_just_there() -> None:
+async def test_people_who_occur_with_named_people_come_before_recent_ones() -> None:
     chapters = [f"林远来了，{FILLER}" for _ in range(14)]
     chapters[2] = f"沈青与老周来了，{FILLER}"
     chapters[3] = f"沈青与老周走了，{FILLER}"

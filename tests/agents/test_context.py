@@ -89,7 +89,7 @@ async def test_parts_of_one_chapter_stand_under_one_heading() -> None:
     assert all(re.fullmatch(r"第\d+章.*", item.title) for item in passages.items)
 
 
-async def test_what_is_told_stands_in_parts_from_the_stable_to_the_last_pages_and_nothing_else() -> None:
+async def test_the_context_is_in_labelled_parts_ordered_by_stability() -> None:
     injection = await assemble(make_book(), "林远与老周在白鹭渡说起铜铃。")
     keys = [part.key for part in read_parts(injection.user_suffix)]
     assert keys == sorted(keys, key=PART_KEYS.index)
@@ -133,7 +133,7 @@ async def test_nothing_of_the_target_chapter_or_later_goes_in() -> None:
     assert "走了5里，左臂" in injection.user_suffix
 
 
-async def test_who_somebody_turns_out_to_be_later_is_not_told_by_an_alias() -> None:
+async def test_an_alias_does_not_reveal_a_later_identity() -> None:
     texts = [
         "Ines Marlow rowed. Miss Tide, as the children call Ines, sang.",
         "It rained.",
@@ -163,7 +163,7 @@ async def test_offsets_in_the_receipt_are_those_of_the_chapter() -> None:
         assert text[source.start : source.end].strip() in injection.user_suffix
 
 
-async def test_no_passage_stands_in_it_twice() -> None:
+async def test_no_passage_is_included_twice() -> None:
     injection = await assemble(make_book(), "林远与老周、沈青在白鹭渡说起铜铃。", budget=9_000)
     spans: dict[str, list[tuple[int, int]]] = {}
     for source in injection.receipt.sources:

@@ -44,7 +44,7 @@ async def seen(state: FakeBook, target: int, *relevant: int) -> tuple[list[tuple
     return first, [each.uri for each in found.last], wanted
 
 
-async def test_the_arc_before_is_told_at_more_length_than_those_further_back() -> None:
+async def test_the_previous_arc_has_a_longer_summary_than_earlier_ones() -> None:
     first, last, wanted = await seen(novel(120), 100)
     assert first == [
         ("arcs/part-3", "L1", "至90 L1"), ("arcs/part-2", "L0", "至60 L0"), ("arcs/part-1", "L0", "至30 L0"),
@@ -52,7 +52,7 @@ async def test_the_arc_before_is_told_at_more_length_than_those_further_back() -
     assert (last, wanted) == ([], set())
 
 
-async def test_an_arc_that_goes_on_behind_the_target_is_never_told_from_its_end() -> None:
+async def test_the_summary_of_an_unfinished_arc_contains_nothing_after_the_target() -> None:
     first, _last, _wanted = await seen(novel(120), 45)
     assert first == [("arcs/part-1", "L1", "至30 L1")]
     state = novel(120)
@@ -60,7 +60,7 @@ async def test_an_arc_that_goes_on_behind_the_target_is_never_told_from_its_end(
     assert (await seen(state, 45))[0] == [("arcs/part-1", "L1", "至20 L1")], "as far as it was told"
 
 
-async def test_a_book_of_one_arc_is_told_by_its_chapters() -> None:
+async def test_a_book_of_one_arc_uses_chapter_summaries() -> None:
     assert await seen(novel(30), 31) == ([], [], set())
 
 

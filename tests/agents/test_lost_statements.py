@@ -23,7 +23,7 @@ BEFORE = "Maud was thirty-four years old. She lived by the river with her brothe
         BEFORE + " The wind rose.",
     ],
 )
-def test_a_text_that_says_the_same_has_lost_nothing(after: str) -> None:
+def test_a_text_with_the_same_statements_has_lost_none(after: str) -> None:
     assert lost_statements(BEFORE, after, (MAUD, TOM), "en") == ()
 
 

@@ -284,7 +284,7 @@ async def test_an_unread_part_beside_a_finding_loses_no_finding() -> None:
     assert check.outcome == "found" and "1" in check.detail
 
 
-async def test_less_than_half_of_the_angles_unchecked_is_an_approval_that_says_so() -> None:
+async def test_an_approval_names_unchecked_angles_if_they_are_less_than_half() -> None:
     def reply(request: ModelRequest) -> Any:
         only_echoes = {**WOUND, "angle": "echoes", "draft_quote": "没有这句话"}
         return {"findings": [only_echoes] if "echoes" in asked(request) else []}
@@ -407,7 +407,7 @@ def test_a_subtype_is_understood_as_models_write_it(word: str, subtype: str) -> 
     assert subtype_of(word, "timeline") == subtype
 
 
-def test_what_a_model_and_a_rule_say_of_the_same_places_is_said_once() -> None:
+def test_a_finding_of_a_model_and_a_rule_at_the_same_places_is_listed_once() -> None:
     draft, source = Quotation("right hand", "draft/d", 40, 50), Quotation("left hand", "manuscript/c1", 7, 16, "1 One")
     wide = (
         Quotation("with his right hand", "draft/d", 31, 50),

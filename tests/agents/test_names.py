@@ -38,7 +38,7 @@ def test_a_surname_or_a_diminutive_makes_an_alias(hongloumeng: list[str]) -> Non
     assert found["大观园"].kind == "location"
 
 
-def test_those_who_hardly_speak_are_found_by_what_stands_beside_them(hongloumeng: list[str]) -> None:
+def test_people_who_hardly_speak_are_found_by_neighbouring_words(hongloumeng: list[str]) -> None:
     found = {name for entity in discover(hongloumeng, "zh") for name in entity.names}
     assert {"翠墨", "琥珀", "詹光", "彩霞"} <= found
     assert not {"黛玉冷", "宝玉亦", "自己", "东西", "天气", "事情"} & found
@@ -141,7 +141,7 @@ def test_letters_count_at_word_boundaries_only() -> None:
     assert [hit.start for hit in hits] == [0, 17, 29]
 
 
-def test_a_name_that_two_share_belongs_to_the_one_made_by_hand() -> None:
+def test_a_shared_name_belongs_to_the_entity_of_the_writer() -> None:
     discovered = discover(["老三道：“一。”老三道：“二。”老三道：“三。”"], "zh")[0]
     index = NameIndex([discovered, person("张老三", "老三")])
     assert [mention.entity for mention in index.mentions(ChapterId("c1"), 1, "老三走了")] == ["e-张老三"]

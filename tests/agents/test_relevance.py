@@ -70,7 +70,7 @@ async def test_where_a_name_stands_often_comes_before_where_it_is_mentioned() ->
     assert found.passages[0].place.start > 0
 
 
-async def test_what_is_told_of_a_name_goes_on_behind_the_border_of_its_passage() -> None:
+async def test_a_passage_about_a_name_continues_beyond_its_border() -> None:
     chapters = [FILLER for _ in range(8)]
     chapters[1] = "天色已晚，众人散去，忽见老周走来。他提着灯。"
     best = (await ranked(novel(*chapters), "老周的一场戏。")).passages[0]

@@ -114,7 +114,7 @@ async def test_nothing_is_asked_where_the_writer_has_set_all_four_or_there_is_no
     assert fake.requests == []
 
 
-async def test_a_preview_asks_nothing_and_says_that_the_node_will() -> None:
+async def test_a_preview_asks_no_question_and_announces_that_of_the_node() -> None:
     fake, answers = model(), FakeAnswers()
     before = (await asked(book(), fake, answers, spend=False)).receipt
     assert fake.requests == []

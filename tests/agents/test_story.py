@@ -95,7 +95,7 @@ async def test_a_name_that_waits_for_a_word_is_not_made_somebody_else() -> None:
     assert await names([{"name": "铜铃", "quote": "林远把铜铃藏进怀里"}], LIN, waiting) == {}
 
 
-async def test_a_further_name_that_stands_once_waits_too() -> None:
+async def test_an_alias_that_occurs_once_waits_too() -> None:
     known = (await names([{"name": "老周", "aliases": ["锤子", "铜铃"]}], FOUND))["老周"]
     assert (known.aliases, known.proposed) == (("铜铃",), ("锤子",))
     new = (await names([{"kind": "location", "name": "白鹭渡", "aliases": ["渡", "北城"]}]))["白鹭渡"]
@@ -238,7 +238,7 @@ async def test_a_relation_to_an_unknown_name_waits_without_that_end() -> None:
     assert (row.reason, row.state, row.difference.after.target) == (Reason("unknown", "无名"), "waiting", "")
 
 
-async def test_what_a_hand_wrote_is_not_ended_by_an_agent_but_the_change_is_proposed() -> None:
+async def test_an_agent_proposes_to_end_a_record_of_the_writer_and_does_not_end_it() -> None:
     home = Fact(RecordId("home"), "林远住在山上。", (LIN.id,), "住处")
     bell = Promise(RecordId("bell"), "铜铃", ChapterId("c1"))
     said = {

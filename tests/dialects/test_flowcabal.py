@@ -117,7 +117,7 @@ def test_what_a_workspace_has_reached_comes_along():
     ]
 
 
-def test_keys_addresses_and_unknown_settings_are_not_taken_over_and_told():
+def test_keys_addresses_and_unknown_settings_are_left_out_and_reported():
     connection = {"endpoint": "https://elsewhere.example/v1", "apiKey": "sk-secret", "model": "m"}
     document = {"id": "w", "nodes": {"a": node4("a", text4("x"), topP=0.5, maxTokens=0)}, "author": "me"}
     document["nodes"]["a"]["apiConfig"]["connection"] = connection
@@ -193,7 +193,7 @@ def test_what_is_no_document_is_refused_with_the_place(source, place):
     assert place in f"{error.value.title} {error.value.detail}"
 
 
-def test_a_mistake_in_the_json_is_told_by_line_and_column():
+def test_an_error_in_the_json_is_reported_with_line_and_column():
     with pytest.raises(DialectError) as error:
         read('{"name": "t",\n  "nodes": [}')
     assert (error.value.line, error.value.column) == (2, 13)

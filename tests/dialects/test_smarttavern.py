@@ -82,7 +82,7 @@ async def test_an_if_inside_a_branch_runs_only_with_it(a, b, way):
     assert await ways(text, [{"a": a, "b": b, "way": ""}]) == [way]
 
 
-async def test_a_node_that_stands_in_two_places_is_two_nodes_and_told():
+async def test_a_node_in_two_places_becomes_two_nodes_and_is_reported():
     text = document(choice("e", "item['a']", ["x", "x"], ["x"]), mark("x"))
     conversion = read(text)
     assert [node.id for node in conversion.workflow.nodes if node.kind == "map"][1:] == ["x", "x_2", "x_3"]
@@ -132,7 +132,7 @@ async def test_a_flow_that_runs_itself_is_refused_while_it_has_no_depth():
     assert ended == "failed" and "f@1" in value
 
 
-def test_flows_that_run_each_other_are_told():
+def test_flows_that_run_each_other_are_reported():
     one, two = document(call("e", "g@1")), document(call("e", "f@1"), name="g")
     conversions, errors = read_library({"one.json": one, "two.json": two})
     assert not errors and [other.id for other in conversions["one.json"].others] == ["g"]
@@ -162,7 +162,7 @@ def test_what_is_read_has_valid_params():
     assert len([kind_and_params(node) for node in workflow.nodes]) == 9
 
 
-def test_params_that_do_not_fit_are_left_out_and_told():
+def test_params_that_do_not_fit_are_left_out_and_reported():
     conversion = read(document({"id": "e", "type": "Map", "params": {"set": "abc", "overwrite": 1, "more": 2}}))
     assert conversion.workflow.nodes[0].params == {"source": "input.items", "set": {}, "overwrite": True}
     assert [(note.level, note.place) for note in conversion.notes] == [

@@ -140,7 +140,7 @@ def test_a_sound_document_has_no_findings():
         ),
     ],
 )
-def test_what_is_wrong_is_found_where_it_stands(node, finding):
+def test_errors_are_reported_at_their_place(node, finding):
     assert finding in found(doc(TODAY, node))
 
 
@@ -204,7 +204,7 @@ def test_a_node_that_needs_both_branches_can_never_run():
     assert found(document) == [("UNREACHABLE_NODE", "after", "")]
 
 
-def test_a_node_on_the_same_branch_may_read_what_stands_before_it():
+def test_a_node_may_read_earlier_nodes_of_its_branch():
     document = branching(send("after", "{{result_of.yes.sent}}"))
     document["edges"] = [{"from": "yes", "to": "after"}]
     assert found(document, warnings=True) == []

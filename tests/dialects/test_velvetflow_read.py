@@ -61,7 +61,7 @@ README_FORM = doc(
 )
 
 
-def test_the_form_of_the_readme_runs_as_it_says():
+def test_the_example_of_the_readme_runs():
     results = ran(README_FORM)
     assert results["hot"]["condition_result"] is True and "yes" in results and "no" not in results
     assert results["each"]["items"] == [{"sent": "A"}, {"sent": "B"}]
@@ -127,7 +127,7 @@ def test_a_name_that_nobody_defines_is_an_input_of_the_run():
 
 
 @pytest.mark.parametrize("text", ["{{ today.found | map(attribute='x') }}", "{% if x %}y{% endif %}"])
-def test_jinja_that_cannot_be_carried_over_is_told(text):
+def test_jinja_that_cannot_be_converted_is_reported(text):
     notes = read(doc(TODAY, send("mail", text))).notes
     assert [(note.level, note.place) for note in notes] == [("lost", "nodes[1].params.text")]
 

@@ -79,7 +79,7 @@ def test_kinds(kind: str, source: str, parameters: dict[str, Any], result: bool)
     assert (answer.result, answer.label) == (result, "true" if result else "false")
 
 
-def test_what_was_compared_is_told() -> None:
+def test_a_result_reports_the_compared_values() -> None:
     answer = held("all_less_than", "items", field="n", threshold=10)
     assert answer.evaluated_values == [9, 0] and answer.resolved_value == NAMES["result_of"]["评分"]["items"]
     assert held("equals", "count", value=3) == ConditionResult(True, "true", 3, None)

@@ -49,7 +49,7 @@ class Settings(BaseModel):
         ({"nme": "x"}, "It has no meaning here."),
     ],
 )
-def test_a_refusal_is_told_in_our_words(values: dict[str, Any], said: str) -> None:
+def test_a_refusal_has_a_message_of_this_program(values: dict[str, Any], said: str) -> None:
     with pytest.raises(ValidationError) as refused:
         Settings.model_validate(values)
     assert [refusal(one) for one in refused.value.errors()] == [said]

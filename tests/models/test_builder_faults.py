@@ -151,7 +151,7 @@ async def test_f03_broken_arguments_are_refused_and_end_the_build(trial: Trial, 
 
 
 @pytest.mark.parametrize("mended", ["```json\n%s\n```", "%s"])
-async def test_f03_a_fence_and_a_comma_too_many_are_mended(trial: Trial, mended: str):
+async def test_f03_a_fence_and_an_extra_comma_are_repaired(trial: Trial, mended: str):
     arguments = json.dumps(NAMES["arguments"])[:-1] + ",}"
     build = await trial.build(turn({"name": "add_node", "arguments": mended % arguments}, READ, CHECK, FINISH))
     assert build.status == "finished"

@@ -301,7 +301,7 @@ def test_branches_of_a_parallel_are_told_apart():
     assert [each.node for each in found] == ["p/left/a", "p/right/a"]
 
 
-def test_prompts_that_a_kind_makes_are_told_once_at_the_parameter():
+def test_an_error_in_a_generated_prompt_is_reported_once_at_the_parameter():
     write = {"prompt": [{"kind": "text", "text": "{{paren}} {{parent}}"}]}
     found = check_document(flow(node("e", "evolution", write=write, rounds=3)))
     assert [(each.code, each.node, each.field, each.fix) for each in found] == [

@@ -164,7 +164,7 @@ async def test_values_that_can_be_learned_again_never_close_the_book(damaged: Pa
             assert await case.project.runs.totals()
 
 
-async def test_an_error_of_damaged_data_says_what_is_kept(damaged: Path) -> None:
+async def test_an_error_about_damaged_data_names_what_is_kept(damaged: Path) -> None:
     planted(damaged, pack("[7]"), "INSERT INTO turn VALUES (1, 1, 'completed', ?)")
     async with opened(damaged) as case:
         with pytest.raises(ProjectDamaged, match="rescue"):

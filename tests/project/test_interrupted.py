@@ -288,7 +288,7 @@ async def test_words_that_are_replaced_by_themselves_leave_the_chapter_in_the_in
         assert await case.project._engine.call((await memory.view(None)).passages(chapter))
 
 
-async def test_what_stands_is_told_later_when_it_could_not_be_written_at_first(
+async def test_current_outputs_are_written_later_when_the_first_write_failed(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await make_one(folder, both(OFFLINE))

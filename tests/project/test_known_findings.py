@@ -129,7 +129,7 @@ async def test_five_findings_of_a_text_are_told_and_long_ones_stay_within_bounds
     assert FakeTokens().count(made.applied_to(DRAFT)) < 1_500
 
 
-async def test_what_has_one_reading_is_mended_in_the_draft_before_it_is_sent() -> None:
+async def test_an_unambiguous_fault_of_the_draft_is_corrected_before_it_is_sent() -> None:
     draft = fenced("draft", "Here is the revised chapter:\n\nThe <lamp> was **very** dim.", "en")
     plan = fenced("plan", "The lamp is **very** dim.", "en")
     faults = [found("Here is the revised chapter", "leftovers"), found("**very**", "leftovers")]

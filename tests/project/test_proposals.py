@@ -172,7 +172,7 @@ async def test_rows_go_with_a_deleted_chapter_and_for_good_with_a_purged_one(cas
     assert one not in {row.place.chapter for row in await rows(case) if row.place}
 
 
-async def test_a_word_on_an_unknown_row_is_refused_and_a_hand_elsewhere_counts(case):
+async def test_a_decision_on_an_unknown_row_is_refused_and_a_decision_elsewhere_counts(case):
     await written(case, FERRY)
     with pytest.raises(UnknownName):
         await case.project.carry_out(DecideProposals((ProposalId("none"),), "confirm"))

@@ -92,7 +92,7 @@ async def test_later_edits_by_hand_leave_the_models_words_to_the_model(case: Cas
     assert [piece for piece, author in await by_author(case, 1) if author == "model"] == ["guttered", "gallery"]
 
 
-async def test_a_line_written_anew_owes_no_word_to_the_one_before_it(case: Case) -> None:
+async def test_a_rewritten_line_has_no_words_of_the_previous_one(case: Case) -> None:
     chapter = await case.chapter(1)
     await case.project.carry_out(WriteChapter(chapter, TEXT))
     await case.project.carry_out(

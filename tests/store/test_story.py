@@ -125,7 +125,7 @@ async def test_what_a_later_chapter_adds_is_seen_only_after_it_and_leaves_with_i
     assert await story(store) == before
 
 
-async def test_what_is_said_again_is_evidence_and_no_second_record(store, book):
+async def test_a_repeated_statement_is_evidence_instead_of_a_second_record(store, book):
     one, two, three, _four = book
     kin, again = quoted(TEXTS[0], "林是贾的表妹。", one.id), quoted(TEXTS[1], "贾丢了玉。", two.id)
     ends = (LIN, JIA, "朋友", False)
@@ -167,7 +167,7 @@ async def test_a_fact_said_again_before_it_ends_ends_with_it_and_after_that_it_h
     assert [(each.id, each.until) for each in (await story(store)).facts] == [(home.id, three.id), ("f4", None)]
 
 
-async def test_a_hands_word_wins_over_every_later_reading(store, book):
+async def test_a_record_of_the_writer_takes_precedence_over_later_readings(store, book):
     one, two, *_rest = book
     fact, other = lives(one, "扬州", "林住在扬州。", TEXTS[0]), lives(one, "苏州", "林住在扬州。", TEXTS[0])
     await read(store, one, fact, other)

@@ -87,7 +87,7 @@ class Quotes:
         return Quote((), (), likely, most, currency=endpoint.currency)
 
     def _keeping(self, length: int) -> Spend | None:
-        """The likely cost for the agents' model and the embedding model after a chapter of this many tokens is kept."""
+        """The likely cost of the agents' model and the embedding model after a chapter of this many tokens is kept."""
         agents, spend = self._settings().agents, Spend()
         endpoint = self._models.endpoint("agent")
         if agents.curator and endpoint is not None and endpoint.provider != "offline":

@@ -18,7 +18,7 @@ from flowcabal_tui.tui.story.story_page import StoryPage
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
 _MOST = 1_000
-"""Findings of a chapter that are mended at once."""
+"""The most findings of a chapter that one request corrects."""
 
 
 class Rewriting:
