@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from flowcabal_tui.agents.arcs import WORK, arcs_of
-from flowcabal_tui.agents.context.arcs import VERY_LONG, told
+from flowcabal_tui.agents.context.arcs import VERY_LONG, arc_candidates
 from flowcabal_tui.agents.context.gather import read_book
 from flowcabal_tui.agents.context.intent import read_intent
 from flowcabal_tui.agents.context.profiles import profiles
@@ -38,7 +38,7 @@ def put(state: FakeBook, uri: str, position: int, text: str = "") -> None:
 async def seen(state: FakeBook, target: int, *relevant: int) -> tuple[list[tuple[str, str, str]], list[str], set[int]]:
     """What comes first (uri, level, text), what fills a rest, and the chapters whose lines are wanted."""
     view = state.before(target)
-    found = await told(view, await view.chapters(), [ChapterId(f"c{n}") for n in relevant])
+    found = await arc_candidates(view, await view.chapters(), [ChapterId(f"c{n}") for n in relevant])
     first = [(each.uri.removeprefix("summaries/"), each.level, each.text) for each in found.first]
     wanted = {int(each[1:]) for each in found.chapters} if found.chapters is not None else set()
     return first, [each.uri for each in found.last], wanted
