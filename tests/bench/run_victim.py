@@ -71,7 +71,9 @@ class World:
     async def book(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
         """Nor this."""
 
-    async def cut(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, arrived: str) -> None:
+    async def book_estimate(
+        self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, arrived: str
+    ) -> None:
         """Nor this."""
 
     def gated(self, action: str) -> bool:
