@@ -330,6 +330,9 @@ search."""
 CALL_KINDS: Final[tuple[CallKind, ...]] = get_args(CallKind)
 
 
+PAUSE_FACTOR: Final = 3
+
+
 @dataclass(frozen=True, slots=True)
 class Spend:
     """Calls, their tokens, and their cost; `cost` is None when a price or a count is unknown."""
@@ -347,6 +350,11 @@ class Spend:
             self.output_tokens + other.output_tokens,
             None if self.cost is None or other.cost is None else self.cost + other.cost,
         )
+
+    @property
+    def tokens(self) -> int:
+        """Tokens in and out."""
+        return self.input_tokens + self.output_tokens
 
     def times(self, number: int) -> Spend:
         """The sum of `number` equal spends."""
@@ -383,6 +391,8 @@ class Quote:
     currency: str = ""
     answer: int = 0
     """See SpendLimit."""
+    dearest: Spend = Spend()
+    """The highest cost of a single call, and the highest number of tokens of one."""
     keeping: Spend | None = None
     """The likely cost of updating the memory after a keep, which is not part of the run; None: nothing."""
     warnings: tuple[str, ...] = ()
@@ -395,7 +405,20 @@ class Quote:
 
     @property
     def limit(self) -> SpendLimit | None:
-        """The limit of the run; None when no bound is known."""
+        """The highest price as a limit; None when no bound is known."""
+        return None if self.most is None else SpendLimit(self.most.tokens, self.most.cost, self.currency, self.answer)
+
+    @property
+    def pause(self) -> SpendLimit | None:
+        """The limit at which a run asks: `PAUSE_FACTOR` times its likely price, and one call more than that price at
+        least.
+
+        Never above the highest price; None when no bound is known.
+        """
         if self.most is None:
             return None
-        return SpendLimit(self.most.input_tokens + self.most.output_tokens, self.most.cost, self.currency, self.answer)
+        likely, call = self.likely, self.dearest
+        tokens, cost = max(PAUSE_FACTOR * likely.tokens, likely.tokens + call.tokens), self.most.cost
+        if cost is not None and likely.cost is not None and call.cost is not None:
+            cost = min(cost, max(PAUSE_FACTOR * likely.cost, likely.cost + call.cost))
+        return SpendLimit(min(self.most.tokens, tokens), cost, self.currency, self.answer)

@@ -219,17 +219,27 @@ def price_lines(models: str, likely: str, most: str) -> list[str]:
 
 
 def spend_lines(quote: Quote, *, asks: bool = True, models: str = "") -> list[str]:
-    """The lines of a price, and the parts without a limit. `asks`: the run asks at its limit."""
+    """The lines of a price, and the parts without a limit. `asks`: of a run, which asks at `Quote.pause`; that is shown
+    as its highest price."""
     kept = _("When the output is kept, background work is likely to cost {spend}.")
     keeping = [kept.format(spend=spend_words(quote.keeping, quote.currency))] if quote.keeping else []
     if quote.is_free:
         return [*quote.warnings, _("It is free."), *keeping]
-    most = _("unknown") if quote.most is None else spend_words(quote.most, quote.currency)
+    pause, most = quote.pause if asks else None, _("unknown")
+    if pause is not None:
+        tokens = _("{n} tokens").format(n=f"{pause.tokens or 0:,}")
+        most = tokens if pause.cost is None or not pause.currency else money(pause.cost, pause.currency)
+    elif quote.most is not None:
+        most = spend_words(quote.most, quote.currency)
     lines = [*quote.warnings, *price_lines(models, spend_words(quote.likely, quote.currency), most)]
-    if asks and quote.most is not None:
+    if pause is not None:
         lines.append(_("The run asks you before it can cost more than this."))
     if len(quote.lines) > 1:
-        parts = [f"{_(CALL_KINDS[line.kind])} {line.likely.calls:,}–{line.most.calls:,}" for line in quote.lines]
+        most_calls = ["" if pause else f"–{line.most.calls:,}" for line in quote.lines]
+        parts = [
+            f"{_(CALL_KINDS[line.kind])} {line.likely.calls:,}{more}"
+            for line, more in zip(quote.lines, most_calls, strict=True)
+        ]
         lines.append(_("Calls: {parts}").format(parts=_(", ").join(parts)))
     return [*lines, *quote.open_ends, *keeping]
 

@@ -137,7 +137,7 @@ async def quoted_and_run(
             name = workflow.id
         request = RunRequest(name, await case.chapter(7), (("instruction", "Let it rain."),))
         quote = await case.project.runs.quote(request)
-        run = await case.start(name, 7, inputs=request.inputs)
+        run = await case.start(name, 7, inputs=request.inputs, limit=quote.limit if worst else quote.pause)
         state = await case.follow(run, answer)  # which has the one bound of all waits
         assert state == "done", [event for event in case.events if "error" in event.type]
         return quote, await case.project._engine.call(case.project._parts.store.usage.totals(RunId(run))), case
@@ -178,5 +178,7 @@ async def test_a_usual_run_costs_about_what_is_likely(
 ) -> None:
     quote, spent, _case = await quoted_and_run(tmp_path / language, demos[language], language, name, worst=False)
     assert spent.cost is not None and quote.likely.cost is not None
+    assert quote.pause is not None and quote.pause.cost is not None
+    assert quote.pause.cost <= max(3 * quote.likely.cost, quote.likely.cost + (quote.dearest.cost or 0))
     if spent.calls:
         assert spent.cost / LIKELY_WITHIN <= quote.likely.cost <= spent.cost * LIKELY_WITHIN

@@ -111,7 +111,7 @@ class ProjectBook:
     async def quote_run(self, workflow: str, chapter: ChapterId | None) -> tuple[str, SpendLimit | None]:
         scope = await self._parts.runs.manager.imagined(RunRequest(workflow, chapter))
         quote = await self._parts.runs.quotes.quote(scope)
-        return "; ".join(spend_lines(quote)), None if quote.is_free else quote.limit
+        return "; ".join(spend_lines(quote)), None if quote.is_free else quote.pause
 
     async def quote_check(self, chapter: Chapter) -> tuple[str, SpendLimit | None]:
         monitor = self._parts.agents.monitor()

@@ -98,10 +98,10 @@ class Quotes:
         return spend if spend.calls else None
 
     async def agreed(self, scope: RunScope) -> SpendLimit | None:
-        """The default limit of a run: the highest price of its quote. Free models need no limit."""
+        """The default limit of a run: `Quote.pause`. Free models need no limit."""
         if all(self._models.is_offline(role) for role in ("user", "agent")):
             return None
-        return (await self.quote(scope)).limit
+        return (await self.quote(scope)).pause
 
     async def check(self, chapters: Sequence[Chapter], monitor: MonitorPort | None) -> Quote:
         """The quote of a check of kept chapters by the agents' model. Raises ModelError without one."""

@@ -45,6 +45,8 @@ class Tally:
     unpriced: dict[str, None] = field(default_factory=dict)
     """Models without a price."""
     currencies: set[str] = field(default_factory=set)
+    dearest: Spend = Spend()
+    """See Quote."""
 
     def call(self, kind: CallKind, endpoint: Endpoint, likely: Calls, most: Calls) -> None:
         """Adds calls of one kind to one model."""
@@ -54,6 +56,7 @@ class Tally:
         bound = bound_of(endpoint, most.input_tokens, most.output_tokens)
         each = Spend(1, bound.input_tokens, bound.output_tokens, bound.cost)
         self._add(kind, self.most, most.number, each)
+        self.dearest = _dearest(self.dearest, each)
         if endpoint.provider != "offline":
             self.currencies.add(endpoint.currency)
             if most.output_tokens and sent_limit(endpoint, most.max_tokens) is None:
@@ -93,6 +96,7 @@ class Tally:
         self.unpriced |= other.unpriced
         self._assume(other.assumed)
         self.currencies |= other.currencies
+        self.dearest = _dearest(self.dearest, other.dearest)
 
     def quote(self, stale: Sequence[NodeId] = ()) -> Quote:
         """The tally as a value."""
@@ -122,5 +126,17 @@ class Tally:
             open_ends=tuple(open_ends),
             frozen=tuple(self.frozen),
             stale=tuple(stale),
+            dearest=self.dearest,
             currency=min(self.currencies) if len(self.currencies) == 1 else "",
         )
+
+
+def _dearest(one: Spend, other: Spend) -> Spend:
+    """The highest tokens and the highest cost of two calls."""
+    costs = [each.cost for each in (one, other) if each.cost is not None]
+    return Spend(
+        1,
+        max(one.input_tokens, other.input_tokens),
+        max(one.output_tokens, other.output_tokens),
+        max(costs) if len(costs) == 2 else None,
+    )

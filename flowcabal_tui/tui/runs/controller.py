@@ -217,7 +217,7 @@ class RunController:
                 return False
             if not quote.is_free and not await agrees_to_pay(self._screen.app, _("Run?"), (words,)):
                 return False
-        run = RunId(await self._workbench.carry_out(RunWorkflow(replace(request, limit=quote.limit))))
+        run = RunId(await self._workbench.carry_out(RunWorkflow(replace(request, limit=quote.pause))))
         self._view.following = True
         for summary in await self._workbench.runs.summaries(1, RunFilter(run=run)):
             self.run_states[run] = summary.state
