@@ -31,6 +31,7 @@ from flowcabal_tui.models.bounds import MARGIN_UNKNOWN, structured_extra
 from flowcabal_tui.models.collect import BEFORE_REPEATING, collect
 from flowcabal_tui.models.structured import REPAIRS
 from flowcabal_tui.models.tokens import TokenEstimator
+from flowcabal_tui.project.words import money, spend_lines
 from flowcabal_tui.protocol.workflows import SaveWorkflow
 from tests.project.case import Case, both, change, endpoint, opened
 
@@ -123,8 +124,12 @@ def answer(question: Question) -> Decision:
     return Decision("edit", text="north") if question.kind == "input" else Decision("approve")
 
 
+def unless_limit(question: Question) -> Decision | None:
+    return None if question.kind == "limit" else answer(question)
+
+
 async def quoted_and_run(
-    folder: Path, demo: Path, language: str, name: str, *, worst: bool
+    folder: Path, demo: Path, language: str, name: str, *, worst: bool, stops: bool = False
 ) -> tuple[Quote, Totals, Case]:
     shutil.copytree(demo, folder)
     model = endpoint_of(folder)
@@ -137,9 +142,9 @@ async def quoted_and_run(
             name = workflow.id
         request = RunRequest(name, await case.chapter(7), (("instruction", "Let it rain."),))
         quote = await case.project.runs.quote(request)
-        run = await case.start(name, 7, inputs=request.inputs, limit=quote.limit if worst else quote.pause)
-        state = await case.follow(run, answer)  # which has the one bound of all waits
-        assert state == "done", [event for event in case.events if "error" in event.type]
+        run = await case.start(name, 7, inputs=request.inputs, limit=quote.limit if worst and not stops else None)
+        state = await case.follow(run, unless_limit if stops else answer)  # which has the one bound of all waits
+        assert state == ("waiting" if stops else "done"), [event for event in case.events if "error" in event.type]
         return quote, await case.project._engine.call(case.project._parts.store.usage.totals(RunId(run))), case
 
 
@@ -170,6 +175,13 @@ async def test_the_dearest_run_costs_no_more_than_the_most_of_its_quote(
     assert spent.calls <= quote.most.calls
     assert spent.cost <= quote.most.cost
     assert spent.input_tokens + spent.output_tokens <= quote.most.input_tokens + quote.most.output_tokens
+
+
+async def test_a_run_that_goes_wrong_asks_at_the_figure_that_was_shown(tmp_path: Path, demos: dict[str, Path]) -> None:
+    quote, spent, _case = await quoted_and_run(tmp_path / "en", demos["en"], "en", "chapter", worst=True, stops=True)
+    assert spent.cost is not None and quote.pause is not None and quote.pause.cost is not None
+    assert spent.cost <= quote.pause.cost
+    assert any(money(quote.pause.cost, "USD") in line for line in spend_lines(quote))
 
 
 @pytest.mark.parametrize(("language", "name"), WORKFLOWS)
