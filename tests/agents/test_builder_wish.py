@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from types import SimpleNamespace
 
@@ -345,3 +346,48 @@ def test_an_action_runs_after_the_approval_that_the_wish_speaks_of(language: str
 def test_a_pause_that_a_change_lacks_is_named() -> None:
     made = form("Take out the polish, and ask me before anything is kept.", nodes=("draft", "polish"))
     assert [each.change for each in made.alterations] == ["remove"] and "ask me before anything is kept" in made.unread
+
+
+def calls(language: str, wish: str) -> int:
+    """The function calls that a request takes."""
+    counted = 0
+
+    def count(_frame: object, _event: str, _argument: object) -> None:
+        nonlocal counted
+        counted += 1
+
+    sys.setprofile(count)
+    try:
+        form(wish, language)
+    finally:
+        sys.setprofile(None)
+    return counted
+
+
+@pytest.mark.parametrize(
+    ("language", "wish"),
+    [
+        ("zh", "先列提纲给我看，再写初稿，超过三千字就删，不到就扩写，三个人查称呼。"),
+        ("en", "Plan it, show me the list, draft it, cut it over 3,000 words, and three critics check the names. "),
+    ],
+)
+def test_the_time_grows_with_the_length_of_the_request(language: str, wish: str) -> None:
+    form(wish, language)
+    assert calls(language, (wish * 200)[:4000]) < 6 * calls(language, (wish * 200)[:1000])
+
+
+@pytest.mark.parametrize(
+    ("language", "wish", "steps"),
+    [
+        ("zh", "初稿超了九千字，就砍。", ["write", "measure"]),
+        ("zh", "现成的那章，称呼对不对查一遍，再删短。", ["check", "revise", "cut"]),
+        ("en", "One version through Ann's eyes and one from Bob's, then weave them.", ["together", "do"]),
+    ],
+)
+def test_classes_of_wording_are_read(language: str, wish: str, steps: list[str]) -> None:
+    assert [step.does for step in form(wish, language).steps] == steps
+
+
+def test_a_pause_in_the_clause_of_a_node_comes_after_that_node() -> None:
+    made = form("计划和初稿之间，要个人工环节：计划出来让我改。", "zh", ("计划", "初稿"))
+    assert [(each.change, each.node) for each in made.alterations] == [("pause", "计划")]

@@ -350,6 +350,7 @@ async def test_without_a_model_the_form_is_filled_from_the_wish(tmp_path):
         sent = made.sent[-1]
         assert isinstance(sent, RequestBuild) and sent.offline and sent.form is not None
         assert [(step["does"], step["pause"]) for step in sent.form["steps"]] == [("plan", True), ("write", False)]
+        assert "A new workflow is being built." in [each.words for each in pilot.app.announcer.notices.listed]
         assert isinstance(pilot.app.screen, BuildReviewScreen)
 
 

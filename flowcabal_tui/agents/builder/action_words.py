@@ -27,17 +27,17 @@ def action_steps(found: BuildRequest, known: Known) -> list[Json]:
         at: step["action"] for at, step in placed if not _parts(step.get("action", "read")) & {*found.tables["reading"]}
     }
     for mark in found.marks("each")[:1] if changing else []:
-        near = min(changing, key=lambda at: (at not in found.sentence(mark.start), abs(at - mark.start)))
+        near = min(changing, key=lambda at: (at not in found.sentence[mark.start], abs(at - mark.start)))
         placed = [(at, {"does": "each", "steps": [step]} if at == near else step) for at, step in placed]
     gates = found.marks("approve", "pause", "edit", denied=False) or (found.unsaid if changing else [])
     begin = end = len(found.text)
-    for place in [found.sentence(gate.start) for gate in gates]:
+    for place in [found.sentence[gate.start] for gate in gates]:
         own = [at for at, name in changing.items() if any(hit.start in place for hit in named[name])]
         after = [at for at, _each in placed if at > place.start and not changing]
         begin = min([begin, *(own or changing or after)])
     for last in [] if any(found.found("all")) else found.marks("last"):
         is_exempt = any(begin <= at < last.start for at in changing)
-        is_apart = not any(gate.start in found.sentence(last.start) for gate in gates)
+        is_apart = not any(gate.start in found.sentence[last.start] for gate in gates)
         end = min(end, last.start) if is_exempt and is_apart else end
     ahead = [step for at, step in placed if at < begin]
     gated: list[Json] = [{"does": "approve", "steps": [step for at, step in placed if begin <= at < end]}]
@@ -50,11 +50,11 @@ def _parts(name: str) -> set[str]:
 
 def _named(found: BuildRequest, name: str) -> list[WordHit]:
     """The words of the request for an action: those of the vocabulary that occur in its id, and the id's own."""
-    own = [part for part in _parts(name) if len(part) > 3 and part not in found.tables["generic"]]
-    hits = [hit for hit in found.hits["actions"] if any(_fits(hit.key, part) for part in _parts(name))]
-    known = [hit.start for hit in hits]
-    hits += [hit for hit in found.named(own) if hit.start not in known]
-    return sorted((hit for hit in hits if not found.is_denied(hit)), key=lambda hit: hit.start)
+    parts, listed = _parts(name), found.hits["actions"]
+    hits = [hit for hit in listed if any(part.startswith(hit.key) for part in parts)]
+    own = found.named(part for part in parts if len(part) > 3 and part not in found.tables["generic"])
+    hits += [hit for hit in own if hit.start not in {each.start for each in hits}]
+    return sorted((hit for hit in hits if hit.start not in found.denied), key=lambda hit: hit.start)
 
 
 def _placed(named: Mapping[str, list[WordHit]]) -> list[tuple[int, str]]:
@@ -65,10 +65,6 @@ def _placed(named: Mapping[str, list[WordHit]]) -> list[tuple[int, str]]:
         if all(other != at and (abs(other - at) >= 5 or score == known) for known, other, _name in chosen):
             chosen.append((score, at, name))
     return sorted((at, name) for _score, at, name in chosen)
-
-
-def _fits(word: str, part: str) -> bool:
-    return part.startswith(word) or (len(part) > 3 and word.startswith(part))
 
 
 def _step(found: BuildRequest, name: str, actions: Mapping[str, ActionShape]) -> Json:

@@ -221,10 +221,9 @@ def _each(flow: Flow, step: Step) -> None:
         params["exports"] = {"aggregates": [{"name": "text", "kind": "join", "source": text.path, "sep": "\n\n"}]}
     made = flow.add("loop", step.name or said["names"]["each"], step.id or "each", params)
     flow.because |= dict.fromkeys(body.because, flow.step)
-    flow.there.entries = None
     if text is not None:
         joined = ReadOutput(f"result_of.{made}.aggregates.text", name=step.name)
-        flow.there = replace(flow.there, texts=(joined,), remarks=(), is_opening=False)
+        flow.there = replace(flow.there, texts=(joined,), remarks=(), entries=None, is_opening=False)
 
 
 def _lines(flow: Flow) -> Entries:

@@ -9,7 +9,7 @@ from flowcabal_tui.agents.builder.action_words import action_steps
 from flowcabal_tui.agents.builder.alteration_words import alterations_of
 from flowcabal_tui.agents.builder.document import Json, all_found
 from flowcabal_tui.agents.builder.forms import Form
-from flowcabal_tui.agents.builder.request_words import BuildRequest
+from flowcabal_tui.agents.builder.request_words import BuildRequest, beside
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
 
 Steps = list[Json]
@@ -26,11 +26,11 @@ def form_of(wish: str, copied: WorkingCopy, language: str) -> Form:
     form = Form.model_validate({"wish": wish, **_filled(found, copied, language)})
     nodes = [str(each.node.get(key, "")) for each in all_found(copied.document) for key in ("id", "name")]
     names = [form.name, *nodes, *(known.models or ()), *(known.callable_flows or ())]
-    sizes = [len(step.steps) for step in form.steps]
-    filled = f"{form.model_dump_json(exclude={'wish'}, exclude_unset=True)} {sizes} {copied.base or ''}"
-    form = form.model_copy(update={"unread": tuple(found.unread(names, filled))})
-    is_lost = sum(map(len, form.unread)) > found.tables["most_unread"] * len(found.text)
-    return form.model_copy(update={"steps": (), "alterations": ()}) if is_lost else form
+    sizes, text = [len(step.steps) for step in form.steps], form.model_dump_json(exclude={"wish"}, exclude_unset=True)
+    made = "changed" if form.alterations else "acted" if '"action":' in text else "shown" if form.steps else "nothing"
+    unread = tuple(found.unread(names, f"{text} {sizes} {copied.base or ''}", made))
+    is_lost = sum(map(len, unread)) > found.tables["most_unread"] * len(found.text)
+    return form.model_copy(update={"unread": unread, **({"steps": (), "alterations": ()} if is_lost else {})})
 
 
 def _filled(found: BuildRequest, copied: WorkingCopy, language: str) -> Json:
@@ -42,7 +42,7 @@ def _filled(found: BuildRequest, copied: WorkingCopy, language: str) -> Json:
     if copied.base is not None:
         return {"alterations": alterations_of(found, copied)}
     acts = action_steps(found, copied.known)
-    kept = [hit.key for hit in found.hits["keep"] if not found.is_denied(hit)]
+    kept = [hit.key for hit in found.hits["keep"] if hit.start not in found.denied]
     steps = acts or _writing(found, copied)
     alone = all(_is_alone(found, step) for step in steps[:1]) and not any(map(_writes, steps[1:]))
     keep = next((key for key in kept if key != "append" and not acts), "note" if acts or alone else "chapter")
@@ -59,20 +59,20 @@ def _outside(found: BuildRequest, copied: WorkingCopy) -> tuple[str, ...]:
     known = " ".join((*described, *(names.callable_flows or ()), *(names.models or ()))).casefold()
     missing: list[str] = []
     for hit in found.hits["outside"]:
-        word = found.text[hit.start : hit.end]
-        near = [each.key for each in found.hits["actions"] if each.gap(hit) < 0]
-        is_meant = not found.is_denied(hit) and all(each.gap(hit) >= 0 for each in found.quoted)
-        missing += [word] if is_meant and not any(each in known for each in (word.casefold(), *near)) else []
+        words = [found.folded[hit.start : hit.end], *(act.key for act in found.hits["actions"] if act.gap(hit) < 0)]
+        is_meant = hit.start not in found.denied and all(each.gap(hit) >= 0 for each in found.quoted)
+        missing += [found.text[hit.start : hit.end]] if is_meant and not any(word in known for word in words) else []
     return tuple(dict.fromkeys(missing))
 
 
 def _writing(found: BuildRequest, copied: WorkingCopy) -> Steps:
     """The steps of a workflow that writes, in the order of their words."""
     called, ways, steps = _called(found, copied), _ways(found), _verbs(found)
-    for shape in () if ways else (_candidates, _readers, _eyes, _rounds, _each, _measured):
+    for shape in () if ways else (_eyes, _candidates, _readers, _rounds, _each, _measured):
         steps = shape(found, steps)
     if ways:
-        steps = [*_of(steps, "plan"), {"at": 0, "does": "choose", "choices": ways}, *_without(steps, "plan", "write")]
+        at = found.marks("choose", "pause", "candidates")[0].start
+        steps = [*_of(steps, "plan"), {"at": at, "does": "choose", "choices": ways}, *_without(steps, "plan", "write")]
     if called:
         later = [step for step in steps if step["at"] > called[-1]["at"] and step["does"] in found.tables["on_texts"]]
         written = _of(steps, "plan", "write", "candidates")
@@ -80,21 +80,19 @@ def _writing(found: BuildRequest, copied: WorkingCopy) -> Steps:
         steps = [*written, *({**step, "at": max(step["at"], after + 1)} for step in called), *later]
     for mark in found.marks("count", "remember")[:1]:
         keys = [each for each in found.quoted if each.key.isidentifier()]
-        key = min(keys, key=lambda each: abs(each.start - mark.start)).key if keys else mark.key
+        key = min(keys, key=mark.gap).key if keys else mark.key
         steps.append({"at": len(found.text), "does": mark.key, "key": key})
-    plans = _of(steps, "plan")
+    plans, ideas = _of(steps, "plan"), [step for step in steps if step.get("id") == "ideas"]
     is_outline = len(plans) == len(steps) and any(hit.key == "outline" for hit in found.hits["keep"])
-    ideas = [step for step in steps if step.get("id") == "ideas"]
     is_given = (found.has("existing") and not plans + ideas) or all(_is_alone(found, step) for step in steps)
     if not (is_outline or is_given or any(_writes(step) for step in steps if step not in ideas)):
         steps.insert(len(plans + ideas), {"at": -1, "does": "write"})
     _pause(found, steps)
     for model in found.named(copied.known.models or ()) if steps else ():
-        near = min(steps, key=lambda step: (step["at"] not in found.clause(model.start), abs(step["at"] - model.start)))
+        near = min(steps, key=lambda step: (step["at"] not in found.clause[model.start], abs(step["at"] - model.start)))
         near["model"] = model.key
-    if steps and found.temperature is not None:
-        first = next((step for step in steps if step["does"] in ("write", "candidates")), steps[0])
-        first["temperature"] = min(2.0, found.temperature)
+    for step in [*_of(steps, "write", "candidates"), *steps][:1] if found.temperature is not None else []:
+        step["temperature"] = min(2.0, found.temperature or 0)
     return [{key: value for key, value in step.items() if key != "at"} for step in steps]
 
 
@@ -108,11 +106,10 @@ def _without(steps: Steps, *verbs: str) -> Steps:
 
 def _verbs(found: BuildRequest) -> Steps:
     """One step for each verb, at its first word; a step that writes a text precedes those applied to it."""
-    first = {hit.key: hit for hit in reversed(found.verbs())}
+    first = {hit.key: hit for hit in reversed(found.verbs)}
     placed = sorted(first.values(), key=lambda hit: (hit.key != "plan", hit.key != "write", hit.start))
-    own = [found.clause(hit.start) if hit.key in found.tables["own"] else range(0) for hit in placed]
-    texts = [found.text[each.start : each.stop].strip() for each in own]
-    return [{"at": hit.start, "does": hit.key, "text": text} for hit, text in zip(placed, texts, strict=True)]
+    own = {hit: found.words(found.clause[hit.start]) for hit in placed if hit.key in found.tables["own"]}
+    return [{"at": hit.start, "does": hit.key, "text": own.get(hit, "")} for hit in placed]
 
 
 def _writes(step: Json) -> bool:
@@ -127,15 +124,15 @@ def _is_alone(found: BuildRequest, step: Json) -> bool:
 def _candidates(found: BuildRequest, steps: Steps) -> Steps:
     """Several texts of which the writer picks one: whole ones, openings to continue, or ideas."""
     numbers, kinds = found.numbers_by("number", 2, 12), ("opening", "ending", "title")
-    counted = [hit for hit in found.marks(*kinds) if any(hit.gap(n) <= found.reach for n in numbers)]
-    marks = found.marks("candidates") or counted
+    counted = [hit for hit in found.marks(*kinds) if any(hit.gap(n) <= found.reach for n in beside(numbers, hit.start))]
     ideas = [] if counted else [*found.picked()]
-    if not (marks := [each for each, _thing in ideas] or marks or (found.marks("pick", "choose") if numbers else [])):
+    marks = [each for each, _thing in ideas] or found.marks("candidates") or counted
+    if _of(steps, "together") or not (marks := marks or (found.marks("pick", "choose") if numbers else [])):
         return steps
-    kind, at = "idea" if ideas else next(filter(found.has, kinds), "write"), marks[0].start
-    number = int(min(numbers, key=lambda each: abs(each.start - at)).value) if numbers else 5
+    kind = "idea" if ideas else next(filter(found.has, kinds), "write")
+    number = int(min(numbers, key=marks[0].gap).value) if numbers else 5
     said: Json = found.said["several"][kind]
-    candidates = {"at": at, "does": "candidates", "blind": found.has("blind"), "number": number, **said}
+    candidates = {"at": marks[0].start, "does": "candidates", "blind": found.has("blind"), "number": number, **said}
     for each, thing in ideas[:1]:
         candidates |= {"number": int(each.value), "name": thing, "about": said["about"].format(thing=thing)}
     plans, written, rest = _of(steps, "plan"), _of(steps, "write"), _without(steps, "plan", "write")
@@ -152,7 +149,7 @@ def _readers(found: BuildRequest, steps: Steps) -> Steps:
         return steps
     at = checks[0]["at"] if checks else people[0].start
     made: Steps = [{"does": "check", "about": each} for each in abouts] or [{"does": "check"}]
-    number = next((int(n.value) for n in people if n in found.critics or n.start in found.clause(at)), 1)
+    number = next((int(n.value) for n in people if n in found.critics or n.start in found.clause[at]), 1)
     who = [" ".join(filter(None, match.groups())).strip() for match in found.found("person")]
     if 1 < number == len(who) != len(abouts):
         made = [{"does": "check", "name": each, "text": found.said["person"].format(who=each)} for each in who]
@@ -160,7 +157,10 @@ def _readers(found: BuildRequest, steps: Steps) -> Steps:
         made *= number
     check = made[0] if len(made) == 1 else {"does": "together", "steps": made}
     later = _of(steps, "revise", "polish") or [{"at": at + 1, "does": "revise"}]
-    return [*_without(steps, "check", "revise", "polish"), {"at": at, **check}, *later]
+    rest = _without(steps, "check", "revise", "polish")
+    ahead = [step for step in rest if step["at"] < at or step["does"] not in found.tables["on_texts"]]
+    behind = [step for step in (*rest, *later) if step not in ahead]
+    return [*ahead, {"at": at, **check}, *sorted(behind, key=lambda step: step["at"])]
 
 
 def _eyes(found: BuildRequest, steps: Steps) -> Steps:
@@ -168,9 +168,7 @@ def _eyes(found: BuildRequest, steps: Steps) -> Steps:
     matches = [match for pattern in found.tables["eyes"] for match in re.finditer(pattern, found.text)]
     names = list(dict.fromkeys(name for match in matches for name in match.groups() if name and found.has("eyes")))
     if len(names) < 2:
-        for step in _of(steps, "write") if names else ():
-            step["point_of_view"] = names[0]
-        return steps
+        return [{**step, "point_of_view": names[0]} if names and step["does"] == "write" else step for step in steps]
     tellings = [{"does": "write", "id": name, "name": name, "point_of_view": name} for name in names]
     weave = {"at": 1, "does": "improve" if found.has("improve") else "do", "text": found.said["weave"]}
     rest = _without(steps, "plan", "write", "revise")
@@ -181,9 +179,8 @@ def _rounds(found: BuildRequest, steps: Steps) -> Steps:
     """Merges a critic or rounds of revision into one step."""
     taken = {step["number"] for step in _of(steps, "candidates")}
     rounds = next((int(each.value) for each in found.numbers_by("rounds", 1, 10) if each.value not in taken), 0)
-    if rounds < 2 and found.critics:
-        return steps
-    if not found.has("improve") and not (rounds > 1 and _of(steps, "revise", "polish")):
+    is_wanted = found.has("improve") or (rounds > 1 and _of(steps, "revise", "polish"))
+    if not is_wanted or (rounds < 2 and found.critics):
         return steps
     rest = _without(steps, "revise", "check", "improve")
     at = next((n for n, step in enumerate(rest) if step["does"] in ("polish", "cut", "expand")), len(rest))
@@ -195,31 +192,34 @@ def _each(found: BuildRequest, steps: Steps) -> Steps:
     """Makes the writing iterate over the lines of the plan."""
     chapter = tuple(found.tables["units"]["chapter"])
     marks = found.marks("each", denied=False) or found.numbers_by("at_once", 2, 64)
-    loops = [each for each in marks if not found.folded[each.end :].lstrip().startswith(chapter)]
+    loops = [each for each in marks if not found.folded[each.end :][:40].lstrip().startswith(chapter)]
     if not loops or _of(steps, "together", "candidates") or (found.has("existing") and not _of(steps, "plan", "write")):
         return steps
     limits, sides = [each for each in found.numbers if 1 < each.value <= 64], found.marks("side")
-    beside = min(limits, key=lambda each: abs(each.start - sides[-1].end)) if sides and limits else None
-    most = next((int(each.value) for each in reversed(limits) if each is not beside), None)
-    at_once = int(beside.value) if beside else 4 if sides else 1
+    at_once = min(limits, key=lambda each: abs(each.start - sides[-1].end)) if sides and limits else None
+    most = next((int(each.value) for each in reversed(limits) if each is not at_once), None)
     scene = [{"does": "write", "id": "scene", "pause": found.has("pause", "approve") and found.has("next")}]
-    loop = {"at": loops[0].start, "does": "each", "most": most, "at_once": at_once, "steps": scene}
+    loop = {"at": loops[0].start, "does": "each", "most": most, "steps": scene}
+    loop["at_once"] = int(at_once.value) if at_once else 4 if sides else 1
     return [*(_of(steps, "plan") or [{"at": -1, "does": "plan"}]), loop, *_without(steps, "plan", "write")]
 
 
 def _measured(found: BuildRequest, steps: Steps) -> Steps:
     """Makes a branch of a length in the request: the verb after it, and the one after "otherwise"."""
-    verbs = [hit for hit in found.verbs() if hit.key in found.tables["on_texts"]]
     for hit, number in found.bounds(200):
-        behind = max(number.end, hit.end)
-        others = [each.start for each in found.marks("otherwise", "longer", "shorter") if each.start > behind]
-        other = min(others, default=len(found.text))
-        then = [each.key for each in verbs if behind < each.start < other][:1]
-        otherwise = [each.key for each in verbs if each.start > other and each.key not in then][:1]
+        verbs = [each for each in found.verbs if each.key in found.tables["on_texts"]]
+        then = next((each for each in verbs if each.start > max(number.end, hit.end)), None)
+        ends = [
+            each.start for each in found.marks("otherwise", "longer", "shorter") if then and each.start > then.start
+        ]
+        other = next((each.key for each in verbs if ends and each.start > ends[0]), "")
         if then:
-            sides = {"then": [{"does": key} for key in then], "otherwise": [{"does": key} for key in otherwise]}
+            sides = {
+                "then": [{"does": then.key}],
+                "otherwise": [{"does": other}] if other not in ("", then.key) else [],
+            }
             measure = {"at": hit.start, "does": "measure", f"{hit.key}_than": int(number.value), **sides}
-            return [*_without(steps, *then, *otherwise), measure]
+            return [*_without(steps, then.key, other), measure]
     return steps
 
 
@@ -228,9 +228,10 @@ def _ways(found: BuildRequest) -> list[Json]:
     quoted = found.quoted if found.has("choose", "pause", "candidates") else []
     begins = [n for n, (one, other) in enumerate(pairwise(quoted), 1) if one.gap(other) > found.tables["between"]]
     rows = [quoted[begin:end] for begin, end in pairwise((0, *begins, None))]
-    longest = list(dict.fromkeys(each.key for each in max(rows, key=len, default=[])))
-    ways = [{"label": each, "steps": [{"does": "write", "name": each, "text": each}]} for each in longest[:8]]
-    return ways if len(ways) > 1 else []
+    longest = list(dict.fromkeys(each.key for each in max(rows, key=len, default=[])))[:8]
+    return [
+        {"label": each, "steps": [{"does": "write", "name": each, "text": each}]} for each in longest if longest[1:]
+    ]
 
 
 def _called(found: BuildRequest, copied: WorkingCopy) -> Steps:
@@ -247,17 +248,19 @@ def _pause(found: BuildRequest, steps: Steps) -> None:
     comes last before it; after "at the end" to the last step, and with "before the polish" to the step ahead of that.
     """
     articles, placed = found.tables["articles"]["words"], sorted(steps, key=lambda step: step["at"])
-    is_inside = _of(steps, "choose") or (_of(steps, "each") and found.has("next"))
-    for mark in [] if is_inside or not steps else found.marks("pause", "edit", "approve", denied=False):
-        behind = [hit for hit in found.hits["steps"] if found.folded[mark.end : hit.start].strip() in articles]
-        said = [hit for hit in found.hits["steps"] if hit.start < mark.start]
-        plans = (hit for hit in said if hit == said[-1] or hit.start in found.clause(mark.start))
-        objects = [hit.key for hit in behind or plans if behind or hit.key == "plan"]
+    lasts, nexts = [hit.start for hit in found.marks("last")], found.marks("next") if _of(steps, "each") else []
+    for mark in found.marks("pause", "edit", "approve", denied=False) if steps else []:
+        around = beside(found.hits["steps"], mark.start)
+        behind = [hit for hit in around if found.folded[mark.end : hit.start].strip() in articles]
+        plans = [hit for hit in found.hits["steps"] if hit.key == "plan" and hit.start in found.clause[mark.start]]
+        plans += [hit for hit in around if hit.start < mark.start and hit.key == "plan"]
+        objects = [hit.key for hit in behind or plans]
         owner = [*placed[:1], *(step for step in placed if step["at"] <= mark.start), *_of(steps, *objects)][-1]
-        near = (hit for hit in found.hits["steps"] if hit.gap(mark) <= found.reach * 2 and not objects)
-        if any(hit.key == owner["does"] and found.is_later(hit.start, hit.end) for hit in near):
+        near = (hit for hit in around if hit.gap(mark) <= found.reach * 2 and not objects)
+        if any(hit.key == owner["does"] and found.is_later(hit) for hit in near):
             owner = steps[max(steps.index(owner) - 1, 0)]
-        if any(owner["at"] < hit.start < mark.start for hit in found.marks("last")):
+        if any(owner["at"] < at < mark.start for at in lasts):
             owner = _without(steps, "count", "remember")[-1]
-        if owner["does"] not in ("candidates", "count"):
+        is_inside = any(mark.gap(hit) <= found.reach * 2 for hit in beside(nexts, mark.start))
+        if not is_inside and owner["does"] not in found.tables["pausing"]:
             owner["pause"] = True

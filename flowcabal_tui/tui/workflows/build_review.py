@@ -312,6 +312,7 @@ class BuildReviewScreen(ModalScreen[str]):
 
         form = await ask_form(self.app, self._workbench, "\n".join((record.wish, *record.answers)), record)
         if form is not None:
+            self.notify(_("{id} is being built.").format(id=self.build), markup=False)
             await self._workbench.carry_out(ReviseBuild(self.build, form=form))
             await self._reload()
 

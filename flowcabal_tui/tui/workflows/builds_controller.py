@@ -113,6 +113,7 @@ class BuildController:
                 await self.load()
         elif how is not None:
             template = how.removeprefix(_TEMPLATE)
+            self._screen.notify(_("{id} is being built.").format(id=workflow or _("A new workflow")), markup=False)
             await self.review(await self._workbench.carry_out(RequestBuild(wish, offline=True, template=template)))
 
     async def _ask_method(self, wish: str, workflow: str) -> str | None:
@@ -137,6 +138,7 @@ class BuildController:
 
         form = await ask_form(self._screen.app, self._workbench, wish, None, workflow)
         if form is not None:
+            self._screen.notify(_("{id} is being built.").format(id=workflow or _("A new workflow")), markup=False)
             await self.review(await self._workbench.carry_out(RequestBuild(wish, workflow, offline=True, form=form)))
 
     @on_event
