@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from flowcabal_tui.domain.garbage import YOUNG
 from flowcabal_tui.locale import use_language
@@ -34,6 +35,9 @@ LONGEST = (
     "viking/test_supervision.py",
 )
 """Files of tests that take longest, under `tests/`, longest first: the workers end at the same time if these begin."""
+
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")  # on a busy one, examples may take long: no test looks at a clock
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -40,6 +40,9 @@ PROSE = "夜色落在长街上，灯火一点一点亮起来。少年推开茶�
 DIMENSIONS = 64
 FINISHES = {"tool": "tool_calls"}
 STOPS = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal", "tool": "tool_use"}
+TOGETHER = 16
+"""Events in one chunk of an answer whose fault names only its content: a test of answers needs no test of chunks."""
+CONTENT = frozenset(["content", "reasoning", "tool_calls", "finish", "usage", "no_done", "times"])
 Json = dict[str, Any]
 
 
@@ -208,6 +211,8 @@ async def stream(writer: asyncio.StreamWriter, dialect: Dialect, fault: Json, en
         await send(writer, b": keep-alive\n\n", 0)
         await asyncio.sleep(fault.get("comment_delay", 0))
     raw = fault.get("raw")
+    each = 1 if fault.keys() - CONTENT else TOGETHER
+    together = b""
     for number, event in enumerate([raw] if isinstance(raw, str) else raw or dialect.events()):
         if number == fault.get("stall_after"):
             await writer.drain()
@@ -219,11 +224,17 @@ async def stream(writer: asyncio.StreamWriter, dialect: Dialect, fault: Json, en
         if number == fault.get("eof_after"):
             writer.write(b"0\r\n\r\n")
             raise Closing("early_eof")
-        await send(writer, dialect.broken(number, event).encode(), fault.get("split", 0))
+        together += dialect.broken(number, event).encode()
         entry["events"] = number + 1
+        if number % each:
+            continue
+        await send(writer, together, fault.get("split", 0))
+        together = b""
         if fault.get("delay") or number % 64 == 0:
             await writer.drain()
             await asyncio.sleep(fault.get("delay", 0))
+    if together:
+        await send(writer, together, 0)
     writer.write(b"0\r\n\r\n")
     await writer.drain()
 

@@ -11,6 +11,7 @@ from typing import Generic, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from flowcabal_tui.domain.answer_schema import answer_schema
 from flowcabal_tui.domain.codec import from_json, to_json
 from flowcabal_tui.domain.endpoints import Endpoint, sent_parameters
 from flowcabal_tui.domain.errors import ModelError, ModelFault
@@ -100,7 +101,7 @@ class PaidOnce:
         An answer that cannot be read, or only in part, is stored too. Returns None when there is no stored answer and
         `spend` is False. Raises ModelError when there was no answer.
         """
-        schema = shape.model_json_schema()
+        schema = answer_schema(shape)
         key = digest_of({"endpoint": self.endpoint.identity, "only": request.purpose, "about": about, "shape": schema})
 
         async def ask() -> Answer:
@@ -133,7 +134,7 @@ class PaidOnce:
                 "max_tokens": request.max_tokens if request.max_tokens is not None else self.endpoint.max_output,
                 "parameters": [[name, value] for name, value in sent_parameters(self.endpoint, request)],
                 "messages": [[message.role, message.content] for message in request.messages],
-                "shape": shape.model_json_schema() if shape else request.json_schema,
+                "shape": answer_schema(shape) if shape else request.json_schema,
             }
         )
 

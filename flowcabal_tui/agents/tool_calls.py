@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from flowcabal_tui.domain.answer_schema import shape_schema
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.model_calls import Tool, ToolCall
 from flowcabal_tui.domain.refusals import refusal
@@ -40,7 +41,7 @@ def tool_of(name: str, shape: type[BaseModel]) -> Tool:
 
 
 def _schema(shape: type[BaseModel]) -> dict[str, Any]:
-    schema = shape.model_json_schema()
+    schema = shape_schema(shape)
     schema.pop("description", None)
     schema.get("properties", {}).pop("edit", None)
     plain: dict[str, Any] = _without_titles(schema)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from pydantic import BaseModel, Field
@@ -33,9 +35,20 @@ class StructuredAnswer(BaseModel):
     unread: SkipJsonSchema[tuple[str, ...]] = ()
 
 
+def shape_schema(shape: type[BaseModel]) -> dict[str, Any]:
+    """The schema of `shape` as pydantic writes it, as a new copy: writing it takes 10 ms and more."""
+    found: dict[str, Any] = json.loads(_schema_text(shape))
+    return found
+
+
+@lru_cache(64)
+def _schema_text(shape: type[BaseModel]) -> str:
+    return json.dumps(shape.model_json_schema())
+
+
 def answer_schema(shape: type[BaseModel]) -> dict[str, Any]:
     """The schema of `shape`, closed."""
-    found: dict[str, Any] = closed(shape.model_json_schema())
+    found: dict[str, Any] = closed(shape_schema(shape))
     return found
 
 

