@@ -127,9 +127,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         """Yields the progress of the book, and its parts."""
         yield Static(markup=False, classes="head")
         yield Static(key_words(_("No chapters yet. `+` adds one.")), markup=False, classes="empty")
-        with ListDetail():
-            yield PickList()
-            yield DetailText()
+        yield ListDetail(PickList(), DetailText())
         yield HintLine()
 
     def on_mount(self) -> None:

@@ -85,9 +85,7 @@ class ProofScreen(ModalScreen[ProofPlace | None]):
     def compose(self) -> ComposeResult:
         """Yields the number of places, the list, and the paragraph of the place under the cursor."""
         yield Static(_("Reading the text ..."), markup=False, classes="head")
-        with ListDetail():
-            yield PickList()
-            yield DetailText()
+        yield ListDetail(PickList(), DetailText())
         yield HintLine()
 
     def on_mount(self) -> None:

@@ -128,9 +128,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         """Yields the input, the number of hits, the hits, and the place under the cursor if there is space."""
         yield Input(self.words, placeholder=_("words to find in the whole project"))
         yield Static(markup=False, classes="details")
-        with ListDetail():
-            yield PickList()
-            yield DetailText()
+        yield ListDetail(PickList(), DetailText())
         yield HintLine()
 
     def on_mount(self) -> None:

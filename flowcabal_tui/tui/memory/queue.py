@@ -118,9 +118,7 @@ class QueueScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """Yields the progress, the steps, and the one under the cursor in full."""
         yield Static(markup=False, classes="head")
-        with ListDetail():
-            yield PickList()
-            yield DetailText()
+        yield ListDetail(PickList(), DetailText())
         yield HintLine()
 
     def on_mount(self) -> None:

@@ -96,9 +96,7 @@ class SettingsScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """Yields the errors, the rows with the one under the cursor in full, and the keys."""
         yield Static(markup=False, classes="head")
-        with ListDetail():
-            yield PickList()
-            yield DetailText()
+        yield ListDetail(PickList(), DetailText())
         yield HintLine()
 
     def on_mount(self) -> None:
