@@ -228,3 +228,15 @@ async def test_the_end_of_an_import_is_a_sentence_with_its_warnings_if_any(tmp_p
         await told(pilot, workbench, ImportProgress(30, 30), ImportProgress(30, 30, ("Chapter 4 is empty.",)))
         listed = [each.line for each in pilot.app.announcer.notices.listed]
         assert listed == ["30 of 30 chapters imported.", "30 of 30 chapters imported: Chapter 4 is empty."]
+
+
+def test_a_row_does_not_end_inside_a_command() -> None:
+    queue = Notices()
+    words = "There is no server yet. Run `flowcabal-tui knowledge install` first, then open the book."
+    queue.say(Notice(words, "", "information", datetime(2026, 1, 1)))
+    rows = []
+    for _row in range(9):
+        queue.advance(44)
+        rows.append(queue.row)
+    assert " ".join(rows).split() == words.split()
+    assert all(row.count("`") in (0, 2) for row in rows)

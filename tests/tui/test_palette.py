@@ -28,7 +28,9 @@ from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.story.entities import EntitiesScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from tests.tui.fakes import FakeWorkbench
+from tests.tui.hosts import shown
 from tests.tui.test_app import app_at_home, words_of
+from tests.tui.test_workspace import workspace
 from tests.tui.try_out import invented_access
 from tests.tui.waiting import settled, until
 
@@ -227,3 +229,12 @@ async def test_every_command_of_a_pane_reaches_it_from_any_other(tmp_path):
                 node = await pilot.app.commands._show(workspace, command.owner)
                 assert workspace.view.pane == PANE_OF[command.owner], command.id
                 assert isinstance(node, command.owner)
+
+
+async def test_a_command_for_the_text_that_is_read_names_the_key_that_leaves_the_editor(tmp_path: Path) -> None:
+    async with workspace(FakeWorkbench("en"), tmp_path) as pilot:
+        await pilot.press("3", "e")
+        await settled(pilot)
+        versions = next(each for each in all_commands() if each.id == "manuscript.versions")
+        await pilot.app.commands.carry_out(versions)
+        await until(pilot, lambda: "press Esc first" in " ".join(shown(pilot.app)))

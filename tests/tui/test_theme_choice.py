@@ -10,10 +10,16 @@ import pytest
 from rich.color import ColorType
 from rich.style import Style
 
+from flowcabal_tui.locale import use_language
 from flowcabal_tui.settings.paths import config_folder
 from flowcabal_tui.tui.app.app import FlowCabalApp
+from flowcabal_tui.tui.app.themes import theme_words
+from flowcabal_tui.tui.shared.choose import ChooseScreen
 from tests.snapshots.test_shell import app
-from tests.tui.waiting import settled
+from tests.tui.fakes import FakeWorkbench
+from tests.tui.hosts import shown as rows_shown
+from tests.tui.test_workspace import workspace
+from tests.tui.waiting import settled, until
 
 
 def styles(shown: FlowCabalApp) -> list[Style]:
@@ -97,3 +103,15 @@ async def test_only_themes_that_set_roles_are_offered() -> None:
         await settled(pilot)
         assert {"ink", "paper", "sepia", "high-contrast", "ansi-dark", "ansi-light"} <= set(shown.available_themes)
         assert "nord" not in shown.available_themes
+
+
+async def test_the_list_of_themes_has_names_in_the_language_of_the_screen(tmp_path: Path) -> None:
+    use_language("zh_CN")
+    assert theme_words("sepia") == "暖黄（浅色）" and theme_words("my own") == "my own"
+    use_language("en")
+    async with workspace(FakeWorkbench("en"), tmp_path) as pilot:
+        await pilot.press("f12")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
+        assert "sepia (light)" in " ".join(rows_shown(pilot.app))
+        await pilot.press("j", "enter")
+        await until(pilot, lambda: pilot.app.theme == "paper")

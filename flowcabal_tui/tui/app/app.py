@@ -41,6 +41,7 @@ from flowcabal_tui.tui.app.projects import ProjectOpener
 from flowcabal_tui.tui.app.settings.preferences import Preferences
 from flowcabal_tui.tui.app.signals import listen
 from flowcabal_tui.tui.app.theme_choice import ThemeChoice, role_defaults
+from flowcabal_tui.tui.app.themes import theme_words
 from flowcabal_tui.tui.shared.actions import bindings, shown_key
 from flowcabal_tui.tui.shared.notices import GoesOn, NoticeOver
 from flowcabal_tui.tui.shared.subscriptions import Request
@@ -304,6 +305,13 @@ class FlowCabalApp(App[int]):
             self.guide = Guide(self, seen)
             self.screen_change_signal.subscribe(self, self.guide.screen_changed)
         self.guide.toggle(self.screen_language)
+
+    def search_themes(self) -> None:
+        """Lists the themes, and applies the chosen one."""
+        from flowcabal_tui.tui.shared.choose import ChooseScreen  # not needed for the first frame
+
+        themes = tuple((name, theme_words(name)) for name in self.looks.load())
+        self.push_screen(ChooseScreen(_("Colours"), themes), lambda name: self.looks.use(name) if name else None)
 
     def action_settings(self) -> None:
         """Opens the settings of the user and of the open book."""

@@ -73,7 +73,12 @@ class CommandRunner:
         """Runs the command in its place, or shows the reason why it cannot."""
         place = self._here(command) or await self._reach(command)
         if place is not None and not await self._app.run_action(command.action, place):
-            self._say(_("{title} is not possible at the moment.").format(title=_(command.title)))
+            from flowcabal_tui.tui.book.manuscript import ManuscriptPane  # imported by then
+
+            words = _("{title} is not possible at the moment.")
+            if isinstance(place, ManuscriptPane) and place.face == "edit":
+                words = _("{title} is not possible in the editor: press `Esc` first.")
+            self._say(words.format(title=_(command.title)))
 
     def _here(self, command: PaletteCommand) -> DOMNode | None:
         """The node of the command's keys, where they work already."""

@@ -18,6 +18,7 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark, use_language
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.entry import ModelProposal
+from flowcabal_tui.tui.app.themes import theme_words
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.role_words import key_words
@@ -100,8 +101,8 @@ class FirstRunScreen(Screen[None]):
             case "theme":
                 names = list(self._theme_names)
                 marked = names.index(self._settings.theme) if self._settings.theme in names else 0
-                words = _("Screen colours. Move to preview them; ansi-* use your terminal's own colours.")
-                return _("colours"), words, [(name, name) for name in names], marked
+                words = _("Screen colours. Move to preview them.")
+                return _("colours"), words, [(name, theme_words(name)) for name in names], marked
             case "model":
                 return self._model_words()
             case _:

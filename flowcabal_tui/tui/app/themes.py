@@ -17,11 +17,19 @@ from textual.theme import Theme
 import flowcabal_tui
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.domain.value_class import dataclass
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.widgets.roles import ROLES
 
 OURS: Final = ("ink", "paper", "sepia", "high-contrast", "ansi-dark", "ansi-light")
 """The themes that come with the program, in the order in which they are offered."""
+THEME_WORDS: Final[Mapping[str, str]] = {
+    "ink": mark("ink (dark)"),
+    "paper": mark("paper (light)"),
+    "sepia": mark("sepia (light)"),
+    "high-contrast": mark("high contrast (dark)"),
+    "ansi-dark": mark("colours of the terminal (dark)"),
+    "ansi-light": mark("colours of the terminal (light)"),
+}
 DEFAULT_THEME: Final = "ink"
 LIGHT_THEME: Final = "paper"
 TERMINAL_THEME: Final = "ansi-dark"
@@ -43,6 +51,11 @@ class Palette:
     is_terminal: bool
     roles: Mapping[str, str]
     grounds: Mapping[str, str]
+
+
+def theme_words(name: str) -> str:
+    """The name of a theme for the user; a theme of the user's own is called as its file."""
+    return _(THEME_WORDS[name]) if name in THEME_WORDS else name
 
 
 def themes_folder() -> Path:

@@ -9,6 +9,7 @@ from typing import Final
 from textual.message import Message
 from textual.notifications import SeverityLevel
 
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.tui.widgets.cells import cell_width
@@ -21,6 +22,10 @@ WARNED_SECONDS: Final = 8.0
 _SECONDS_TO_NOTICE: Final = 1.0
 _CELLS_A_SECOND: Final = 20
 """A slow reader: about 200 English words, or 600 Chinese characters, a minute."""
+_COMMAND: Final = late(r"`[^`\n]{1,72}`")
+_WHOLE: Final = str.maketrans(" -", "\ue000\ue001")
+"""Replaces characters at which a row could end. Notices contain no characters for private use."""
+_DIVIDED: Final = str.maketrans("\ue000\ue001", " -")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,12 @@ class NoticeOver(Message):
 def reading_seconds(words: str) -> float:
     """The seconds needed to read a row."""
     return _SECONDS_TO_NOTICE + cell_width(words) / _CELLS_A_SECOND
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    """The rows of a line; a command in backticks that fits a row is not divided."""
+    whole = _COMMAND.sub(lambda found: found[0].translate(_WHOLE), line)
+    return [row.strip().translate(_DIVIDED) for row in wrap(whole, width)]
 
 
 class Notices:
@@ -107,11 +118,11 @@ class Notices:
         self._rows = self._rows[1:]
         if not self._rows:
             self._shown = self._waiting.popleft() if self._waiting else None
-            self._rows = [row.strip() for row in wrap(self._shown.line, width)] if self._shown else []
+            self._rows = _wrapped(self._shown.line, width) if self._shown else []
 
     def fit(self, width: int) -> None:
         """Wraps the rest of the displayed notice for another width."""
-        self._rows = [row.strip() for row in wrap(sentences(*self._rows), width)] if self._rows else []
+        self._rows = _wrapped(sentences(*self._rows), width) if self._rows else []
 
     def withdraw(self, words: str) -> None:
         """Hides a notice that no longer applies; it stays in the list."""

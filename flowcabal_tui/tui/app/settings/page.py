@@ -29,6 +29,7 @@ from flowcabal_tui.settings.project_file import ModelsSettings
 from flowcabal_tui.settings.user_file import UserSettings, change_user, load_user
 from flowcabal_tui.tui.app.settings.forms import Values, agents_form, knowledge_form, project_form
 from flowcabal_tui.tui.app.settings.rows import LANGUAGES, ROLE_WORDS, SettingRow, sections
+from flowcabal_tui.tui.app.themes import theme_words
 from flowcabal_tui.tui.book.days import goals_form
 from flowcabal_tui.tui.models.model_form import KnownKeys, ModelForm, use_question
 from flowcabal_tui.tui.shared.choose import ChooseScreen
@@ -267,9 +268,10 @@ class SettingsScreen(ModalScreen[None]):
             if typed is not None:
                 await self._saved(lambda: change_user(lambda user: replace(user, editor=typed.strip())))
             return
-        choices = LANGUAGES.items() if row == "language" else [(name, name) for name in self._effects.themes]
+        languages = tuple((key, _(words)) for key, words in LANGUAGES.items())
+        themes = tuple((name, theme_words(name)) for name in self._effects.themes)
         title = _("Language of the screen") if row == "language" else _("Colours")
-        chosen = await self.app.push_screen_wait(ChooseScreen(title, tuple((key, _(words)) for key, words in choices)))
+        chosen = await self.app.push_screen_wait(ChooseScreen(title, languages if row == "language" else themes))
         if chosen is None:
             return
         if row == "theme":

@@ -14,6 +14,7 @@ from flowcabal_tui.project.services.settings import SettingsView
 from flowcabal_tui.project.words import money
 from flowcabal_tui.settings.project_file import AgentsSettings, GoalsSettings, KnowledgeSettings, ModelsSettings
 from flowcabal_tui.settings.user_file import UserSettings
+from flowcabal_tui.tui.app.themes import theme_words
 
 ROLE_WORDS: Final = {
     "user": mark("Writes the book"),
@@ -101,7 +102,7 @@ def sections(user: UserSettings, view: SettingsView | None) -> Iterator[Section]
         _("The screen"),
         (
             SettingRow("language", _("Language of the screen"), _(LANGUAGES.get(user.language[:2], user.language))),
-            SettingRow("theme", _("Colours"), user.theme),
+            SettingRow("theme", _("Colours"), theme_words(user.theme)),
             SettingRow("keys", _("Keys"), _("{n} changed").format(n=changed) if changed else _("defaults")),
             SettingRow("editor", _("External editor"), user.editor or _("$VISUAL or $EDITOR")),
         ),
