@@ -22,6 +22,7 @@ from flowcabal_tui.protocol.runs import (
 )
 from tests.faultserver import PROSE, FaultServer
 from tests.project.case import Case, both, calls, endpoint, leave, make, make_one, opened
+from tests.project.test_purge import everything
 
 SECRET = "sk-a-secret-of-the-writer-0123456789"
 
@@ -187,28 +188,38 @@ async def test_a_paragraph_of_a_million_characters_is_kept_whole(folder: Path, s
         assert await case.project.book.chapter_text(await case.chapter(1)) == paragraph
 
 
+PLAIN_KEY = "quietly-the-ferrymans-words-1234"
+"""A key without the form of one, so that only its value gives it away."""
+ECHOES: dict[str, dict[str, Any]] = {
+    "401": {"status": 401, "body": {"error": {"message": f"Incorrect API key provided: {PLAIN_KEY}"}}},
+    "429": {"status": 429, "body": f"{PLAIN_KEY} has no quota", "headers": {"retry-after": "0"}},
+    "page": {"status": 500, "body": f"<html><pre>Authorization: Bearer {PLAIN_KEY}</pre></html>"},
+    "redirect": {"status": 307, "body": PLAIN_KEY, "headers": {"location": f"/v1/again?key={PLAIN_KEY}"}},
+    "no JSON": {"status": 200, "body": f"{{no JSON {PLAIN_KEY}"},
+}
+
+
+@pytest.mark.parametrize("name", ECHOES)
 async def test_a_key_is_written_nowhere(
-    folder: Path, server: FaultServer, monkeypatch: pytest.MonkeyPatch, own_folders: Path
+    folder: Path, server: FaultServer, monkeypatch: pytest.MonkeyPatch, own_folders: Path, name: str
 ) -> None:
-    monkeypatch.setenv("WRITERS_KEY", SECRET)
-    said = {"error": {"message": f"Incorrect API key provided: {SECRET}"}}
+    monkeypatch.setenv("WRITERS_KEY", PLAIN_KEY)
     async with case_at(folder, server, api_key_env="WRITERS_KEY") as case:
-        server.push(
-            {"status": 401, "body": said}, {"content": "It rained."}, {"status": 401, "body": said, "times": -1}
-        )
+        server.push(ECHOES[name], {"content": "It rained."}, {**ECHOES["401"], "times": -1})
         run, told = await failed(case)
-        assert SECRET not in repr(told)
+        assert PLAIN_KEY not in repr(told)
         case.events.clear()
         await case.project.carry_out(ResumeRun(run))
         assert await case.follow(run) == "done"
         await case.keep(run, "draft")
         await case.settled()
-        assert server.log[0]["headers"]["authorization"] == f"Bearer {SECRET}"
+        assert server.log[0]["headers"]["authorization"] == f"Bearer {PLAIN_KEY}"
         assert [task for task in await case.project.memory.background() if task.state == "failed"]
-        assert SECRET not in repr([await case.project.memory.background(), case.told(WorkflowFailed), case.events])
+        shown = [await case.project.memory.background(), case.told(WorkflowFailed), case.events]
+        assert PLAIN_KEY not in repr(shown) + everything(folder)
     files = [path for root in (folder, own_folders) for path in root.rglob("*") if path.is_file()]
     assert any(path.name == "project.db" for path in files)
-    assert not [path for path in files if SECRET.encode() in path.read_bytes()]
+    assert not [path for path in files if PLAIN_KEY.encode() in path.read_bytes()]
 
 
 async def test_a_key_in_the_projects_file_is_refused(folder: Path) -> None:
