@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from flowcabal_tui.domain.comments import CommentWish
+from flowcabal_tui.domain.comments import CommentFilter
 from flowcabal_tui.domain.errors import FlowCabalError, ProjectDamaged, ProjectError
-from flowcabal_tui.domain.findings import FindingWish
+from flowcabal_tui.domain.findings import FindingFilter
 from flowcabal_tui.domain.ids import NodeId, RunId
-from flowcabal_tui.domain.proposals import ProposalWish
+from flowcabal_tui.domain.proposals import ProposalFilter
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.engine import EngineThread
@@ -41,11 +41,11 @@ def proposal(kind: str = "'entity'", body: str = ENTITY, reason: str = WHY, orig
 
 
 async def proposals(project: Project) -> Sequence[Any]:
-    return (await project.story.proposals(ProposalWish(()))).rows
+    return (await project.story.proposals(ProposalFilter(()))).rows
 
 
 async def findings(project: Project) -> Sequence[Any]:
-    return (await project.findings.findings(FindingWish(()))).rows
+    return (await project.findings.findings(FindingFilter(()))).rows
 
 
 async def facts(project: Project) -> Sequence[Any]:
@@ -66,7 +66,7 @@ LISTS: dict[str, tuple[str, Callable[[Project], Awaitable[Sequence[Any]]], int]]
     "finding": (proposal(kind="'finding'", body="?"), findings, 0),
     "record": ("INSERT INTO record VALUES ('f', 1, 'fact', ?, '', '', 'hand', 0)", facts, 0),
     "kind of record": ("INSERT INTO record VALUES ('f', 1, ?, '{}', '', '', 'hand', 0)", facts, 0),
-    "comment": ("UPDATE comment SET at=? WHERE words='One.'", lambda it: it.revision.comments(CommentWish()), 1),
+    "comment": ("UPDATE comment SET at=? WHERE words='One.'", lambda it: it.revision.comments(CommentFilter()), 1),
     "scope": ("UPDATE conversation SET scope=? WHERE number=1", lambda it: it.conversations.conversations(), 1),
     "workflow": (
         "UPDATE blob SET body=? WHERE digest IN (SELECT document FROM workflow WHERE id<>'quick-draft')",
