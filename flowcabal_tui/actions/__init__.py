@@ -1,1 +1,1 @@
-"""Actions: operations of a workflow outside the novel, declared in JSON, found by search, simulated or carried out."""
+"""Actions: operations of a workflow outside the novel, declared in JSON, found by search, simulated or run."""

@@ -1,4 +1,4 @@
-"""Carries out an action by a function of a plug-in or a command that the project permits."""
+"""Runs an action as a function of a plug-in or a command that the project permits."""
 
 from __future__ import annotations
 

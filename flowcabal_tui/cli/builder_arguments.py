@@ -20,7 +20,7 @@ def bench_builder_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--out", type=path, required=True, metavar=_("FILE"), help=_("write the answers"))
     how = command.add_mutually_exclusive_group(required=True)
     how.add_argument(
-        "--offline", action="store_true", help=_("fill the form from the words of the wish, without a model")
+        "--offline", action="store_true", help=_("fill the form from the words of the request, without a model")
     )
     how.add_argument("--model", choices=("user", "agent"), help=_("use this model of your settings file"))
     how.add_argument("--forms", type=path, metavar=_("FILE"), help=_("filled forms, one JSON object per line"))
@@ -33,14 +33,14 @@ def build_arguments(command: argparse.ArgumentParser, *, updates: bool) -> None:
     if updates:
         named = _("the workflow to change: its id, or a file")
         command.add_argument("workflow", metavar=_("WORKFLOW"), help=named)
-    command.add_argument("wish", metavar=_("WISH"), help=_("your wish, in your own words"))
+    command.add_argument("wish", metavar=_("REQUEST"), help=_("your request, in your own words"))
     if not updates:
         command.add_argument("--template", default="", metavar=_("NAME"), help=_("start from this workflow"))
     command.add_argument(
         "--actions", type=path, action="append", default=[], metavar=_("FILE"), help=_("a registry of actions")
     )
     command.add_argument(
-        "--offline", action="store_true", help=_("fill the form from the words of the wish, without a model")
+        "--offline", action="store_true", help=_("fill the form from the words of the request, without a model")
     )
     command.add_argument(
         "--tools",

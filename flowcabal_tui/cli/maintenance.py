@@ -146,7 +146,7 @@ async def purge(arguments: Namespace) -> int:
         command, name, words = await _named(project, arguments.text)
         say(words)
         if command.build is not None:
-            say(_("It is removed with its wish, its prompts and its rounds. A workflow made from it stays."))
+            say(_("It is removed with its request, its prompts and its rounds. A workflow made from it stays."))
         else:
             say(_("It is removed with all its versions, everything derived from it, and the runs that made it."))
             say(_("The local knowledge server's folder is emptied; it is filled again from the book."))

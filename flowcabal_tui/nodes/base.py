@@ -187,7 +187,7 @@ class NodeContext(Protocol):
         ...
 
     async def act(self, action: str, params: Mapping[str, Any], *, approved: bool) -> Any:
-        """Carries out an action of the registry and returns its JSON result. Raises FlowCabalError."""
+        """Runs an action of the registry and returns its JSON result. Raises FlowCabalError."""
         ...
 
     def gated(self, action: str) -> bool:

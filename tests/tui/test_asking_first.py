@@ -64,6 +64,7 @@ ELSEWHERE = {
     "knowledge.stop": "test_knowledge_controller",
     "findings.check": "test_findings",
     "impact.patch": "test_impact",
+    "beats-panel.check": "test_beats_beside",
     "candidates.sift": "test_comparison",
     "candidates.seams": "test_comparison",
     "candidates.more": "test_comparison",

@@ -1,4 +1,4 @@
-"""`action`: carries out an action of the registry; a gated one waits until a person allows exactly this."""
+"""`action`: runs an action of the registry; a gated one waits until a person allows exactly this."""
 
 from __future__ import annotations
 
@@ -55,9 +55,7 @@ class ActionNode(NodeKind):
         if gated:
             await self._allowed(context, _("Allow {action} to run with these parameters?"), params.action, given, "")
         if context.acted:
-            again = _(
-                "The program ended while {action} was being carried out: it may have finished. Carry it out again?"
-            )
+            again = _("The program ended while {action} was running: it may have finished. Run it again?")
             await self._allowed(context, again, params.action, given, f"again {context.acted} ")
         await context.acts()
         result = await context.act(params.action, given, approved=gated)

@@ -136,7 +136,7 @@ class Builds:
         """
         wish = clean(command.wish).strip()
         if not wish and command.form is None:
-            raise RunError(_("The wish is missing."))
+            raise RunError(_("The request is missing."))
         form = None if command.form is None else _form(command.form).model_dump(mode="json", exclude_unset=True)
         await self._known(command.actions)
         base = await self._kept.document(command.workflow) if command.workflow else None
@@ -173,7 +173,7 @@ class Builds:
         """Continues a build that asked a question. Raises UnknownName, RunError."""
         record = await self.get(identity)
         if record.status != "asks" or record.decided:
-            raise RunError(_("{id} asks nothing.").format(id=identity))
+            raise RunError(_("{id} has no open question.").format(id=identity))
         return await self._go_on(replace(record, answers=(*record.answers, clean(text)), questions=()))
 
     async def revise(self, identity: str, reason: str, form: Mapping[str, Any] | None = None) -> str:

@@ -241,8 +241,8 @@ class VelvetFlowPlanner:
     async def _check(self) -> None:
         build = self._build
         report = await check(build.copied, (), self._simulate)
-        gates = [_("The action {name} asks you before it is carried out.").format(name=name) for name in self._gated()]
-        missing = [_("The wish may not be fulfilled: {point}").format(point=each[:200]) for each in self._missing]
+        gates = [_("The action {name} asks you before it runs.").format(name=name) for name in self._gated()]
+        missing = [_("The request may not be fulfilled: {point}").format(point=each[:200]) for each in self._missing]
         build.report = replace(report, notes=(*report.notes, *gates, *missing))
         build.checked = len(build.copied.made)
 

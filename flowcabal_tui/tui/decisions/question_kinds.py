@@ -140,7 +140,7 @@ def heading(question: Question) -> str:
         "review": _("Review"),
         "input": _("Your text is needed"),
         "confirm": _("Confirm a model"),
-        "gate": _("Allow this to be carried out?"),
+        "gate": _("Allow this to run?"),
         "limit": _("Allow this run to cost more?"),
         "choice": _("Choose"),
     }
@@ -161,7 +161,7 @@ def reason_words(question: Question) -> str:
 def proposal_hint(question: Question) -> str:
     """How to answer an input or a confirmation."""
     if question.kind == "gate":
-        return _("Exactly this would be carried out. `a` allows it this once, `x` does not.")
+        return _("Exactly this would run. `a` allows it this once, `x` does not.")
     if question.kind == "limit":
         return _(
             "`a` raises the limit by the same amount again, `x` ends the run here. What was paid for is "

@@ -20,7 +20,7 @@ OVER = ("done", "frozen", "failed", "blocked", "skipped", "cancelled")
 _NAMES = 12
 _WRITING = ("prompt", "recursive", "evolution", "llm_chat", "subflow")
 INSTRUCTION = "instruction"
-"""The input that holds the writer's wish for a run, and the draft of it for each chapter."""
+"""The input that holds the writer's instruction for a run, and the draft of it for each chapter."""
 
 
 def quote_words(quote: Quote, models: str = "") -> str:

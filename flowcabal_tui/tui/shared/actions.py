@@ -99,7 +99,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("story.rename", "ctrl+k", mark("Rename everywhere"),
            mark("Rename in texts, titles, outline and records; shows every place first."), "workspace", after="r"),
     Action("story.impact", "ctrl+u", mark("What depends on it"),
-           mark("Places that depend on the last edit of the open chapter, or on its move."), "workspace", after="d"),
+           mark("Places that depend on the last edit or move of the open chapter."), "workspace", after="d"),
     Action("story.promises", "9", mark("Promises"), mark("Promises that were planted and are not yet paid."),
            "workspace"),
     Action("story.timeline", "0", mark("Timeline"), mark("Story time beside the narrative order."),

@@ -38,7 +38,7 @@ NODE_KINDS: Final[Mapping[str, str]] = {
     "condition": mark("compares, and chooses a branch"),
     "parallel": mark("branches that run at the same time"),
     "subflow": mark("runs another workflow"),
-    "action": mark("carries out an action of the registry"),
+    "action": mark("runs an action of the registry"),
     "code": mark("calls a function of the project or of a plug-in"),
     "chat_context": mark("turns items into messages for a chat"),
     "llm_chat": mark("a model answers messages"),

@@ -115,7 +115,7 @@ class StoryController:
 
     @on_key("story.impact", group="looking")
     async def impact(self) -> None:
-        """Shows the places that depend on the last edit of the open chapter, or on its move."""
+        """Shows the places that depend on the last edit or move of the open chapter."""
         chapters = await self._workbench.book.chapters()
         chapter = next((each for each in chapters if each.id == self._view.chapter), None)
         if chapter is None:

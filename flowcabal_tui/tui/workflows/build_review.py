@@ -381,7 +381,7 @@ class BuildReviewScreen(ModalScreen[str]):
 
 
 def _head(record: BuildRecord) -> Iterator[Content]:
-    """The wish, the state of the build, its assumptions and its notes."""
+    """The request, the state of the build, its assumptions and its notes."""
     yield head_words(record.id, one_line(record.wish or _("from the form"), 300), role="text")
     fate = fate_words(record) if record.status != "asks" and record.changes else ""
     yield key_words(facts_words(_state_words(record), fate))

@@ -117,12 +117,15 @@ class BuildController:
             await self.review(await self._workbench.carry_out(RequestBuild(wish, offline=True, template=template)))
 
     async def _ask_method(self, wish: str, workflow: str) -> str | None:
-        """By the model, by the form, or from a template that does much of the wish; the form where that is all."""
+        """Asks for the method: the model, the form, or a template that covers much of the request.
+
+        The form, without a question, when it is the only one.
+        """
         price = await self._workbench.builds.build_price(wish, workflow)
         form = ("form", _("a form that you fill in: costs nothing"))
         model = () if price is None else (("model", way_words(price)),)
         near = () if workflow else await self._workbench.builds.near_templates(wish)
-        covers = _("start from “{title}”: {n} of {all} points of your wish")
+        covers = _("start from “{title}”: {n} of {all} points of your request")
         found = [
             (f"{_TEMPLATE}{each.name}", covers.format(title=each.title, n=each.covered, all=each.points))
             for each in near

@@ -42,7 +42,7 @@ class BuildsScreen(ModalScreen[str | None]):
     help = HelpData(
         mark("Builds"),
         mark("Every workflow that was suggested to you, waiting ones first. Enter opens one, `B` starts another, "
-             "Shift+Delete removes one from the project for good, with its wish and its prompts."),
+             "Shift+Delete removes one from the project for good, with its request and its prompts."),
     )  # fmt: skip
     DEFAULT_CSS = """
     BuildsScreen { background: $background; }
@@ -108,7 +108,7 @@ class BuildsScreen(ModalScreen[str | None]):
 
     async def _purge(self, row: BuildRow) -> None:
         title = _("Purge {id}?").format(id=row.id)
-        words = _("It is removed with its wish, its prompts and its rounds. A workflow made from it stays.")
+        words = _("It is removed with its request, its prompts and its rounds. A workflow made from it stays.")
         if await self.app.push_screen_wait(ConfirmScreen(title, words)):
             await self._workbench.carry_out(Purge(build=row.id))
             await self._reload()

@@ -32,7 +32,7 @@ class WorkflowList(PickList):
 
     help = HelpData(
         mark("Workflows"),
-        mark("Enter shows a workflow. `B` makes a new one from a wish, `R` changes this one by a wish: you "
+        mark("Enter shows a workflow. `B` makes a new one from your request, `R` changes this one on request: you "
              "review every change before it applies. `i` adds an example, `c` copies, `+` makes an empty one."),
     )  # fmt: skip
     BINDINGS: ClassVar[list[BindingType]] = [
