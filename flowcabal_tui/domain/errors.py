@@ -28,7 +28,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Literal
 
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, sentences
 
 if TYPE_CHECKING:
     from flowcabal_tui.domain.model_calls import Usage
@@ -289,3 +289,7 @@ class ModelError(FlowCabalError):
     def retryable(self) -> bool:
         """True when the same call can be sent again without showing text twice."""
         return self.fault in RETRYABLE_FAULTS and not self.partial
+
+    def keep_partial(self) -> None:
+        """Adds to the detail that the text received so far is kept; called by those who store it."""
+        self.detail = sentences(self.detail, _("This text is kept."))

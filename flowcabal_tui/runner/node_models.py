@@ -313,6 +313,8 @@ class JournalledModels:
                             finished = event
         except ModelError as error:
             if error.fault is not ModelFault.TIME_LIMIT or not error.partial.strip():
+                if error.partial.strip() and not call.mends:
+                    error.keep_partial()
                 raise
             finished = Finished("time", error.usage or Usage())
         finally:

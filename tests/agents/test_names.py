@@ -164,3 +164,9 @@ def test_one_who_speaks_often_may_begin_with_a_number_and_a_far_place_has_any_en
     entities = {entity.name: entity for entity in discover([said + places], "zh")}
     assert "九叔" in entities
     assert entities["落雁坡"].kind == "location"
+
+
+def test_an_english_name_that_always_has_an_article_is_that_of_a_thing() -> None:
+    text = "Nora saw the Prudence. Below the Prudence lay Nora. He and Nora knew the Vale; then Vale knew them as Vale."
+    kinds = {entity.name: entity.kind for entity in discover([text], "en")}
+    assert kinds == {"Prudence": "item", "Nora": "character", "Vale": "character"}

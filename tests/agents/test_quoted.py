@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
+from flowcabal_tui.agents.context.agent import ContextAgent
+from flowcabal_tui.agents.context.gather import Found
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.memory import Derived, Evidence
-from tests.agents.fakes import FakeBook
-from tests.agents.test_context import assemble, derived, make_book
+from tests.agents.fakes import FakeBook, FakeTokens
+from tests.agents.test_context import FakeFinder, assemble, derived, make_book
 
 
 def by_rule(book: FakeBook) -> FakeBook:
@@ -80,3 +84,42 @@ async def test_where_no_summary_goes_in_nothing_is_said_of_summaries() -> None:
     assert "（原文摘句）" in injection.user_suffix and "以下各章提要" not in injection.user_suffix
     assert not [each for each in injection.receipt.sources if each.uri == "summaries/quoted"]
     assert [each.rule for each in injection.receipt.dropped if each.uri == "summaries/quoted"]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("“林远怕水。", "“林远怕水。”"),
+        ("林远怕水。”", "“林远怕水。”"),
+        ("沈青说：“林远过江。", "沈青说：“林远过江。”"),
+        ("「林远怕水。", "「林远怕水。」"),
+        ("“林远怕水。”沈青说。", "“林远怕水。”沈青说。"),
+        ("“It was him,” said 林远, “that came.", "“It was him,” said 林远, “that came.”"),
+        ('"It was 林远.', '"It was 林远."'),
+        ("I met 林远.", "“I met 林远.”"),
+    ],
+)
+async def test_a_sentence_of_a_longer_speech_gets_the_mark_that_it_lacks(said: str, told: str) -> None:
+    book = make_book()
+    book.derived = [each for each in book.derived if not each.uri.startswith("profiles/")]
+    book.derived.append(profile((2, said)))
+    assert f"摘自第2章：{told}\n" in (await assemble(book, "林远与沈青。")).user_suffix
+
+
+async def test_lines_of_a_summary_by_rule_get_the_marks_that_they_lack() -> None:
+    book = make_book()
+    text = "林远说：“走吧。\n天黑了。”"
+    book.derived = [replace(each, text=text) if each.uri == "manuscript/c4" else each for each in book.derived]
+    assert "林远说：“走吧。”\n“天黑了。”" in (await assemble(by_rule(book), "林远与沈青。", budget=20_000)).user_suffix
+
+
+async def test_what_the_knowledge_server_finds_says_which_chapter_it_is_quoted_from() -> None:
+    book = make_book()
+    state = replace(profile((2, "老周那年五岁。"), (7, "老周过江。")), uri="profiles/characters/e-老周")
+    book.derived.append(state)
+    hit = Found(state.uri, "老周", "老周那年五岁。", 0.9, "L1", 9)
+    agent = ContextAgent(book, FakeTokens(), 4_000, finder=FakeFinder(hit))
+    injection = await assemble(book, "林远。", agent=agent)
+    assert "摘自第2章：“老周那年五岁。”" in injection.user_suffix and "老周过江" not in injection.user_suffix
+    (source,) = [each for each in injection.receipt.sources if each.budget_class == "knowledge"]
+    assert source.reason == "near in meaning (0.90), quoted from the text, by rule"

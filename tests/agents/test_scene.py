@@ -159,3 +159,20 @@ def test_of_many_who_are_named_people_stay_before_places() -> None:
     assert len(reading.cast) == 12
     assert [entity.name for entity in reading.cast[-2:]] == ["林远", "沈青"]
     assert [entity.name for entity in reading.cast[:10]] == [place.name for place in places[:10]]
+
+
+def test_a_thing_is_nobody_in_the_scene() -> None:
+    """A kind word or a kind of the writer's own says what a name is; people keep theirs."""
+    ship = replace(person("Prudence"), own_kind="ship")
+    cast = (person("Nora Vale"), ship, replace(person("Gull", kind="item"), own_kind="lugger"))
+    said = Scene(who=("Nora Vale", "ship Prudence", "the lamp", "lugger Ann", "the old man", "Will Scarlet"))
+    intent = read_intent("Nora Vale sees the Prudence.", "", cast, "en", model=said).intent
+    assert intent.entities == ("Nora Vale", "the old man", "Will Scarlet")
+    mine = Scene(who=("ship Prudence",))
+    assert read_intent("Nora.", "", cast, "en", writer=mine).intent.entities == ("ship Prudence",)
+
+
+async def test_a_person_without_note_or_alias_is_in_the_cast() -> None:
+    injection = await assemble(make_book(), "林远与沈青在白鹭渡。")
+    assert "- 沈青\n" in injection.user_suffix
+    assert {each.title for each in injection.receipt.sources if each.budget_class == "entities"} == {"林远", "沈青"}

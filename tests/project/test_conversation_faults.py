@@ -147,6 +147,7 @@ async def test_f13_of_a_cut_answer_what_came_is_kept(folder: Path, server: Fault
     async with talking(folder, server) as talk:
         turn = await holds(talk, says("One two three four five six seven. " * 20, **cut))
         assert turn.stop == "error" and turn.answer.startswith("One")
+        assert "had arrived. This text is kept." in turn.error
         totals = await talk.case.project.runs.totals()
     assert totals.calls == 1 and totals.output_tokens > 0
 

@@ -103,6 +103,7 @@ async def test_a_stream_that_breaks_off_keeps_its_text_and_is_no_result(
         partial = view.partial or view.attempts[0].text
         assert partial
         assert PROSE.startswith(partial)
+        assert f"{len(partial)} characters had arrived. This text is kept." in view.error
         with pytest.raises(Exception, match="no finished output"):
             await case.keep(run, "draft")
         case.events.clear()

@@ -8,7 +8,7 @@ from typing import Final
 
 from flowcabal_tui.agents.arcs import ARCS, WORK, StoryArc, arcs_of
 from flowcabal_tui.agents.context.candidates import Candidate
-from flowcabal_tui.agents.context.quoted import is_by_rule, marked
+from flowcabal_tui.agents.context.quoted import marked
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
@@ -81,7 +81,7 @@ def _candidate(arc: StoryArc, state: Derived, language: str) -> Candidate:
     found = Candidate(
         arc.uri, title, _("an earlier arc"), state.level, "summaries", state.text, state.position, line=is_line
     )
-    return marked(found, language) if is_by_rule(state) else found
+    return marked(found, state, {}, language)
 
 
 async def _work(view: MemoryView) -> list[Candidate]:
@@ -93,5 +93,5 @@ async def _work(view: MemoryView) -> list[Candidate]:
             chosen = Candidate(
                 WORK, title, _("the whole work"), level, "summaries", state.text, state.position, smaller=chosen
             )
-            chosen = marked(chosen, view.language) if is_by_rule(state) else chosen
+            chosen = marked(chosen, state, {}, view.language)
     return [chosen] if chosen else []

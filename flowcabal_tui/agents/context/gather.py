@@ -14,7 +14,7 @@ from flowcabal_tui.agents.context.borders import excerpt
 from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, UNRANKED, Candidate, meta_title
 from flowcabal_tui.agents.context.circle import circle
 from flowcabal_tui.agents.context.intent import SceneReading
-from flowcabal_tui.agents.context.quoted import levels, summaries_of, tells
+from flowcabal_tui.agents.context.quoted import levels, marked, summaries_of, tells
 from flowcabal_tui.agents.context.relevance import HasSpace, Relevance, Weighed, weigh
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.agents.tokens import CountedTokens, cut
@@ -111,7 +111,8 @@ async def meta(book: BookInputs) -> list[Candidate]:
 
 
 def entity_notes(entities: Iterable[Entity], reasons: Mapping[EntityId, str], language: str) -> list[Candidate]:
-    """A line for each entity with its other names and its note. `reasons` explain the presence of each."""
+    """A line for each person, and for each other entity with another name or a note. `reasons` explain the presence of
+    each."""
     return [
         Candidate(
             f"entities/{ENTITY_FOLDERS[entity.kind]}/{entity.id}",
@@ -124,7 +125,7 @@ def entity_notes(entities: Iterable[Entity], reasons: Mapping[EntityId, str], la
             label=entity.name,
         )
         for entity in entities
-        if entity.note or entity.aliases
+        if entity.note or entity.aliases or entity.kind == "character"
     ]
 
 
@@ -301,12 +302,24 @@ async def knowledge(
 ) -> list[Candidate]:
     """The results of the knowledge server; none of the target chapter or later. Raises KnowledgeError.
 
-    A passage that was also found by words keeps its rank there; the others follow.
+    A passage that was also found by words keeps its rank there; the others follow. Texts by rule are marked as quoted.
     """
     ranks = {(each.place.chapter, each.place.start): rank for rank, each in enumerate(relevant.passages)}
-    found = await finder.find(query, book.view.before, limit)
-    return [
-        Candidate(
+    hits = [
+        hit
+        for hit in sorted(
+            await finder.find(query, book.view.before, limit), key=lambda each: (-each.score, each.uri, each.start)
+        )
+        if hit.position < book.view.before and hit.text.strip()
+    ]
+    states = {
+        (each.uri, each.level): each
+        for level in _LEVELS
+        for each in await book.view.derived_of([hit.uri for hit in hits if hit.level == level], level)
+    }
+    found = []
+    for hit in hits:
+        candidate = Candidate(
             hit.uri,
             hit.title,
             _("near in meaning ({score})").format(score=f"{hit.score:.2f}"),
@@ -318,9 +331,9 @@ async def knowledge(
             end=hit.end,
             rank=ranks.get((ChapterId(hit.uri.removeprefix("manuscript/")), hit.start), UNRANKED),
         )
-        for hit in sorted(found, key=lambda each: (-each.score, each.uri, each.start))
-        if hit.position < book.view.before and hit.text.strip()
-    ]
+        state = states.get((hit.uri, hit.level))
+        found.append(marked(candidate, state, book.places, book.view.language) if state else candidate)
+    return found
 
 
 def _excerpt_of(whole: Candidate, chapter: str, pair: Iterable[Entity]) -> Candidate:

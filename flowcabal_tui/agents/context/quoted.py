@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Final
@@ -10,7 +10,7 @@ from typing import Final
 from flowcabal_tui.agents.context.candidates import Candidate
 from flowcabal_tui.domain.context import BudgetClass
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.memory import Derived
+from flowcabal_tui.domain.memory import Derived, Evidence
 from flowcabal_tui.locale import _
 
 _QUOTED: Final = ("（原文摘句）", " (quoted)")
@@ -18,6 +18,7 @@ _ALL: Final = ("以下各章提要是原文摘句。", "These summaries of chapt
 _FROM_CHAPTER: Final = ("摘自第{n}章：{words}", "Quoted from chapter {n}: {words}")
 _FROM_EARLIER: Final = ("摘自前文：{words}", "Quoted from an earlier chapter: {words}")
 """In Chinese and in English: they stand in the language of the book."""
+_PAIRS: Final = (("“", "”"), ("「", "」"))
 
 
 def is_by_rule(derived: Derived) -> bool:
@@ -48,16 +49,24 @@ def levels(
     chosen: Candidate | None = None
     for derived in states:
         if derived is not None:
-            smaller, text = chosen, _of_chapters(derived, places, language) if uri.startswith("profiles/") else None
+            smaller = chosen
             chosen = Candidate(uri, title, reason, derived.level, budget_class, derived.text, position, smaller=smaller)
-            if is_by_rule(derived):
-                chosen = marked(chosen, language) if text is None else replace(_with_reason(chosen), text=text)
+            chosen = marked(chosen, derived, places, language)
     return [chosen] if chosen else []
 
 
-def marked(candidate: Candidate, language: str) -> Candidate:
-    """Marks a text by rule as quoted: in its title for the model, in its reason for the writer."""
-    return replace(_with_reason(candidate), title=candidate.title + _in(_QUOTED, language))
+def marked(candidate: Candidate, derived: Derived, places: Mapping[ChapterId, int], language: str) -> Candidate:
+    """The candidate of a derived text, or of a part of it: a text by rule is marked as quoted.
+
+    The model reads it in the title, or with each sentence of a profile; the writer reads it in the reason.
+    """
+    if not is_by_rule(derived):
+        return candidate
+    told = _with_reason(candidate)
+    if candidate.uri.startswith("profiles/"):
+        held = [each for each in derived.evidence if each.sentence.strip() in candidate.text]
+        return replace(told, text=_of_chapters(candidate.text, held, places, language))
+    return replace(told, title=candidate.title + _in(_QUOTED, language), text=_lines_closed(candidate.text))
 
 
 def summaries_of(states: Iterable[tuple[Derived, str, str]], language: str) -> tuple[list[Candidate], list[Candidate]]:
@@ -71,8 +80,10 @@ def summaries_of(states: Iterable[tuple[Derived, str, str]], language: str) -> t
     for state, title, reason in given:
         line = state.level == "L0"
         told = Candidate(state.uri, title, reason, state.level, "summaries", state.text, state.position, line=line)
-        if is_by_rule(state):
-            told = _with_reason(told) if all_by_rule else marked(told, language)
+        if all_by_rule:
+            told = replace(_with_reason(told), text=_lines_closed(told.text))
+        else:
+            told = marked(told, state, {}, language)
         found.append(told)
     words, why = _in(_ALL, language), _("marks what is quoted")
     said = Candidate("summaries/quoted", "", why, "L0", "summaries", words, line=True, introduces="manuscript/")
@@ -83,13 +94,13 @@ def _with_reason(candidate: Candidate) -> Candidate:
     return replace(candidate, reason=_(", ").join((candidate.reason, _("quoted from the text, by rule"))))
 
 
-def _of_chapters(derived: Derived, places: Mapping[ChapterId, int], language: str) -> str:
+def _of_chapters(text: str, evidence: Sequence[Evidence], places: Mapping[ChapterId, int], language: str) -> str:
     """Each sentence with its chapter, so that an old statement does not read as if it were still true."""
-    if not derived.evidence:
-        return _in(_FROM_EARLIER, language).format(words=_in_marks(derived.text))
+    if not evidence:
+        return _in(_FROM_EARLIER, language).format(words=_in_marks(_closed(text)))
     lines = []
-    for chapter, said in groupby(derived.evidence, key=lambda each: each.chapter):
-        words = " ".join(each.sentence.strip() for each in said)
+    for chapter, said in groupby(evidence, key=lambda each: each.chapter):
+        words = " ".join(_closed(each.sentence.strip()) for each in said)
         number = places.get(chapter, 0)
         lines.append(_in(_FROM_CHAPTER if number else _FROM_EARLIER, language).format(n=number, words=_in_marks(words)))
     return "\n".join(lines)
@@ -98,6 +109,23 @@ def _of_chapters(derived: Derived, places: Mapping[ChapterId, int], language: st
 def _in_marks(words: str) -> str:
     """`words` in quotation marks; without another pair where its own marks would be doubled."""
     return words if words.startswith(("“", '"', "「")) or words.endswith(("”", '"', "」")) else f"“{words}”"
+
+
+def _lines_closed(text: str) -> str:
+    return "\n".join(map(_closed, text.split("\n")))
+
+
+def _closed(words: str) -> str:
+    """`words` with the quotation mark that a sentence lost where it was cut out of a longer speech."""
+    for opens, closes in _PAIRS:
+        depth = lowest = 0
+        for mark in words:
+            depth += (mark == opens) - (mark == closes)
+            lowest = min(lowest, depth)
+        words = opens * -lowest + words + closes * (depth - lowest)
+    if words.count('"') % 2:
+        words = f'"{words}' if words.endswith('"') else f'{words}"'
+    return words
 
 
 def _in(words: tuple[str, str], language: str) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from flowcabal_tui.agents.context.candidates import Candidate
 from flowcabal_tui.agents.names.names import NameIndex
-from flowcabal_tui.agents.words import alternatives, word_table
+from flowcabal_tui.agents.words import alternatives, word_groups, word_table
 from flowcabal_tui.domain.context import SCENE_FIELDS, Scene, SceneField, SceneKind, SceneOrigin
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity
@@ -31,6 +31,15 @@ _WHEN: Final = re.compile(
     re.IGNORECASE,
 )
 _PERSONS: Final = ("character", "organisation")
+_THINGS: Final = frozenset(
+    word
+    for language in ("en", "zh")
+    for group, words in word_groups(f"kinds.{language}").items()
+    if group in ("place", "possession")
+    for word in words
+)
+_WITH_KIND: Final = re.compile(r"(?:the |a |an )?([a-z]+)(?: [A-Z\u00c0-\u00de].*)?")
+"""`the ship Prudence`: a word of a kind, then perhaps a name."""
 _MOST_BORROWED: Final = 4
 _MOST_CAST: Final = 12
 
@@ -64,7 +73,8 @@ class Present:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return (*(each.name for each in self.cast if each.kind in _PERSONS), *self.others)
+        """Those of the cast who are people, then the unknown names."""
+        return (*(each.name for each in self.cast if _is_person(each)), *self.others)
 
 
 def merged(writer: Scene, model: Scene) -> tuple[Scene, tuple[tuple[SceneField, SceneOrigin], ...]]:
@@ -96,6 +106,8 @@ def present(
         others = tuple(name for name in who if not any(name in each.names for each in entities))
         if by == "writer":
             return Present(tuple(_distinct(chosen)), reasons, others)
+        kinds = {each.own_kind.lower() for each in entities if not _is_person(each)}
+        others = tuple(name for name in others if not _names_thing(name, kinds))
     else:
         chosen, others = [], ()
     for each in named:
@@ -106,6 +118,19 @@ def present(
         reasons |= {each.id: _("in the previous pages") for each in near}
         found += near
     return Present(tuple(found), reasons, others)
+
+
+def _is_person(entity: Entity) -> bool:
+    """True for a character or an organisation, unless its own kind or its name has a word for things."""
+    of_things = entity.own_kind.lower() in _THINGS or _names_thing(entity.name)
+    return entity.kind in _PERSONS and not of_things
+
+
+def _names_thing(name: str, kinds: Collection[str] = ()) -> bool:
+    """True for a name that is, or begins with, a word for things or one of the `kinds`."""
+    with_kind = _WITH_KIND.fullmatch(name)
+    word = with_kind[1] if with_kind else name
+    return word in _THINGS or word in kinds
 
 
 def _most(found: list[Entity]) -> list[Entity]:

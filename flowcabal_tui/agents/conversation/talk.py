@@ -177,6 +177,8 @@ class Talk(Agent[OpenQuestion, Exchange, Answer | ModelError | BudgetExceeded, T
         elif error.fault in _LOST and self._fresh and seen.counts["lost"] < _MOST_LOST:
             seen.counts["lost"] += 1
         else:
+            if error.partial and not self._fresh:
+                error.keep_partial()
             self._stop("error", str(error))
 
     def _nothing(self, seen: Exchange) -> None:

@@ -37,11 +37,14 @@ _LEAST_WHERE: Final = 0.15
 
 @dataclass(slots=True)
 class _Seen:
-    """Counts of capitalised words: inside sentences, at the beginning of sentences, and after a word of place."""
+    """Counts of capitalised words: inside sentences, at the beginning of sentences, after a word of place, and after
+    "the".
+    """
 
     inside: Counter[str] = field(default_factory=Counter)
     opening: Counter[str] = field(default_factory=Counter)
     where: Counter[str] = field(default_factory=Counter)
+    article: Counter[str] = field(default_factory=Counter)
     lower: Counter[str] = field(default_factory=Counter)
 
 
@@ -55,13 +58,15 @@ def english_names(texts: Sequence[str]) -> tuple[FoundName, ...]:
             last = before[-2:].strip(" \t")[-1:]
             opens = not last or last in _OPENS
             (seen.opening if opens else seen.inside)[name] += 1
-            seen.where[name] += not opens and (before.split() or [""])[-1].lower() in _WHERE
+            word = "" if opens else (before.split() or [""])[-1].lower()
+            seen.where[name] += word in _WHERE
+            seen.article[name] += word == "the"
     counts = {
         name: seen.inside[name] + seen.opening[name]
         for name in sorted(seen.inside)
         if seen.inside[name] >= _LEAST and _looks_like_a_name(name, seen)
     }
-    return tuple(sorted(_grouped(counts, seen.where), key=lambda each: (-each.count, each.name)))
+    return tuple(sorted(_grouped(counts, seen), key=lambda each: (-each.count, each.name)))
 
 
 def _looks_like_a_name(name: str, seen: _Seen) -> bool:
@@ -81,7 +86,7 @@ def _looks_like_a_name(name: str, seen: _Seen) -> bool:
     return len(plain) < len(own) or bool(_PLACE.search(name))
 
 
-def _grouped(counts: Mapping[str, int], where: Mapping[str, int]) -> Iterator[FoundName]:
+def _grouped(counts: Mapping[str, int], seen: _Seen) -> Iterator[FoundName]:
     """Joins a last word with the only full name that ends in it, and a first word with the only one that begins with
     it.
 
@@ -103,17 +108,19 @@ def _grouped(counts: Mapping[str, int], where: Mapping[str, int]) -> Iterator[Fo
     for name in counts:
         groups.setdefault(heads.get(name, name), []).append(name)
     for members in groups.values():
-        yield _one(members, counts, where)
+        yield _one(members, counts, seen)
 
 
-def _one(members: Sequence[str], counts: Mapping[str, int], where: Mapping[str, int]) -> FoundName:
+def _one(members: Sequence[str], counts: Mapping[str, int], seen: _Seen) -> FoundName:
+    """A group of names as one. A name that always has an article is that of a thing: a ship, an inn."""
     ranked = sorted(members, key=lambda name: (-counts[name], name))
     long = [name for name in ranked[1:] if f" {ranked[0]} " in f" {name} "]
     sure = tuple(name for name in ranked[1:] if counts[name] >= _LEAST and (name not in long or len(long) == 1))
-    total, at = sum(counts[name] for name in members), sum(where.get(name, 0) for name in members)
+    total, at = sum(counts[name] for name in members), sum(seen.where[name] for name in members)
     titled = any(_LEADING.match(name) for name in members)
     place = any(_PLACE.search(name) for name in members) or (not titled and at >= max(_LEAST, _LEAST_WHERE * total))
-    kind: EntityKind = "location" if place else "character"
+    is_thing = not titled and all(seen.article[name] == counts[name] for name in members)
+    kind: EntityKind = "location" if place else "item" if is_thing else "character"
     return FoundName(ranked[0], kind, sure, total, tuple(name for name in ranked[1:] if name not in sure))
 
 
