@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, Self
 
 from flowcabal_tui.locale import _, sentences
 
@@ -290,6 +290,8 @@ class ModelError(FlowCabalError):
         """True when the same call can be sent again without showing text twice."""
         return self.fault in RETRYABLE_FAULTS and not self.partial
 
-    def keep_partial(self) -> None:
-        """Adds to the detail that the text received so far is kept; called by those who store it."""
-        self.detail = sentences(self.detail, _("This text is kept."))
+    def with_partial_kept(self) -> Self:
+        """This error, which says that the text received so far, if any, is kept; for those who store it."""
+        if self.partial.strip():
+            self.detail = sentences(self.detail, _("This text is kept."))
+        return self

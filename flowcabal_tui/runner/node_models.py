@@ -313,9 +313,7 @@ class JournalledModels:
                             finished = event
         except ModelError as error:
             if error.fault is not ModelFault.TIME_LIMIT or not error.partial.strip():
-                if error.partial.strip() and not call.mends:
-                    error.keep_partial()
-                raise
+                raise error.with_partial_kept() from error.__cause__
             finished = Finished("time", error.usage or Usage())
         finally:
             streamed.append(seam.end())

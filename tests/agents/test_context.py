@@ -327,7 +327,7 @@ class FakeFinder:
 
 async def test_the_knowledge_server_adds_a_class_and_nothing_from_later() -> None:
     book = make_book()
-    early = Found("manuscript/c2", "第2章", "山那边有一座旧钟楼。", 0.8, "L1", 2)
+    early = Found("profiles/places/钟楼", "钟楼", "山那边有一座旧钟楼。", 0.8, "L1", 2)
     late = Found("manuscript/c12", "第12章", "结局在此。", 0.9, "L1", 12)
     agent = ContextAgent(book, FakeTokens(), 4_000, finder=FakeFinder(early, late))
     injection = await assemble(book, "林远。", agent=agent)

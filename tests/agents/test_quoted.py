@@ -8,6 +8,7 @@ import pytest
 
 from flowcabal_tui.agents.context.agent import ContextAgent
 from flowcabal_tui.agents.context.gather import Found
+from flowcabal_tui.agents.context.shares import SHARES
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.memory import Derived, Evidence
 from tests.agents.fakes import FakeBook, FakeTokens
@@ -18,6 +19,12 @@ def by_rule(book: FakeBook) -> FakeBook:
     """The same book, all of whose summaries and profiles were made by rule."""
     book.derived = [replace(each, method="extract") for each in book.derived]
     return book
+
+
+def without_passages(book: FakeBook) -> ContextAgent:
+    """An agent that includes no passages, so that summaries repeat nothing."""
+    shares = {name: share for name, share in SHARES.items() if name not in ("far", "last_meeting")}
+    return ContextAgent(book, FakeTokens(), 20_000, shares=shares)
 
 
 def profile(*said: tuple[int, str]) -> Derived:
@@ -53,7 +60,8 @@ async def test_a_profile_of_a_model_is_told_as_it_is() -> None:
 
 
 async def test_summaries_by_rule_say_once_that_they_are_quoted() -> None:
-    injection = await assemble(by_rule(make_book()), "林远与沈青。", budget=20_000)
+    book = by_rule(make_book())
+    injection = await assemble(book, "林远与沈青。", agent=without_passages(book))
     assert injection.user_suffix.count("以下各章提要是原文摘句。") == 1
     reasons = {each.reason for each in injection.receipt.sources if each.uri.startswith("manuscript/")}
     assert "an earlier chapter that matters here, quoted from the text, by rule" in reasons
@@ -63,7 +71,7 @@ async def test_where_only_some_summaries_are_by_rule_each_of_them_says_so() -> N
     book = make_book()
     first = next(each for each in book.derived if (each.uri, each.level) == ("manuscript/c5", "L1"))
     book.derived[book.derived.index(first)] = replace(first, method="extract")
-    suffix = (await assemble(book, "林远与沈青。", budget=20_000)).user_suffix
+    suffix = (await assemble(book, "林远与沈青。", agent=without_passages(book))).user_suffix
     assert suffix.count("（原文摘句）") == 1
     assert "以下各章提要" not in suffix
 
@@ -75,13 +83,14 @@ async def test_a_summary_by_rule_that_names_nobody_is_left_out_and_one_of_a_mode
         book.derived = [
             replace(each, text=empty, method=method) if each.uri == "manuscript/c4" else each for each in book.derived
         ]
-        assert (empty in (await assemble(book, "林远与沈青。", budget=20_000)).user_suffix) is there
+        injection = await assemble(book, "林远与沈青。", agent=without_passages(book))
+        assert (empty in injection.user_suffix) is there
 
 
 async def test_where_no_summary_goes_in_nothing_is_said_of_summaries() -> None:
     """In a short book the last chapters stand among the last pages already."""
     injection = await assemble(by_rule(make_book(4)), "林远与沈青。", budget=4_000, at=4)
-    assert "（原文摘句）" in injection.user_suffix and "以下各章提要" not in injection.user_suffix
+    assert "以下各章提要" not in injection.user_suffix
     assert not [each for each in injection.receipt.sources if each.uri == "summaries/quoted"]
     assert [each.rule for each in injection.receipt.dropped if each.uri == "summaries/quoted"]
 
@@ -110,7 +119,8 @@ async def test_lines_of_a_summary_by_rule_get_the_marks_that_they_lack() -> None
     book = make_book()
     text = "林远说：“走吧。\n天黑了。”"
     book.derived = [replace(each, text=text) if each.uri == "manuscript/c4" else each for each in book.derived]
-    assert "林远说：“走吧。”\n“天黑了。”" in (await assemble(by_rule(book), "林远与沈青。", budget=20_000)).user_suffix
+    injection = await assemble(by_rule(book), "林远与沈青。", agent=without_passages(book))
+    assert "林远说：“走吧。”\n“天黑了。”" in injection.user_suffix
 
 
 async def test_what_the_knowledge_server_finds_says_which_chapter_it_is_quoted_from() -> None:

@@ -281,6 +281,21 @@ async def test_f12_arguments_cut_by_length_are_not_carried_out(trial: Trial):
     assert "names" not in build.copied.nodes
 
 
+async def test_of_a_new_workflow_without_nodes_no_change_is_listed(trial: Trial):
+    known = Known(actions={}, flows=[], models=[])
+    build = Build(WISH, "en", WorkingCopy.of(None, known))
+    trial.server.push(turn(NAMES, finish="length"), turn(NAMES, finish="length"))
+    await ModelBuilder(trial.model, SimulatedRuns(known), trial._keep, BuildLimits()).build(build)
+    assert build.suggestion().changes == ()
+    assert build.stopped.endswith("Nothing was changed.")
+
+
+async def test_an_edit_without_effect_is_answered_as_such(trial: Trial):
+    build = await trial.build(turn(call("rename", node="draft", name="Draft"), NAMES), turn(READ, CHECK, FINISH))
+    assert trial.answers(build)[0] == "This changes nothing: the workflow is so already."
+    assert build.status == "finished"
+
+
 @pytest.mark.parametrize("cut", [{"reset_after": 2}, {"eof_after": 2}, {"stall_after": 2}])
 async def test_f13_a_cut_call_is_not_carried_out_and_asked_for_again(server, make, provider, cut: Json):
     trial = Trial(server, make(provider, idle_timeout=0.3, first_token_timeout=2.0))

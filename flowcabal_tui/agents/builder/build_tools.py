@@ -145,7 +145,9 @@ class BuildTools:
         ids = [each.id for each in self._build.items]
         if ids and edit.because not in ids:
             raise unknown("because must be a point of the checklist.", edit.because, ids)
-        self._build.copied = self._build.copied.with_edit(edit)
+        before, self._build.copied = self._build.copied.document, self._build.copied.with_edit(edit)
+        if self._build.copied.document == before:
+            return "This changes nothing: the workflow is so already."
         return f"Done. Nodes: {', '.join(self._build.copied.nodes) or 'none'}."
 
     async def _checklist(self, arguments: Checklist) -> str:

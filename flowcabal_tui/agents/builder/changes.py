@@ -54,7 +54,10 @@ class Change:
 
 
 def changes_between(base: Json | None, document: Json) -> tuple[Change, ...]:
-    """Every difference, in the document's order; for a new workflow, all of its contents."""
+    """Every difference, in the document's order; for a new workflow, all of its contents, or nothing while it has no
+    nodes."""
+    if base is None and not document.get("nodes"):
+        return ()
     before: Json = base or {"nodes": [], "edges": []}
     found_changes = [*_meta(before, document), *_nodes(before, document), *_edges(before, document)]
     numbered = [replace(each, id=f"c{number}") for number, each in enumerate(found_changes, 1)]

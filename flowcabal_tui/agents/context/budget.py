@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from flowcabal_tui.agents.context.candidates import HIDDEN, Candidate, preamble
+from flowcabal_tui.agents.context.repeats import repeats
 from flowcabal_tui.agents.context.shares import ALWAYS, RENDERED
 from flowcabal_tui.agents.tokens import cut
 from flowcabal_tui.domain.context import BudgetClass, ClassUse, ContextSource, DroppedSource
@@ -79,6 +80,7 @@ class Ledger:
         self._waiting: list[Candidate] = []
         self._reduced: list[tuple[Candidate, Candidate]] = []
         self._carry = self._saved = 0
+        self._lengths: Mapping[str, int] = {}
         self._charged: set[BudgetClass] = set()
         self._frame = counter.count(f"{preamble(language)}\n\n\n")
 
@@ -142,45 +144,39 @@ class Ledger:
             self.drop(candidate, _("over the share of its class"), for_space=True)
         self._waiting = []
 
-    def close(self) -> int:
-        """Ends the stable part; returns its length in the user suffix.
+    def close(self, lengths: Mapping[str, int]) -> int:
+        """Ends the stable part; returns its length in the user suffix. `lengths` are those of the chapters, by uri.
 
-        Later additions may use the whole remaining budget, except the tokens of sentences removed as repetitions.
+        Later additions may use the whole remaining budget, except the tokens of repetitions that were removed.
         """
         self.render()
-        self._saved = self._without_repeats()
+        self._lengths = lengths
+        self._drop_repeats(0)
+        self._drop_introductions()
         self._closed, self._budget = len(self._chosen), self._whole
         self._headed.clear()
         return len(self._user_suffix())
 
-    def _without_repeats(self) -> int:
-        """Removes sentences that passages of a chapter repeat from its summary, if half remains; returns their
-        tokens."""
-        texts: dict[str, list[str]] = {}
-        for one in self._chosen:
-            if one.candidate.level == "L2":
-                texts.setdefault(one.candidate.uri, []).append(one.candidate.text)
-        saved = 0
-        for at, one in enumerate(self._chosen):
-            if one.candidate.level == "L2" or one.candidate.uri not in texts:
+    def _drop_repeats(self, fixed: int) -> None:
+        """Removes derived texts and sentences of them that the context has twice, except in the first `fixed` texts."""
+        found = repeats([one.candidate for one in self._chosen], fixed, self._lengths, self._language)
+        for at, rest, rule in sorted(found, key=lambda each: -each[0]):
+            one = self._chosen[at]
+            if rest is None:
+                self._give_up(one, rule)
+                self._saved += one.tokens
                 continue
-            lines = one.candidate.text.splitlines()
-            held = texts[one.candidate.uri]
-            kept = [line for line in lines if not any(line.strip() in text for text in held)]
-            if len(lines) / 2 <= len(kept) < len(lines):
-                why = _("{why}; without the sentences that the passages hold").format(why=one.candidate.reason)
-                rest = replace(one.candidate, text="\n".join(kept), reason=why)
-                less = self._counter.count(one.candidate.text) - self._counter.count(rest.text)
-                self._chosen[at] = IncludedSource(rest, one.tokens - less)
-                self._used[rest.budget_class] -= less
-                saved += less
-        return saved
+            less = self._counter.count(one.candidate.text) - self._counter.count(rest.text)
+            self._chosen[at] = IncludedSource(rest, one.tokens - less)
+            self._used[rest.budget_class] -= less
+            self._saved += less
 
     def add(self, candidates: Iterable[Candidate]) -> None:
         """Adds candidates after the stable texts, as far as they fit."""
         for candidate in candidates:
             if not self._take(candidate, self.left):
                 self.drop(candidate, _("over the whole budget"), for_space=True)
+        self._drop_repeats(self._closed or 0)
 
     @property
     def left(self) -> int:

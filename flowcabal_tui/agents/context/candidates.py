@@ -91,6 +91,8 @@ class Candidate:
     """True for a text that only some characters know; they are named in it."""
     cut: Literal["", "beginning", "end"] = ""
     """The part of the `of` characters of a text that `text` is, when it was shortened."""
+    quoted: tuple[tuple[int, str], ...] = ()
+    """Of a profile by rule: its sentences, each with the number of its chapter (0: not known)."""
     introduces: str = ""
     """The uri prefix of the texts that it introduces; it is removed when none of them is taken."""
 

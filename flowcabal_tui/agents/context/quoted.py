@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import groupby
 from typing import Final
@@ -10,7 +10,7 @@ from typing import Final
 from flowcabal_tui.agents.context.candidates import Candidate
 from flowcabal_tui.domain.context import BudgetClass
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.memory import Derived, Evidence
+from flowcabal_tui.domain.memory import Derived
 from flowcabal_tui.locale import _
 
 _QUOTED: Final = ("（原文摘句）", " (quoted)")
@@ -65,7 +65,9 @@ def marked(candidate: Candidate, derived: Derived, places: Mapping[ChapterId, in
     told = _with_reason(candidate)
     if candidate.uri.startswith("profiles/"):
         held = [each for each in derived.evidence if each.sentence.strip() in candidate.text]
-        return replace(told, text=_of_chapters(candidate.text, held, places, language))
+        quoted = tuple((places.get(each.chapter, 0), each.sentence.strip()) for each in held)
+        quoted = quoted or ((0, candidate.text.strip()),)
+        return replace(told, quoted=quoted, text=of_chapters(quoted, language))
     return replace(told, title=candidate.title + _in(_QUOTED, language), text=_lines_closed(candidate.text))
 
 
@@ -94,14 +96,12 @@ def _with_reason(candidate: Candidate) -> Candidate:
     return replace(candidate, reason=_(", ").join((candidate.reason, _("quoted from the text, by rule"))))
 
 
-def _of_chapters(text: str, evidence: Sequence[Evidence], places: Mapping[ChapterId, int], language: str) -> str:
-    """Each sentence with its chapter, so that an old statement does not read as if it were still true."""
-    if not evidence:
-        return _in(_FROM_EARLIER, language).format(words=_in_marks(_closed(text)))
+def of_chapters(quoted: Iterable[tuple[int, str]], language: str) -> str:
+    """Sentences with the numbers of their chapters (0: not known), so that an old statement does not read as if it were
+    still true."""
     lines = []
-    for chapter, said in groupby(evidence, key=lambda each: each.chapter):
-        words = " ".join(_closed(each.sentence.strip()) for each in said)
-        number = places.get(chapter, 0)
+    for number, said in groupby(quoted, key=lambda each: each[0]):
+        words = " ".join(_closed(sentence) for _number, sentence in said)
         lines.append(_in(_FROM_CHAPTER if number else _FROM_EARLIER, language).format(n=number, words=_in_marks(words)))
     return "\n".join(lines)
 

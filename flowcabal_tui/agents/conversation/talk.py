@@ -177,9 +177,7 @@ class Talk(Agent[OpenQuestion, Exchange, Answer | ModelError | BudgetExceeded, T
         elif error.fault in _LOST and self._fresh and seen.counts["lost"] < _MOST_LOST:
             seen.counts["lost"] += 1
         else:
-            if error.partial and not self._fresh:
-                error.keep_partial()
-            self._stop("error", str(error))
+            self._stop("error", str(error if self._fresh else error.with_partial_kept()))
 
     def _nothing(self, seen: Exchange) -> None:
         seen.counts["empty"] += 1
