@@ -285,23 +285,31 @@ def test_a_sentence_of_a_summary_that_a_passage_holds_stands_once_and_its_tokens
 
 
 def test_a_derived_text_keeps_the_sentences_that_nothing_stronger_has() -> None:
-    """A passage precedes a profile, a profile a summary, and a summary what the knowledge server finds."""
-    in_passage, first, second = TEXT[110:130], TEXT[300:320], TEXT[330:350]
+    """A passage precedes a summary, a summary a profile, and a profile what the knowledge server finds."""
+    in_passage, first, second, third = TEXT[110:130], TEXT[300:320], TEXT[330:350], TEXT[360:380]
     both = ledger(2_000, {"knowledge": 0.2, "summaries": 0.3, "profiles": 0.2, "far": 0.3})
-    quoted = ((1, first), (1, in_passage))
-    profile = replace(told(f"{first}\n{in_passage}", "profiles/a"), budget_class="profiles", quoted=quoted)
-    both.fill("profiles", [profile])
-    both.fill("knowledge", [replace(told(second), budget_class="knowledge", level="L0")])
+    profile = replace(told("", "profiles/a"), budget_class="profiles", text=f"{first}\n{third}")
+    both.fill("profiles", [replace(profile, quoted=((1, first), (1, third)))])
+    both.fill("knowledge", [replace(told(third, "profiles/b"), budget_class="knowledge", level="L0")])
     both.fill("summaries", [told("\n".join((in_passage, first, second)))])
     both.fill("far", [passage(100, 200, 0)])
     both.close({})
     suffix = both.render()[1]
-    assert [suffix.count(words) for words in (in_passage, first, second)] == [1, 1, 1]
-    assert f"摘自第1章：“{first}”" in suffix
+    assert [suffix.count(words) for words in (in_passage, first, second, third)] == [1, 1, 1, 1]
+    assert f"摘自第1章：“{third}”" in suffix
     reasons = {source.uri: source.reason for source in both.sources()}
-    assert reasons["profiles/a"] == reasons["manuscript/c1"] or "elsewhere" in reasons["profiles/a"]
+    assert all(reason.endswith("included elsewhere") for uri, reason in reasons.items() if uri == "profiles/a")
     (gone,) = both.dropped()[0]
     assert (gone.budget_class, gone.rule) == ("knowledge", "all its sentences are included elsewhere")
+
+
+def test_a_summary_of_which_the_passages_hold_more_than_half_stays_whole() -> None:
+    both = ledger(2_000, {"summaries": 0.5, "far": 0.5})
+    both.fill("summaries", [told("\n".join((TEXT[110:130], TEXT[150:170], TEXT[300:320])))])
+    both.fill("far", [passage(100, 200, 0)])
+    both.close({})
+    suffix = both.render()[1]
+    assert [suffix.count(TEXT[start : start + 20]) for start in (110, 150, 300)] == [2, 2, 1]
 
 
 def test_a_chapter_whose_text_is_nearly_all_there_has_no_overview() -> None:

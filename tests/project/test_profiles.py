@@ -182,7 +182,7 @@ async def test_contexts_read_the_old_state_while_a_new_one_is_made(
         old = await texts(case)
         request = RunRequest("chapter", await case.chapter(4), inputs=(("instruction", "Ines Marlow rows."),))
         before = await case.project.runs.preview_context(request, NodeId("plan"))
-        assert INES in {source.uri for source in before.sources}
+        assert INES in {source.uri for source in (*before.sources, *before.dropped)}, "the passages have its sentences"
         server.push({"header_delay": 1_000})
         case.told(BackgroundChanged)
         case.events.clear()
@@ -216,7 +216,7 @@ async def test_arcs_and_the_work_follow_the_chapters_and_only_what_changed_is_to
         assert [row.uri for row in await case.project.memory.profiles() if row.kind == "arcs"] == [whole.uri, first.uri]
         request = RunRequest("chapter", await case.chapter(32), inputs=(("instruction", "Ines Marlow rows."),))
         receipt = await case.project.runs.preview_context(request, NodeId("plan"))
-        assert first.uri in {source.uri for source in receipt.sources}
+        assert first.uri in {source.uri for source in (*receipt.sources, *receipt.dropped)}
         receipt = await case.project.runs.preview_context(
             replace(request, chapter=await case.chapter(15)), NodeId("plan")
         )

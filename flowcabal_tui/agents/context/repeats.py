@@ -17,7 +17,7 @@ _WHOLE: Final = 0.9
 _LEAST: Final = 8
 """Characters of a sentence: a shorter one may occur in two places by chance."""
 _MARKS: Final = '“”"「」 \u3000\t'
-_ORDER: Final[tuple[BudgetClass, ...]] = ("profiles", "near", "summaries", "knowledge")
+_ORDER: Final[tuple[BudgetClass, ...]] = ("summaries", "near", "profiles", "knowledge")
 """The classes of derived texts: a sentence stays in the first that has it."""
 
 
@@ -61,7 +61,10 @@ def _rank(candidate: Candidate) -> tuple[int, int]:
 
 
 def _without(candidate: Candidate, held: Sequence[str], language: str) -> Candidate | None:
-    """The candidate without the sentences that other texts hold; itself if there are none, None if nothing is left."""
+    """The candidate without the sentences that other texts hold; itself if there are none, None if nothing is left.
+
+    A summary of a chapter stays whole where less than half of it would be left: fragments summarise nothing.
+    """
 
     def is_new(sentence: str) -> bool:
         words = sentence.strip(_MARKS)
@@ -75,7 +78,8 @@ def _without(candidate: Candidate, held: Sequence[str], language: str) -> Candid
         return replace(candidate, quoted=kept, text=of_chapters(kept, language), reason=why) if kept else None
     lines = candidate.text.splitlines()
     left = [line for line in lines if is_new(line)]
-    if len(left) == len(lines):
+    is_fragment = (candidate.budget_class, candidate.level) == ("summaries", "L1") and len(left) < len(lines) / 2
+    if is_fragment or len(left) == len(lines):
         return candidate
     text = "\n".join(left)
     return replace(candidate, text=text, reason=why) if text.strip() else None
