@@ -63,7 +63,7 @@ def _rank(candidate: Candidate) -> tuple[int, int]:
 def _without(candidate: Candidate, held: Sequence[str], language: str) -> Candidate | None:
     """The candidate without the sentences that other texts hold; itself if there are none, None if nothing is left.
 
-    A summary of a chapter stays whole where less than half of it would be left: fragments summarise nothing.
+    A summary stays whole where less than half of it would be left: fragments summarise nothing.
     """
 
     def is_new(sentence: str) -> bool:
@@ -78,7 +78,7 @@ def _without(candidate: Candidate, held: Sequence[str], language: str) -> Candid
         return replace(candidate, quoted=kept, text=of_chapters(kept, language), reason=why) if kept else None
     lines = candidate.text.splitlines()
     left = [line for line in lines if is_new(line)]
-    is_fragment = (candidate.budget_class, candidate.level) == ("summaries", "L1") and len(left) < len(lines) / 2
+    is_fragment = candidate.budget_class == "summaries" and len(left) < len(lines) / 2
     if is_fragment or len(left) == len(lines):
         return candidate
     text = "\n".join(left)
