@@ -171,7 +171,7 @@ def test_what_is_over_the_whole_budget_when_counted_together_is_written_down() -
 
 def test_what_does_not_fit_behind_the_stable_texts_is_written_down() -> None:
     tight = ledger(300)
-    tight.close({})
+    tight.close()
     tight.add([passage(0, 120, 0), passage(0, 390, 1, "manuscript/c2")])
     written, _more = tight.dropped()
     assert [(each.uri, each.rule) for each in written] == [("manuscript/c2", "over the whole budget")]
@@ -274,7 +274,7 @@ def test_a_sentence_of_a_summary_that_a_passage_holds_stands_once_and_its_tokens
     both.fill("far", [passage(100, 200, 0)])
     both.spend_rest()
     before = both.left
-    both.close({})
+    both.close()
     suffix = both.render()[1]
     assert [suffix.count(TEXT[start : start + 20]) for start in (110, 300, 20)] == [1, 1, 1]
     summaries = {source.uri: source for source in both.sources() if source.budget_class == "summaries"}
@@ -293,7 +293,7 @@ def test_a_derived_text_keeps_the_sentences_that_nothing_stronger_has() -> None:
     both.fill("knowledge", [replace(told(third, "profiles/b"), budget_class="knowledge", level="L0")])
     both.fill("summaries", [told("\n".join((in_passage, first, second)))])
     both.fill("far", [passage(100, 200, 0)])
-    both.close({})
+    both.close()
     suffix = both.render()[1]
     assert [suffix.count(words) for words in (in_passage, first, second, third)] == [1, 1, 1, 1]
     assert f"摘自第1章：“{third}”" in suffix
@@ -307,7 +307,7 @@ def test_a_summary_of_which_the_passages_hold_more_than_half_stays_whole() -> No
     both = ledger(2_000, {"summaries": 0.5, "far": 0.5})
     both.fill("summaries", [told("\n".join((TEXT[110:130], TEXT[150:170], TEXT[300:320])))])
     both.fill("far", [passage(100, 200, 0)])
-    both.close({})
+    both.close()
     suffix = both.render()[1]
     assert [suffix.count(TEXT[start : start + 20]) for start in (110, 150, 300)] == [2, 2, 1]
 
@@ -316,6 +316,6 @@ def test_a_chapter_whose_text_is_nearly_all_there_has_no_overview() -> None:
     for length, there in ((105, 0), (150, 1)):
         both = ledger(2_000, {"summaries": 0.5, "far": 0.5})
         both.fill("summaries", [told("雨下了一夜。")])
-        both.fill("far", [passage(0, 100, 0)])
-        both.close({"manuscript/c1": length})
+        both.fill("far", [replace(passage(0, 100, 0), of=length)])
+        both.close()
         assert both.render()[1].count("雨下了一夜") == there

@@ -272,7 +272,7 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
         for name in self._shares:
             ledger.fill(name, thought.candidates.get(name, ()))
         ledger.spend_rest()
-        stable = ledger.close({f"manuscript/{each.id}": each.length for each in seen.book.chapters})
+        stable = ledger.close()
         for found in (besides or {}).values():
             ledger.add(found)
         prefix, suffix = ledger.render()

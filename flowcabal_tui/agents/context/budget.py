@@ -80,7 +80,6 @@ class Ledger:
         self._waiting: list[Candidate] = []
         self._reduced: list[tuple[Candidate, Candidate]] = []
         self._carry = self._saved = 0
-        self._lengths: Mapping[str, int] = {}
         self._charged: set[BudgetClass] = set()
         self._frame = counter.count(f"{preamble(language)}\n\n\n")
 
@@ -144,13 +143,12 @@ class Ledger:
             self.drop(candidate, _("over the share of its class"), for_space=True)
         self._waiting = []
 
-    def close(self, lengths: Mapping[str, int]) -> int:
-        """Ends the stable part; returns its length in the user suffix. `lengths` are those of the chapters, by uri.
+    def close(self) -> int:
+        """Ends the stable part; returns its length in the user suffix.
 
         Later additions may use the whole remaining budget, except the tokens of repetitions that were removed.
         """
         self.render()
-        self._lengths = lengths
         self._drop_repeats(0)
         self._drop_introductions()
         self._closed, self._budget = len(self._chosen), self._whole
@@ -159,7 +157,7 @@ class Ledger:
 
     def _drop_repeats(self, fixed: int) -> None:
         """Removes derived texts and sentences of them that the context has twice, except in the first `fixed` texts."""
-        found = repeats([one.candidate for one in self._chosen], fixed, self._lengths, self._language)
+        found = repeats([one.candidate for one in self._chosen], fixed, self._language)
         for at, rest, rule in sorted(found, key=lambda each: -each[0]):
             one = self._chosen[at]
             if rest is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -21,26 +21,25 @@ _ORDER: Final[tuple[BudgetClass, ...]] = ("summaries", "near", "profiles", "know
 """The classes of derived texts: a sentence stays in the first that has it."""
 
 
-def repeats(
-    chosen: Sequence[Candidate], fixed: int, lengths: Mapping[str, int], language: str
-) -> Iterator[tuple[int, Candidate | None, str]]:
+def repeats(chosen: Sequence[Candidate], fixed: int, language: str) -> Iterator[tuple[int, Candidate | None, str]]:
     """The index of each derived text that repeats others, what is left of it (None: nothing), and the rule.
 
-    Texts before the index `fixed` do not change. `lengths` are those of the chapters, by uri. The text of the book is
-    never left out, since derived texts are the weaker sources.
+    Texts before the index `fixed` do not change. The text of the book is never left out, since derived texts are the
+    weaker sources.
     """
-    told = Counter[str]()
+    told, lengths = Counter[str](), Counter[str]()
     held: list[str] = []
     for each in chosen:
         if _is_of_book(each):
             told[each.uri] += each.end - each.start
+            lengths[each.uri] = max(lengths[each.uri], each.of)
             held.append(each.text)
     ordered = sorted(range(len(chosen)), key=lambda at: (at >= fixed, _rank(chosen[at])))
     for at in ordered:
         each = chosen[at]
         if _is_of_book(each) or each.budget_class not in _ORDER or each.level == "L2" or each.introduces:
             continue
-        if at >= fixed and each.uri in lengths and told[each.uri] >= _WHOLE * lengths[each.uri]:
+        if at >= fixed and lengths[each.uri] and told[each.uri] >= _WHOLE * lengths[each.uri]:
             yield at, None, _("nearly all of the chapter's own text is included")
             continue
         if at >= fixed and (rest := _without(each, held, language)) is not each:
