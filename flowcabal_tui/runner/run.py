@@ -272,6 +272,8 @@ class Run:
         journal = self.scope.services.journal
         begun = asyncio.get_running_loop().time()
         before = run.key() if step.reads_state else None
+        if self.scope.services.context is not None and getattr(step.params, "context", False):
+            run.report.state("running", _("gathering the context"))
         CALLER.set(run)  # for the task of this node alone
         result = await step.kind.run(run, step.params)
         key = run.key() if step.kind.reusable else None

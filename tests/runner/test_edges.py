@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -16,6 +17,7 @@ from flowcabal_tui.domain.run import Decision, Evaluation
 from flowcabal_tui.domain.workflow import Edge
 from flowcabal_tui.protocol.runs import NodeCompleted, NodeNeedsHuman, NodeStateChanged, RunStateChanged
 from flowcabal_tui.runner.fold import fold
+from tests.compat.flowcabal_fakes import Memory
 from tests.runner.fakes import Bench, FakeModel, FakeMonitor, flow, prompt, texts, until
 from tests.waiting import soon
 
@@ -147,6 +149,14 @@ async def test_text_after_a_wait_shows_the_node_running_again():
     await (await bench.run(flow(prompt("a", "x")))).execute()
     states = [event.state for event in bench.of(NodeStateChanged)]
     assert states[-3:] == ["retrying", "running", "done"]
+
+
+async def test_a_node_is_running_while_its_context_is_gathered():
+    bench = Bench(FakeModel(echo))
+    bench.services = replace(bench.services, context=Memory("rules", "material"))
+    await (await bench.run(flow(prompt("a", "x")))).execute()
+    states = [(event.state, event.detail) for event in bench.of(NodeStateChanged)]
+    assert states[:2] == [("running", "gathering the context"), ("ready", "")]
 
 
 async def test_a_question_that_was_withdrawn_by_a_cancel_is_asked_again_on_resume():

@@ -206,6 +206,19 @@ async def test_text_that_still_arrives_is_not_offered_for_keeping() -> None:
         ]
 
 
+async def test_a_new_attempt_has_its_number_and_no_former_text_as_soon_as_it_begins() -> None:
+    app, pane = host()
+    async with app.run_test() as pilot:
+        pane.show(node(TRIES[0], state="ready"))
+        await pilot.pause()
+        assert "Attempt 2 waits for the model; the text is that of attempt 1." in "\n".join(shown(app))
+        pane.show(node(TRIES[0], replace(settled("", 2), complete=False), state="running"))
+        await pilot.pause()
+        words = "\n".join(shown(app))
+        assert (text_of(pane), pane.attempt) == ("", 2)
+        assert "running" in words and "attempt 2 of 2" in words and "waits for the model" not in words
+
+
 async def test_reading_an_older_attempt_is_not_disturbed_by_what_arrives() -> None:
     app, pane = host()
     async with app.run_test() as pilot:

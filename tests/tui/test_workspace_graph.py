@@ -369,7 +369,7 @@ async def test_a_branch_is_stopped_and_a_node_runs_again_from_here(tmp_path: Pat
         await pressed(pilot, "b", "y")
         await settled(pilot)
         assert CancelRun(books.RUN, books.DRAFT, branch=True) in workbench.sent
-        await pressed(pilot, "R", "4", "r", "2")
+        await pressed(pilot, "R")
         await settled(pilot)
         assert not [command for command in workbench.sent if isinstance(command, RunWorkflow)], "it waits for an answer"
         await told(pilot, workbench, NodeStateChanged(books.RUN, books.DRAFT, "cancelled"))

@@ -58,7 +58,7 @@ def hints(pilot) -> str:
 
 @pytest.mark.parametrize(
     ("digit", "first"),
-    [("3", " e Edit "), ("4", " a Keep  r Again  [ ] Attempts  c Context "), ("6", " c Compare "), ("7", " l Level ")],
+    [("3", " e Edit "), ("4", " a Approve  e Edit  r Retry  [ ] Attempts "), ("6", " c Compare "), ("7", " l Level ")],
 )
 async def test_the_foot_has_four_keys_of_the_pane_then_the_palette_and_the_help(tmp_path, digit, first):
     workbench = FakeWorkbench()

@@ -17,7 +17,7 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, Entity, Freshness, TaskKind
 from flowcabal_tui.domain.proposals import Proposal
 from flowcabal_tui.domain.run import AngleCheck, CheckAngle, CheckFinding
-from flowcabal_tui.domain.text import digest_of
+from flowcabal_tui.domain.text import digest_of, word_count
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.book.following import tasks
 from flowcabal_tui.project.book.indexing import index_text
@@ -35,6 +35,8 @@ ADVICE: Final[dict[Dimension, str]] = {
 }
 DISCOVERY_CHAPTERS: Final = 20
 """New names are looked for in a kept chapter together with so many before it: rules need some text."""
+ENOUGH: Final = 30
+"""Characters or words from which a kept text gets advice: about a paragraph."""
 
 
 class Steps:
@@ -220,7 +222,7 @@ class Steps:
         known = await self._checked_before(chapter, await view.waived())
         read = await self.summaries.chapter_answer(curator, chapter, text, view.generation, "curator.keep")
         advice = await curator.check_kept(chapter.id, uri, chapter.title, text, view, known, four_questions(read))
-        failed = tuple(_advice(item) for item in advice.dimensions if item.passed is False)
+        failed = tuple(_advice(item) for item in advice.dimensions if item.passed is False and is_advised(text))
         await self._tools.results.put_chapter(chapter, text, (*by_rule, *advice.checks))
         self._tools.emit(OutputChecked(chapter.id, chapter.version, (*by_rule, *advice.checks), failed))
 
@@ -244,6 +246,11 @@ class Steps:
 def _placed(finding: CheckFinding, uri: str) -> CheckFinding:
     """The finding with its quotation of the draft in the text that was kept of it."""
     return replace(finding, draft=replace(finding.draft, uri=uri))
+
+
+def is_advised(text: str) -> bool:
+    """Is a text long enough for advice on it? A few words of a chapter that has only been begun are not."""
+    return word_count(text, "zh") >= ENOUGH
 
 
 def _advice(failed: DimensionAdvice) -> str:

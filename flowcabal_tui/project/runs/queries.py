@@ -61,8 +61,8 @@ class RunQueries:
     async def _made(self, workflow: Workflow, run: RunId, node: NodeId) -> tuple[NodeFold, list[AttemptFold]]:
         """A node, or one inside another, as recorded in the log, with its attempts."""
         nodes = fold(await self._store.runs.node_history(run, node)).nodes
-        if node not in nodes and node not in {one.id for one in workflow.nodes}:
-            raise no_node(workflow, node)
+        if node not in nodes and node.partition("/")[0] not in {one.id for one in workflow.nodes}:
+            raise no_node(workflow, node)  # a node inside of another may have begun without a line in the log
         found = nodes.get(node) or NodeFold()
         return found, [each for _number, each in sorted(found.attempts.items()) if each.started or each.done]
 

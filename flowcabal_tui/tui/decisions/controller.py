@@ -26,7 +26,7 @@ from flowcabal_tui.protocol.runs import (
     RunStarted,
     RunStateChanged,
 )
-from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
+from flowcabal_tui.tui.decisions.decisions import Beginning, DecisionsScreen
 from flowcabal_tui.tui.decisions.play import PlayScreen, is_replayed
 from flowcabal_tui.tui.decisions.question_kinds import has_candidates
 from flowcabal_tui.tui.decisions.unsent import Unsent
@@ -34,7 +34,7 @@ from flowcabal_tui.tui.shared.notices import NoticeOver
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import attempt
-from flowcabal_tui.tui.shared.view import NoQuestionWaits, OpenView
+from flowcabal_tui.tui.shared.view import AnswerRequested, NoQuestionWaits, OpenView
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
@@ -108,8 +108,13 @@ class DecisionController:
         if not self._screen.app.app_focus:
             self._screen.app.bell()
 
+    @on_request(AnswerRequested, group="decisions", exclusive=True)
+    async def answer(self, question: QuestionId, action: str, attempt: int) -> None:
+        """Opens the question, and carries out its action."""
+        await self.open((question, action, attempt))
+
     @on_key("decisions.open", group="decisions", exclusive=True)
-    async def open(self) -> None:
+    async def open(self, begin: Beginning | None = None) -> None:
         """Opens the full-screen queue, at the question of the current run if it has one."""
         await self.load()
         self._screen.app.post_message(NoticeOver(self._called))
@@ -118,7 +123,7 @@ class DecisionController:
             return
         await self._unsent.load(self._waiting)
         queue = DecisionsScreen(
-            self._waiting, self._node_of, run=self._view.run, editor=self._editor, unsent=self._unsent
+            self._waiting, self._node_of, run=self._view.run, editor=self._editor, unsent=self._unsent, begin=begin
         )
         self._screen.app.push_screen(queue, self._write_down)
 
@@ -192,8 +197,9 @@ class DecisionController:
     @on_request(DecisionsScreen.Decided)
     async def decide(self, question: QuestionId, decision: Decision) -> None:
         """Sends the writer's answer; the question leaves the queue unless the answer is refused."""
-        self._view.following = True
-        self._view.show_pane("output")
+        if all(each.run == self._view.run for each in self._waiting if each.id == question):
+            self._view.following = True
+            self._view.show_pane("output")
         self._answered.add(question)
         try:
             await self._workbench.carry_out(Decide(question, decision))

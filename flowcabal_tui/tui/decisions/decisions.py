@@ -35,6 +35,9 @@ from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.role_words import head_words, key_words
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
+Beginning = tuple[QuestionId, str, int]
+"""A question, and an action of this page that is carried out at once on one of its attempts."""
+
 
 class _Attempt(StreamView):
     """Rows that are read with ease; the scroll bar stays at the edge of the screen."""
@@ -84,11 +87,13 @@ class DecisionsScreen(Screen[None]):
     def __init__(
         self, questions: Sequence[Question], load: kinds.Load, *, run: RunId | None = None,
         editor: str = "", now: kinds.Clock = time.monotonic, unsent: Unsent | None = None,
+        begin: Beginning | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
         self.attempts, self._typed = Attempts(), TypedAnswer(self, unsent or Unsent(), editor)
         self._waiting, self._load_view, self._now = list(questions), load, now
-        self._place = next((place for place, item in enumerate(questions) if item.run == run), 0)
+        first, self._begin = begin[0] if begin else run, begin
+        self._place = next((place for place, item in enumerate(questions) if first in (item.id, item.run)), 0)
         self._appeared = now()
         self._ends_when_shown = False
         """The last question was answered on a screen above this one."""
@@ -174,7 +179,12 @@ class DecisionsScreen(Screen[None]):
             self.query_one(".attempt", Static).update(clean(str(error)))
             return
         if self.question is not None and self.question.id == question.id:
-            self._show_attempt(self.attempts.load(view, question))
+            newest, begin, self._begin = self.attempts.load(view, question), self._begin, None
+            asks = begin is not None and begin[0] == question.id
+            self._show_attempt(begin[2] if begin and asks else newest)
+            if begin and asks:
+                self._appeared -= kinds.GRACE  # the key was pressed for this question
+                await self.run_action(begin[1])
 
     def _show_proposal(self, question: Question) -> None:
         """An input starts from its proposal; a confirmation shows what would be used."""

@@ -22,7 +22,7 @@ from flowcabal_tui.protocol.runs import (
     UsageChanged,
 )
 from flowcabal_tui.tui.runs.asking import ask_inputs, ask_instruction
-from flowcabal_tui.tui.runs.history import RunPages, as_waiting
+from flowcabal_tui.tui.runs.history import RunPages, RunsScreen, as_waiting
 from flowcabal_tui.tui.runs.node_controller import NodeController
 from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.runs.words import (
@@ -101,13 +101,15 @@ class RunController:
     async def show_template(self, reference: str) -> None:
         """Shows a workflow that is not running."""
         await self._document.put_away()
-        self._view.run, self._document.node_states = None, {}
+        self._view.run = None
+        self._document.take_states({})
         await self._show_workflow(await self._workbench.workflows.get(reference))
 
     async def show_run(self, summary: RunSummary, *, as_it_was: bool = True) -> None:
         """Shows a run and its nodes, with the document of that time or the newest one, so that edits are based on
         it."""
-        self._view.run, self._document.node_states = summary.id, dict(summary.nodes)
+        self._view.run = summary.id
+        self._document.take_states(dict(summary.nodes))
         document = await self._workbench.runs.run_workflow(summary.id)
         await self._show_workflow(document if as_it_was else self._document.newest(document))
 
@@ -233,19 +235,22 @@ class RunController:
         return await awaited(self._screen.app, words, self._workbench.runs.quote(request))
 
     async def choose_run(self) -> RunSummary | None:
-        """Lists earlier runs, of which an interrupted one can be resumed; returns the chosen one."""
+        """Lists earlier runs, of which one that stopped or failed can be resumed; returns the chosen one."""
         await self._place_chapters()
         pages = RunPages(self._workbench, self._nodes.positions)
         choices = await pages.more()
         if not choices:
             self._screen.notify(_("Nothing has run yet. F5 runs the workflow."), markup=False)
             return None
-        chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("Runs, newest first"), choices, pages.more))
+        page = RunsScreen(pages, choices)
+        chosen = await self._screen.app.push_screen_wait(page)
         summary = pages.found.get(chosen or "")
         if summary is None:
             return None
         await self._document.put_away()
-        if summary.state == "interrupted" and await self._may_resume(summary.id, _("Continue this run?")):
+        is_asked = page.resumes or summary.state == "interrupted"
+        title = _("Continue this run?")
+        if is_asked and await self._may_resume(summary.id, title, asks_always=not page.resumes):
             continues = await is_to_be_continued(self._screen, self._workbench, summary)
             if continues is not None:
                 await self._workbench.carry_out(ResumeRun(summary.id, continues))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
 
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
-from flowcabal_tui.domain.run import RunRequest
-from flowcabal_tui.locale import _
+from flowcabal_tui.domain.run import UNDER_WAY, NodeState, RunRequest
+from flowcabal_tui.locale import _, mark
 from flowcabal_tui.protocol.runs import (
     NodeCompleted,
     NodeNeedsHuman,
@@ -17,16 +18,19 @@ from flowcabal_tui.protocol.runs import (
     NodeStateChanged,
     NodeStreaming,
     NodeThinking,
+    QuestionAnswered,
 )
 from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.runs.receipt import ReceiptPane
-from flowcabal_tui.tui.runs.words import refuse_without_chapter
+from flowcabal_tui.tui.runs.words import OVER, refuse_without_chapter
 from flowcabal_tui.tui.shared.diff import DiffScreen
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_request
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.workflows.document import WorkflowDocument
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
+
+_GATHERED: Final = mark("The context is being gathered: its receipt comes with the call to the model.")
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
@@ -64,21 +68,36 @@ class NodeController:
             await self.show_node(node)
 
     async def show_node(self, node: NodeId) -> None:
-        """Shows a node in the output, prompt and receipt panes."""
+        """Shows a node in the output, prompt and receipt panes; of a node that contains others, the one at work."""
         self._view.node = node
         output, receipt = self._output, self._screen.query_one(ReceiptPane)
         self._document.show_prompt(node)
-        self._watched = (self._view.run, node) if self._view.run is not None else None
-        self._workbench.watch(self._view.run, node)
-        if self._view.run is None or node not in self._document.node_states:
+        shown = self._document.at_work_inside(node) or node
+        self._watched = (self._view.run, shown) if self._view.run is not None else None
+        self._workbench.watch(self._view.run, shown)
+        if self._view.run is None or shown not in self._document.node_states:
             output.show(None)
             receipt.clear()
             return
-        view = await self._workbench.runs.node(self._view.run, node)
-        if node != self._view.node:
+        view = await self._workbench.runs.node(self._view.run, shown)
+        if (self._view.run, shown) != self._watched:
             return
+        view = replace(view, state=self._state_now(view), title=self._title(shown, view))
         output.show(view)
         self.show_receipt(view, view.chosen or len(view.attempts), receipt)
+
+    def _title(self, shown: NodeId, view: NodeView) -> str:
+        """The name of the node, after that of the displayed one that contains it."""
+        if "/" not in shown:
+            return view.title
+        pane = self._screen.query_one(WorkflowPane)
+        around = [pane.title(self._view.node)] if self._view.node not in (None, shown) else []
+        return ": ".join([*around, pane.title(shown)])
+
+    def _state_now(self, view: NodeView) -> NodeState:
+        """The state of the node, from the last report while it works."""
+        state = self._document.reported.get(view.node, view.state)
+        return state if view.state not in OVER and state in UNDER_WAY else view.state
 
     @on_request(OutputPane.ReceiptRequested)
     def open_receipt(self, run: RunId, node: NodeId, attempt: int) -> None:
@@ -97,7 +116,7 @@ class NodeController:
         attempt = next((item for item in view.attempts if item.number == number), None)
         pane = pane or self._screen.query_one(ReceiptPane)
         if attempt is None or attempt.receipt is None:
-            pane.clear()
+            pane.clear(_(_GATHERED) if view.state in UNDER_WAY and not view.attempts else "")
         else:
             before = next((item.receipt for item in view.attempts if item.number == number - 1), None)
             pane.show(attempt.receipt, self._receipt_title(view.title, attempt.receipt), before)
@@ -122,14 +141,15 @@ class NodeController:
         """One row of the workflow changes; the view follows if it may."""
         if event.run != self._view.run:
             return
-        self._document.node_states[event.node] = event.state
-        pane = self._screen.query_one(WorkflowPane)
+        self._document.note_state(event.node, event.state)
+        pane, shown = self._screen.query_one(WorkflowPane), self._view.node
         pane.set_state(event.node, event.state, event.detail)
-        follows = self._view.following and event.state in ("running", "waiting")
-        if follows:
+        has_ended = self._document.node_states.get(shown) in OVER if shown is not None else True
+        if self._view.following and (event.state in ("running", "waiting") or (event.state == "ready" and has_ended)):
             pane.follow(event.node)
-        if follows or event.node == self._view.node:
             attempt(self._screen, self.show_node(event.node), group="moved")
+        elif shown is not None and f"{event.node}/".startswith(f"{shown}/"):
+            attempt(self._screen, self.show_node(shown), group="moved")
 
     @on_event
     def _read_node(self, event: NodeStarted | NodeCompleted | NodeNeedsHuman) -> None:
@@ -137,11 +157,17 @@ class NodeController:
         asked = event.question if isinstance(event, NodeNeedsHuman) else event
         attempt(self._screen, self.text_moved(asked.run, asked.node), group="moved")
 
+    @on_event
+    def _read_answered(self, _event: QuestionAnswered) -> None:
+        """An answered question is not asked any more."""
+        if self._view.node is not None:
+            attempt(self._screen, self.show_node(self._view.node), group="moved")
+
     @on_request(OutputPane.ReloadRequested, group="node", exclusive=True)
     async def text_moved(self, run: RunId, node: NodeId) -> None:
         """Reads a node again if it is displayed."""
-        if (run, node) == (self._view.run, self._view.node):
-            await self.show_node(node)
+        if (run, node) == self._watched and self._view.node is not None:
+            await self.show_node(self._view.node)
 
     @on_request(OutputPane.DiffRequested)
     async def compare(self, run: RunId, node: NodeId, attempt: int) -> None:

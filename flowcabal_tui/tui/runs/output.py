@@ -12,10 +12,11 @@ from textual.content import Content
 from textual.widgets import Static
 
 from flowcabal_tui.domain.ids import NodeId, RunId
-from flowcabal_tui.domain.run import Attempt, NodeState
+from flowcabal_tui.domain.run import Attempt, NodeState, Question
 from flowcabal_tui.domain.text import clean, word_count
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.views import NodeView
+from flowcabal_tui.tui.runs.answered_text import AnsweredText
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import FINISHES, STATES, counted, is_chinese, length_words, one_line, verdict_words
 from flowcabal_tui.tui.widgets.help import HelpData
@@ -126,6 +127,8 @@ class OutputPane(Vertical):
         self._live_number = 1
         self._live_thinking = ""
         self._live_count = 0
+        self._has_begun = False
+        """Has the call for the next attempt gone out, with or without text?"""
         self._shown: tuple[RunId, NodeId, int] | None = None
         self._wanted: int | None = None
         self._wait = ""
@@ -136,7 +139,7 @@ class OutputPane(Vertical):
         """Yields the state, the result of the check or an error, and the text."""
         yield Static(_(NO_OUTPUT), markup=False, classes="head")
         yield Static(markup=False, classes="details")
-        yield StreamView()
+        yield AnsweredText()
 
     @property
     def attempt(self) -> int:
@@ -144,7 +147,7 @@ class OutputPane(Vertical):
         if self._view is None:
             return 0
         numbers = self._numbers()
-        preferred = [self._wanted] if self._live_text else [self._wanted, self._view.chosen]
+        preferred = [self._wanted] if self._live_text or self._has_begun else [self._wanted, self._view.chosen]
         return next((number for number in preferred if number in numbers), numbers[-1] if numbers else 0) or 0
 
     @property
@@ -156,6 +159,7 @@ class OutputPane(Vertical):
         """Shows the state of a node; text that arrived after `view` was made stays."""
         before = self._view
         same = before is not None and view is not None and (before.run, before.node) == (view.run, view.node)
+        self._has_begun = view is not None and view.state in ARRIVING and not all(x.complete for x in view.attempts)
         if view is not None and view.state in ARRIVING:
             view = replace(view, attempts=tuple(item for item in view.attempts if item.complete))
         elif view is not None:
@@ -247,7 +251,7 @@ class OutputPane(Vertical):
     def _numbers(self) -> list[int]:
         """The attempts that can be shown."""
         numbers = [item.number for item in self._view.attempts] if self._view else []
-        return [*numbers, self._live_number] if self._live_text else numbers
+        return [*numbers, self._live_number] if self._live_text or self._has_begun else numbers
 
     def _settled(self) -> Attempt | None:
         """The shown attempt, when it has ended."""
@@ -273,10 +277,13 @@ class OutputPane(Vertical):
         self.query_one(".head", Static).update(self._head())
         self.query_one(".details", Static).update(key_words("\n".join(details)))
         self.set_class(bool(details), "-details")
+        self.query_one(AnsweredText).offer(self._question, self.attempt)
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Enables keys between attempts only if there are several."""
+        if self._question is not None and action in ("keep", "keep_later", "again", "stop", "stop_nothing"):
+            return False
         match action:
             case "attempt" | "diff" | "no_other":
                 return (len(self._numbers()) > 1) == (action != "no_other")
@@ -289,6 +296,12 @@ class OutputPane(Vertical):
                 return self._arrives == (action == "stop")
             case _:
                 return True
+
+    @property
+    def _question(self) -> Question | None:
+        """The question whether a displayed attempt is approved."""
+        asked = self._view.question if self._view is not None else None
+        return asked if asked is not None and asked.kind == "review" and self._settled() is not None else None
 
     @property
     def _arrives(self) -> bool:
@@ -321,6 +334,9 @@ class OutputPane(Vertical):
             lines += [f"! {clean(one)}" for one in self._view.item_errors[:3]]
         if (settled := self._settled()) is None:
             return lines
+        if self._view is not None and self._view.state == "ready":
+            words = _("Attempt {n} waits for the model; the text is that of attempt {m}.")
+            lines.append(words.format(n=len(self._numbers()) + 1, m=self._numbers().index(self.attempt) + 1))
         if settled.finish in FINISHES:
             lines.append(_(FINISHES[settled.finish]))
         if not settled.complete:

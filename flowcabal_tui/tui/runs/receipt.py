@@ -155,11 +155,11 @@ class ReceiptPane(Vertical):
         self._receipt, self._heading = receipt, title
         self._refresh_all()
 
-    def clear(self) -> None:
-        """Shows no receipt, because the current node has none."""
+    def clear(self, reason: str = "") -> None:
+        """Shows no receipt, because the current node has none; `reason` says why."""
+        self.query_one(".head", Static).update(key_words(reason or _(_NONE)))
         if self._receipt is not None:
             self._receipt, self._opens, self._class_rows = None, {}, []
-            self.query_one(".head", Static).update(key_words(_(_NONE)))
             self.query_one(BudgetBar).set_budget([])
             self.query_one(PickList).refill([])
             self.query_one(".details", Static).update("")

@@ -57,7 +57,7 @@ class WaitController:
 
     @on_event
     def _note_text(self, event: NodeStreaming | NodeThinking) -> None:
-        if (event.run, event.node) == (self._view.run, self._view.node):
+        if self._output.view is not None and (event.run, event.node) == (self._output.view.run, self._output.view.node):
             self.waits.arrived(event.run, event.node)
 
     @on_event
@@ -73,7 +73,7 @@ class WaitController:
 
     def show(self) -> None:
         """Updates the output pane and the row of notices."""
-        run, node = self._view.run, self._view.node
+        run, node = self._view.run, self._output.view.node if self._output.view is not None else self._view.node
         words, elapsed = "", None
         if run is not None and node is not None:
             words, elapsed = self.waits.words(run, node), self.waits.elapsed(run, node)

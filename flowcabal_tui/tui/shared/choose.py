@@ -30,6 +30,7 @@ CELLS: Final = 6
 class ChooseScreen(ModalScreen[str | None]):
     """A title and lines to choose from; returns the id, or None after Esc."""
 
+    KEYS_LINE: ClassVar[str] = mark("Enter: choose   Esc: cancel")
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", mark("Cancel"), id="choose.cancel")]
 
     def __init__(self, title: str, choices: Choices, more: Callable[[], Awaitable[Choices]] | None = None) -> None:
@@ -43,7 +44,7 @@ class ChooseScreen(ModalScreen[str | None]):
         with Vertical(classes="dialog"):
             yield Static(self._title_words, markup=False, classes="dialog-title")
             yield PickList()
-            yield Static(_("Enter: choose   Esc: cancel"), markup=False, classes="dialog-keys")
+            yield Static(_(self.KEYS_LINE), markup=False, classes="dialog-keys")
 
     def on_mount(self) -> None:
         """Shows the choices; names of projects and models are cleaned."""

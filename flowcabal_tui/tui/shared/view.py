@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
+from flowcabal_tui.domain.ids import ChapterId, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.tui.shared.subscriptions import Request
 
@@ -16,6 +16,15 @@ class OriginRequested(Request):
     chapter: ChapterId
     paragraph: str
     place: int
+
+
+@dataclass
+class AnswerRequested(Request):
+    """Asks for the page of a question, and there for an action on an attempt, as if its key had been pressed."""
+
+    question: QuestionId
+    action: str
+    attempt: int
 
 
 @dataclass(frozen=True, slots=True)

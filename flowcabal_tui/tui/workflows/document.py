@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from flowcabal_tui.tui.shared.drafts import Drafts
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.workflows.block_editor import BlockEditor
+from flowcabal_tui.tui.workflows.rows import AT_WORK
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
 
 if TYPE_CHECKING:
@@ -97,6 +99,8 @@ class WorkflowDocument:
         self.stored: Workflow | None = None
         self.templates: tuple[Workflow, ...] = ()
         self.node_states: dict[NodeId, NodeState] = {}
+        self.reported: dict[NodeId, NodeState] = {}
+        """States since the run is displayed: the log has no state of work before the first call to a model."""
         self.targets: tuple[NodeId, ...] = ()
         self._unsaved: Workflow | None = None
         self._drafts = Unsaved(workbench.drafts)
@@ -105,6 +109,24 @@ class WorkflowDocument:
     def title(self) -> str:
         """The name of the current workflow."""
         return self.workflow.name or self.workflow.id if self.workflow else ""
+
+    def take_states(self, states: Mapping[NodeId, NodeState]) -> None:
+        """Takes the states of another run from its log."""
+        self.node_states, self.reported = dict(states), {}
+
+    def note_state(self, path: NodeId, state: NodeState) -> None:
+        """Records the state of a node of the current run; what contains a node at work is running."""
+        self.node_states.pop(path, None)  # the newest is the last
+        self.node_states[path] = self.reported[path] = state
+        while state in AT_WORK and (path := NodeId(path.rpartition("/")[0])):
+            is_node = self.workflow is not None and spot_of(self.workflow, path) is not None
+            if is_node and self.node_states.get(path, "pending") in ("pending", "ready"):
+                self.node_states[path] = self.reported[path] = "running"
+
+    def at_work_inside(self, path: NodeId) -> NodeId | None:
+        """The innermost node inside of another that began last and is at work; None without one."""
+        inner = [each for each, state in self.node_states.items() if each.startswith(f"{path}/") and state in AT_WORK]
+        return max(inner[::-1], key=lambda each: each.count("/"), default=None)
 
     async def load(self) -> None:
         """Reads the templates."""

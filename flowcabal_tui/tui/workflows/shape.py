@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.ids import NodeId
@@ -16,10 +16,11 @@ from flowcabal_tui.tui.shared.words import one_line
 
 class WorkflowShape:
     """The shape of one document. `rows` are its outer nodes, `needs` the nodes that each reads; `trouble` is the reason
-    why the order is unknown ("": it is known)."""
+    why the order is unknown ("": it is known). `library` has the workflows that it calls."""
 
-    def __init__(self, workflow: Workflow) -> None:
+    def __init__(self, workflow: Workflow, library: Sequence[Workflow] = ()) -> None:
         self.workflow, self.trouble = workflow, ""
+        self._library = library
         self.needs: Dependencies = {}
         self._titles: dict[NodeId, str] = {}
         self._nodes = {node.id: node for node in workflow.nodes}
@@ -43,13 +44,20 @@ class WorkflowShape:
     def title(self, path: NodeId) -> str:
         """The title of a row: the name of a node, or the part of the path of a round or branch."""
         if path not in self._titles:
-            self._titles[path] = _title_of(self.workflow, path)
+            self._titles[path] = _title_of(self.workflow, path, self._library)
         return self._titles[path]
 
 
-def _title_of(workflow: Workflow, path: NodeId) -> str:
+def _title_of(workflow: Workflow, path: NodeId, library: Sequence[Workflow]) -> str:
     last = path.rpartition("/")[2]
     spot = spot_of(workflow, path)
+    owner_path, _flow, inner = path.partition("/flow/")
+    if spot is None and inner and (caller := spot_of(workflow, NodeId(owner_path))) is not None:
+        node = graph_at(workflow, caller.owners).node(caller.node)
+        refs = [node.params.get("ref")] if node is not None else []
+        called = next((each for each in library if each.id in refs or each.reference in refs), None)
+        if called is not None:
+            return _title_of(called, NodeId(inner), library)
     if spot is None and last.isdigit():
         owner = spot_of(workflow, NodeId(path.rpartition("/")[0]))
         node = graph_at(workflow, owner.owners).node(owner.node) if owner else None

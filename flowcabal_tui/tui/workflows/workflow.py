@@ -122,6 +122,7 @@ class WorkflowPane(Vertical):
         self._at: NodeId | None = None
         self._in_run = False
         self._notice = ""
+        self._library: Sequence[Workflow] = ()
 
     def compose(self) -> ComposeResult:
         """Yields the name of the workflow, the nodes, and the templates, hidden at first."""
@@ -149,7 +150,7 @@ class WorkflowPane(Vertical):
             return
         from flowcabal_tui.tui.workflows.shape import WorkflowShape  # brings the nodes: the first frame has none
 
-        self._shape, self._states, self._details = WorkflowShape(workflow), dict(states), {}
+        self._shape, self._states, self._details = WorkflowShape(workflow, self._library), dict(states), {}
         self._fill_tree(self._shape)
         for path in states:
             self._put_owners_to_work(path)
@@ -198,6 +199,7 @@ class WorkflowPane(Vertical):
 
     def show_templates(self, workflows: Sequence[Workflow], current: str) -> None:
         """Fills the list opened by `w`; `current` is the reference of the workflow in use."""
+        self._library = workflows
         self.query_one(WorkflowList).fill(workflows, current)
 
     # Rows
@@ -238,7 +240,7 @@ class WorkflowPane(Vertical):
             branch = tree.root.add(self._label(node), node, allow_expand=bool(sources))
             self._branches[node] = branch
             for source in sources:
-                words = _("reads {name}").format(name=self._title(source))
+                words = _("reads {name}").format(name=self.title(source))
                 branch.add_leaf(Text.assemble((words, role_style("secondary"))), source)
         of_document: dict[NodeId, set[NodeId]] = {}
         for path in shape.inner_paths():
@@ -294,11 +296,12 @@ class WorkflowPane(Vertical):
         owner, depth = NodeId(path.rpartition("/")[0]), path.count("/")
         state = self._shown_state(path)
         words = mark_words(self._marks.get(path, NO_MARKS), state)
-        label = f"{'  ' * depth}{self._title(path)}" + (f" {words}" if words else "")
+        label = f"{'  ' * depth}{self.title(path)}" + (f" {words}" if words else "")
         needs = self._shape.needs.get(path, ()) if self._shape else ()
         return RailNode(path, label, state, (owner,) if owner else tuple(needs))
 
-    def _title(self, path: NodeId) -> str:
+    def title(self, path: NodeId) -> str:
+        """The name of a node, of a called workflow too."""
         return self._shape.title(path) if self._shape else path
 
     def _shown_state(self, path: NodeId) -> ShownState:
@@ -309,7 +312,7 @@ class WorkflowPane(Vertical):
 
     def _label(self, path: NodeId) -> Text:
         marks = self._marks.get(path, NO_MARKS)
-        return row_label(self._title(path), self._shown_state(path), marks, plain=self._is_plain)
+        return row_label(self.title(path), self._shown_state(path), marks, plain=self._is_plain)
 
     # Keys
 

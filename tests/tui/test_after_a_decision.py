@@ -1,0 +1,98 @@
+"""The output and context panes while a run goes on: after a decision, inside a sub-flow, before the first call."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.widgets import Static
+
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.run import Decision
+from flowcabal_tui.domain.workflow import Node
+from flowcabal_tui.protocol.runs import Decide, NodeStateChanged, NodeStreaming
+from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
+from flowcabal_tui.tui.runs.receipt import ReceiptPane
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
+from tests.tui import fake_books as books
+from tests.tui.fakes import FakeWorkbench
+from tests.tui.test_workspace import screen_of, settled, told, workspace
+from tests.tui.waiting import until
+
+SCENE, INNER = NodeId("scene"), NodeId("scene/flow/draft")
+
+
+async def test_after_a_decision_the_output_leads_to_the_node_that_waits_for_the_model(tmp_path: Path) -> None:
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        page = screen_of(pilot)
+        await page.runs.open_chapter(books.chapter_id(4))
+        await page.questions.decide(workbench.waiting[0].id, Decision("approve", 2))
+        view = workbench.node_views[books.RUN, books.DRAFT]
+        workbench.node_views[books.RUN, books.DRAFT] = replace(view, state="done", question=None)
+        await told(
+            pilot, workbench,
+            NodeStateChanged(books.RUN, books.DRAFT, "done"), NodeStateChanged(books.RUN, books.POLISH, "ready"),
+        )  # fmt: skip
+        assert page.output.view is not None
+        assert (page.view.node, page.output.view.node, page.output.view.state) == (books.POLISH, books.POLISH, "ready")
+        receipt = str(page.query_one(ReceiptPane).query_one(".head", Static).render())
+        assert receipt.startswith("The context is being gathered")
+
+
+async def test_a_decision_about_another_run_leaves_the_writer_where_they_are(tmp_path: Path) -> None:
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        page = screen_of(pilot)
+        page.view.run = None
+        page.action_pane("manuscript")
+        await page.questions.decide(workbench.waiting[0].id, Decision("approve", 2))
+        await settled(pilot)
+        assert page.view.pane == "manuscript"
+
+
+@pytest.mark.parametrize("key", ["a", "e", "r"])
+async def test_a_text_that_waits_is_approved_edited_or_retried_from_the_output(tmp_path: Path, key: str) -> None:
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        await screen_of(pilot).runs.open_chapter(books.chapter_id(4))
+        await settled(pilot)
+        await pilot.press("4", "[", key)
+        await until(
+            pilot, lambda: len(pilot.app.screen_stack) > 1 or any(isinstance(x, Decide) for x in workbench.sent)
+        )
+        await settled(pilot)
+        top = pilot.app.screen
+        if key == "a":
+            assert [x.decision for x in workbench.sent if isinstance(x, Decide)] == [Decision("approve", 1)]
+            assert isinstance(top, WorkspaceScreen)
+        elif key == "e":
+            assert isinstance(top, DecisionsScreen) and (top.face, top.attempts.number) == ("editor", 1)
+        else:
+            assert isinstance(top, PromptLine)
+
+
+async def test_a_node_that_contains_others_shows_the_one_at_work(tmp_path: Path) -> None:
+    workbench = FakeWorkbench()
+    called = workbench.documents[0]
+    scene = Node(id=SCENE, kind="subflow", name="The scene", params={"ref": called.id})
+    workbench.documents = [called.model_copy(update={"id": "day", "nodes": (scene,), "edges": ()}), called]
+    day = workbench.documents[0]
+    view = workbench.node_views[books.RUN, books.POLISH]
+    workbench.node_views[books.RUN, SCENE] = replace(view, node=SCENE, title="The scene", kind="subflow")
+    workbench.node_views[books.RUN, INNER] = replace(view, node=INNER, title="draft")
+    row = workbench.run_rows[0]
+    workbench.run_rows = [replace(row, workflow=day.reference, state="running", nodes=((SCENE, "pending"),))]
+    async with workspace(workbench, tmp_path) as pilot:
+        page = screen_of(pilot)
+        await page.runs.open_chapter(books.chapter_id(4))
+        page.view.following = False
+        await told(pilot, workbench, NodeStateChanged(books.RUN, INNER, "running"))
+        assert page.view.node == SCENE and workbench.watched == (books.RUN, INNER)
+        await told(pilot, workbench, NodeStreaming(books.RUN, INNER, 1, 0, "The tide came in."))
+        view = page.output.view
+        assert view is not None
+        assert (view.node, view.title) == (INNER, f"The scene: {called.node(books.DRAFT).title}")
+        assert page.output._live_text == "The tide came in."

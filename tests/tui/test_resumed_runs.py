@@ -1,0 +1,38 @@
+"""A run that stopped or failed is resumed from the list of runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from flowcabal_tui.domain.run import RunState
+from flowcabal_tui.protocol.runs import ResumeRun
+from flowcabal_tui.tui.runs.history import RunsScreen
+from tests.tui import fake_books as books
+from tests.tui.fakes import FakeWorkbench
+from tests.tui.hosts import shown
+from tests.tui.test_workspace import pane_in_view, settled, workspace
+from tests.tui.waiting import until
+
+
+@pytest.mark.parametrize(
+    ("state", "sent"), [("cancelled", [ResumeRun(books.RUN)]), ("failed", [ResumeRun(books.RUN)]), ("done", [])]
+)
+async def test_r_resumes_a_run_that_stopped_or_failed(tmp_path: Path, state: RunState, sent: list[ResumeRun]) -> None:
+    workbench = FakeWorkbench()
+    nodes = ((books.PLAN, "done"), (books.DRAFT, "cancelled"), (books.POLISH, "pending"))
+    workbench.run_rows = [replace(workbench.run_rows[0], state=state, nodes=nodes)]
+    workbench.put_node(books.RUN, books.DRAFT, "cancelled", ())
+    async with workspace(workbench, tmp_path) as pilot:
+        await pilot.press("f3")
+        await until(pilot, lambda: isinstance(pilot.app.screen, RunsScreen))
+        assert any("r: resume" in row for row in shown(pilot.app))
+        await pilot.press("r")
+        await settled(pilot)
+        assert [each for each in workbench.sent if isinstance(each, ResumeRun)] == sent
+        if sent:
+            assert pane_in_view(pilot) == "output"
+        else:
+            assert isinstance(pilot.app.screen, RunsScreen)
