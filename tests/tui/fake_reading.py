@@ -50,7 +50,7 @@ class FakeReading:
         for kind in kinds:
             found, count = best([Page(each) for each in self._documents() if each.kind == kind], query, limit)
             if kind == "similar" and query:
-                found, count = self.similar, len(self.similar)
+                found, count = self.similar[:limit], len(self.similar[:limit])
             hits += found
             counts.append((kind, count))
         return SearchAnswer(query, tuple(hits), tuple(counts))

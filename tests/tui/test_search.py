@@ -7,6 +7,7 @@ from dataclasses import replace
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.search import SearchAnswer, SearchHit, SearchKind
 from flowcabal_tui.tui.book.search import _COLUMNS, SearchScreen, _row
@@ -149,8 +150,22 @@ async def test_places_found_by_meaning_come_after_those_found_by_words() -> None
         await app.push_screen(SearchScreen(controller))
         await typed(app, pilot, "bell")
         rows = [row.strip() for row in shown(app)]
-        assert rows.index("text  1") < rows.index("similar places  1")
+        assert rows.index("text  1") < rows.index("places with similar words  1")
         assert any(row.startswith("2 The Ferry ") and row.endswith(" The fog lifted.") for row in rows)
+
+
+async def test_similar_places_are_few_and_named_by_what_makes_them_similar() -> None:
+    app, controller = Host(), Controller()
+    like = SearchHit("similar", "manuscript/chapter-2", "The Ferry", "The fog lifted.", (), 0, 10, position=2)
+    controller.workbench.similar = tuple(replace(like, start=at) for at in range(40))
+    endpoint = Endpoint(provider="openai", model="vectors-1")
+    info = controller.workbench._info
+    controller.workbench._info = replace(info, models=(*info.models, ("embedding", endpoint)))
+    async with app.run_test(size=(60, 24)) as pilot:
+        await app.push_screen(SearchScreen(controller))
+        await typed(app, pilot, "haze")
+        assert any(row.strip().startswith("places similar in meaning  10") for row in shown(app))
+        assert "best first" in shown(app)[2], "the line of the counts is not cut"
 
 
 async def test_where_only_places_near_the_words_are_found_that_is_said() -> None:
@@ -164,7 +179,7 @@ async def test_where_only_places_near_the_words_are_found_that_is_said() -> None
         assert shown(app)[1].strip().startswith("1 place   text 1")
         controller.workbench.similar = (like,)
         await typed(app, pilot, "haze")
-        assert shown(app)[1].strip().startswith("no exact match, 1 similar place   similar places 1")
+        assert shown(app)[1].strip().startswith("no exact match, 1 similar place   places with similar words 1")
 
 
 async def test_f3_sorts_by_the_story_and_f4_shows_one_kind() -> None:

@@ -46,7 +46,7 @@ class ReplaceScreen(ModalScreen[tuple[TextPlace, ...] | None]):
     )  # fmt: skip
     DEFAULT_CSS = """
     ReplaceScreen { background: $background; }
-    ReplaceScreen > .head { height: 1; padding: 0 1; text-style: bold; text-wrap: nowrap; text-overflow: ellipsis; }
+    ReplaceScreen > .head { height: auto; max-height: 3; padding: 0 1; text-style: bold; }
     ReplaceScreen > .note { height: auto; padding: 0 1; color: $text-warning; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -92,7 +92,8 @@ class ReplaceScreen(ModalScreen[tuple[TextPlace, ...] | None]):
     def _show_count(self) -> None:
         title = _("{words} > {others}").format(words=one_line(self._old_words), others=one_line(self._new_words))
         counted = _("{n} of {count} places chosen").format(n=len(self._chosen), count=len(self._places))
-        self.query_one(".head", Static).update(head_words(title, counted))
+        why = _("whole words; the search counts each paragraph once")
+        self.query_one(".head", Static).update(head_words(title, counted, why))
 
     def _row(self, number: int) -> ColumnRow:
         found = self._places[number]

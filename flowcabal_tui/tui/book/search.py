@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 _LIMIT: Final = 100
 """Hits shown of each kind."""
+_SIMILAR: Final = 10
+"""Places shown that resemble the query: every passage resembles it to some degree."""
 _REST: Final = 0.12
 """Seconds without a key after which what was typed is looked for."""
 _COLUMNS: Final = (
@@ -74,7 +76,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
     SearchScreen PickList > .option-list--option-highlighted {
         color: $block-cursor-foreground; background: $block-cursor-background; text-style: $block-cursor-text-style;
     }
-    SearchScreen > .details { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
+    SearchScreen > .details { height: auto; max-height: 3; padding: 0 1; color: $text-muted; }
     SearchScreen > ListDetail.-below > DetailText { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -162,7 +164,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         found = await self._controller.workbench.book.search(query, _BY_WORDS, _LIMIT)
         self._take(number, found.hits, dict(found.counts))
         if query and number == self._asked:
-            similar = await self._controller.workbench.book.search(query, ("similar",), _LIMIT)
+            similar = await self._controller.workbench.book.search(query, ("similar",), _SIMILAR)
             if similar.hits and number == self._answered:
                 self._take(number, (*found.hits, *similar.hits), dict((*found.counts, *similar.counts)))
 
@@ -197,9 +199,18 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         near = ngettext("no exact match, {n} similar place", "no exact match, {n} similar places", found)
         places = ngettext("{n} place", "{n} places", found) if self._is_exact() else near
         parts = [places.format(n=f"{found:,}")]
-        parts += [f"{_(SEARCHED[kind])} {number:,}" for kind, number in self._counts.items() if number]
+        parts += [f"{self._kind_words(kind)} {number:,}" for kind, number in self._counts.items() if number]
         parts.append(_("in story order") if self.in_story_order else _("best first"))
         return facts_words(*parts)
+
+    def _kind_words(self, kind: SearchKind) -> str:
+        """The name of a kind; of similar places what makes them similar: without an embedding model, their words."""
+        if kind != "similar":
+            return _(SEARCHED[kind])
+        embeds = any(
+            role == "embedding" and each.provider != "offline" for role, each in self._controller.workbench.info.models
+        )
+        return _("places similar in meaning") if embeds else _("places with similar words")
 
     def _is_exact(self) -> bool:
         """True when a hit contains the words exactly as typed."""
@@ -218,7 +229,8 @@ class SearchScreen(ModalScreen[SearchHit | None]):
             if len(hits) < self._counts[kind]:
                 count = _("{n} of {count}").format(n=len(hits), count=count)
             yield Option(
-                Content.assemble((_(SEARCHED[kind]), "bold"), (f"  {count}", role_style("secondary"))), disabled=True
+                Content.assemble((self._kind_words(kind), "bold"), (f"  {count}", role_style("secondary"))),
+                disabled=True,
             )
             for hit in hits:
                 known = f"hit-{len(self._listed)}"
