@@ -27,27 +27,27 @@ def repeats(chosen: Sequence[Candidate], fixed: int, language: str) -> Iterator[
     Texts before the index `fixed` do not change. The text of the book is never left out, since derived texts are the
     weaker sources.
     """
-    told, lengths = Counter[str](), Counter[str]()
-    held: list[str] = []
+    lengths, included = Counter[str](), Counter[str]()
+    texts: list[str] = []
     for each in chosen:
         if _is_of_book(each):
-            told[each.uri] += each.end - each.start
+            included[each.uri] += each.end - each.start
             lengths[each.uri] = max(lengths[each.uri], each.of)
-            held.append(each.text)
+            texts.append(each.text)
     ordered = sorted(range(len(chosen)), key=lambda at: (at >= fixed, _rank(chosen[at])))
     for at in ordered:
         each = chosen[at]
         if _is_of_book(each) or each.budget_class not in _ORDER or each.level == "L2" or each.introduces:
             continue
-        if at >= fixed and lengths[each.uri] and told[each.uri] >= _WHOLE * lengths[each.uri]:
+        if at >= fixed and lengths[each.uri] and included[each.uri] >= _WHOLE * lengths[each.uri]:
             yield at, None, _("nearly all of the chapter's own text is included")
             continue
-        if at >= fixed and (rest := _without(each, held, language)) is not each:
+        if at >= fixed and (rest := _without(each, texts, language)) is not each:
             yield at, rest, _("all its sentences are included elsewhere")
             if rest is None:
                 continue
             each = rest
-        held.append(each.text)
+        texts.append(each.text)
 
 
 def _is_of_book(candidate: Candidate) -> bool:
@@ -59,15 +59,15 @@ def _rank(candidate: Candidate) -> tuple[int, int]:
     return _ORDER.index(name) if name in _ORDER else len(_ORDER), -int(candidate.level[1])
 
 
-def _without(candidate: Candidate, held: Sequence[str], language: str) -> Candidate | None:
-    """The candidate without the sentences that other texts hold; itself if there are none, None if nothing is left.
+def _without(candidate: Candidate, others: Sequence[str], language: str) -> Candidate | None:
+    """The candidate without the sentences that the `others` contain; itself if there are none, None if nothing is left.
 
     A summary stays whole where less than half of it would be left: fragments summarise nothing.
     """
 
     def is_new(sentence: str) -> bool:
         words = sentence.strip(_MARKS)
-        return len(words) < _LEAST or not any(words in text for text in held)
+        return len(words) < _LEAST or not any(words in text for text in others)
 
     why = _("{why}; without the sentences that are included elsewhere").format(why=candidate.reason)
     if candidate.quoted:
