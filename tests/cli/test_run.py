@@ -126,8 +126,8 @@ def test_a_workflow_for_a_chapter_that_is_run_without_one_says_how_to_name_it(
     project: Make, server: FaultServer, call: Call
 ) -> None:
     refused = call("run", project(both(endpoint(server))), "chapter", "--plain")
-    assert refused.code == 1
-    assert "--chapter N" in refused.out
+    assert refused.code == 2
+    assert "--chapter N" in refused.err
     assert server.log == []
 
 
