@@ -13,7 +13,8 @@ named, 5 wrong, three of them without a word; after these kinds of failures were
 `fourth_briefs`, with `valid` and `behaves`: of the first 30 (`n`) 16 solved, 8 asked about or named, 6 wrong. After
 classes of wording became patterns: of 15 more (`m`) 4 solved, 10 asked or named, 1 wrong; after more patterns, of
 another 15 (`p`) 7 solved, 5 asked or named, 3 wrong. One failure of each of these two was a wrong check of the brief,
-which is removed.
+which is removed. Two of `m` are no longer solved: patterns that fitted only their wording are gone, and the answers
+name what was not understood. Of 20 more, with looser checks, 14 were solved at first sight, 4 asked or named, 2 wrong.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from flowcabal_tui.nodes.validation import check_document
 from flowcabal_tui.project.builder.briefs import answered, read_briefs
 
 FOLDER = Path(__file__).parents[1] / "bench" / "builder"
-SOLVED = {"held_briefs": 18, "fresh_briefs": 27, "other_briefs": 24, "third_briefs": 12, "fourth_briefs": 60}
+SOLVED = {"held_briefs": 18, "fresh_briefs": 27, "other_briefs": 24, "third_briefs": 12, "fourth_briefs": 58}
 EACH = pytest.mark.parametrize("name", SOLVED)
 JUDGE = Path(__file__).parents[3] / "shared" / "bench" / "builder" / "check.py"
 
@@ -54,7 +55,7 @@ def test_wishes_of_others_are_met_as_often_as_before(tmp_path: Path, name: str):
     out.write_text("".join(json.dumps(each, ensure_ascii=False) + "\n" for each in answers), "utf-8")
     told = subprocess.run([sys.executable, JUDGE, briefs, out, "--json"], capture_output=True, check=True)
     total = json.loads(told.stdout)["total"]
-    assert total["briefs"] == total["solved"] == SOLVED[name]
+    assert total["solved"] == SOLVED[name]
 
 
 async def _answers(briefs: Path) -> list[dict[str, object]]:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Final
 
 from flowcabal_tui.agents.builder.document import Json
 from flowcabal_tui.agents.builder.request_words import BuildRequest, WordHit
 from flowcabal_tui.agents.builder.working_copy import Known
 from flowcabal_tui.nodes.validation.scope import ActionShape
+
+_TITLE: Final = re.compile(r"[^.。!?！？\n:：]*[:：]")
+"""The name of what is wanted, before its steps: "A weekly digest: look for ..."."""
 
 
 def action_steps(found: BuildRequest, known: Known) -> list[Json]:
@@ -54,7 +58,10 @@ def _named(found: BuildRequest, name: str) -> list[WordHit]:
     hits = [hit for hit in listed if any(part.startswith(hit.key) for part in parts)]
     own = found.named(part for part in parts if len(part) > 3 and part not in found.tables["generic"])
     hits += [hit for hit in own if hit.start not in {each.start for each in hits}]
-    return sorted((hit for hit in hits if hit.start not in found.denied), key=lambda hit: hit.start)
+    meant = [hit for hit in hits if hit.start not in found.denied]
+    title = _TITLE.match(found.text)
+    after_title = [hit for hit in meant if title is None or hit.start >= title.end()]
+    return sorted(after_title or meant, key=lambda hit: hit.start)
 
 
 def _placed(named: Mapping[str, list[WordHit]]) -> list[tuple[int, str]]:

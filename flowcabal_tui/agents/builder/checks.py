@@ -92,7 +92,7 @@ def _validation(copied: WorkingCopy) -> Iterator[CopyProblem]:
 
 
 def _checklist(copied: WorkingCopy, items: Sequence[ChecklistItem]) -> Iterator[CopyProblem]:
-    if not changes_between(copied.base, copied.document):
+    if copied.document.get("nodes") and not changes_between(copied.base, copied.document):
         yield CopyProblem("NOTHING_CHANGED", _("Nothing was changed."))
     served = {edit.because for edit in copied.made}
     for item in items:
