@@ -49,7 +49,7 @@ class Mirror:
     async def _before(self, chapter: ChapterId) -> dict[str, str]:
         """The data of the last written file; empty when unknown. The row may come from a stranger, so its name is only
         a name."""
-        found = await self._store.values.learned(self._key(chapter), dict[str, str])
+        found = await self._store.values.learned(self._key(chapter), dict[str, Any])
         return found if found and _is_ours(found) else {}
 
     async def _content(self, name: str) -> str | None:
