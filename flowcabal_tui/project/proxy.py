@@ -27,6 +27,10 @@ def on_engine(make: Callable[[], S], engine: EngineThread) -> S:
     return cast(S, _Proxy(make, engine))
 
 
+class NoQuestion(AttributeError):
+    """The service has no coroutine of this name: a mistake of the caller."""
+
+
 class _Proxy:
     def __init__(self, make: Callable[[], object], engine: EngineThread) -> None:
         self._make, self._engine = make, engine
@@ -34,11 +38,14 @@ class _Proxy:
     def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
         async def ask(*arguments: Any, **named: Any) -> Any:
             async def answer() -> Any:
-                return await getattr(self._make(), name)(*arguments, **named)
+                service = self._make()
+                if not hasattr(type(service), name):
+                    raise NoQuestion(name)
+                return await getattr(service, name)(*arguments, **named)
 
             try:
                 return await self._engine.call(answer())
-            except FlowCabalError:
+            except (FlowCabalError, NoQuestion):
                 raise
             except KeyError as error:  # an id that is gone, or a mistake of the program: the log has the traceback
                 log.warning("question %s", name, exc_info=True)

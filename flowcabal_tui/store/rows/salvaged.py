@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any, Final, get_args
 
 from flowcabal_tui.domain.comments import COMMENT_KINDS, Comment, CommentId
+from flowcabal_tui.domain.errors import ProjectDamaged
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proposals import DECIDED, Finding, Proposal, ProposalState
 from flowcabal_tui.domain.text import clean, clean_line
@@ -82,7 +83,7 @@ def _finding(row: Row) -> SalvagedFinding | None:
         return None
     try:
         proposal = proposal_of((identity, kind, state, chapter, start, end, quotation, body, reason, origin))
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError):  # the text of the row is damaged
+    except ProjectDamaged:
         return None
     return (
         SalvagedFinding(proposal, clean(row[22]), row[15]) if isinstance(proposal.difference.after, Finding) else None
