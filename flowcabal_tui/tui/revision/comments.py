@@ -134,7 +134,7 @@ class CommentsScreen(FilteredPage):
         if self._only_open:
             parts.insert(0, cast.chapter(self._open_chapter))
         self.query_one(".head", Static).update(head_words(*parts))
-        self.tell()
+        self.show_details()
 
     def refill(self) -> None:
         """Lists the comments that match the words, states and chapter."""
@@ -145,7 +145,7 @@ class CommentsScreen(FilteredPage):
         """The comment under the cursor."""
         return self._found.get(self.listing.picked or "")
 
-    def tell(self) -> None:
+    def show_details(self) -> None:
         """Shows the comment under the cursor."""
         details, comment = self.query_one(".details", Static), self.comment
         if comment is None or self.cast is None:
