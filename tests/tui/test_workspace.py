@@ -436,6 +436,8 @@ async def test_keeping_says_what_the_memory_likely_costs(tmp_path):
 
 async def test_keeping_a_step_on_which_others_build_is_asked_first_and_no_is_the_default(tmp_path):
     workbench = FakeWorkbench()
+    workbench.waiting = []
+    workbench.put_node(books.RUN, books.DRAFT, "done", books.attempts(workbench.words))
     async with workspace(workbench, tmp_path) as pilot:
         await screen_of(pilot).runs.open_chapter(books.chapter_id(4))
         await pilot.press("4", "a")
