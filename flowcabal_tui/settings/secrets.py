@@ -13,7 +13,6 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.file_text import require_writable
 from flowcabal_tui.settings.locked import locked
-from flowcabal_tui.settings.toml_edit import edited
 from flowcabal_tui.system.files import write_whole
 
 if TYPE_CHECKING:
@@ -43,6 +42,8 @@ def keep_secret(name: str, key: str) -> None:
     """Writes a key into the secrets file, which only the user can read. Raises OSError or SettingsError."""
     path = paths.secrets_file().resolve()
     with locked(paths.secrets_file()):
+        from flowcabal_tui.settings.toml_edit import edited  # imports tomlkit, which no reader needs
+
         read_secrets()  # a file that others can read, or that is broken, is left as it is
         text = path.read_bytes().decode("utf-8") if path.exists() else ""
         require_writable(path)
