@@ -76,6 +76,7 @@ ELSEWHERE = {
 AGREED = {
     "decision.retry": "within the price of the run",
     "decision.mend": "within the price of the run",
+    "output.retry": "within the price of the run",
     "talk.send": "typing the question is the wish; its price is below the line",
     "talk.stop": "the text of the answer is kept, and the next question goes on",
 }
