@@ -65,6 +65,7 @@ ELSEWHERE = {
     "findings.check": "test_findings",
     "impact.patch": "test_impact",
     "beats-panel.check": "test_beats_beside",
+    "runs.resume": "test_resumed_runs",
     "candidates.sift": "test_comparison",
     "candidates.seams": "test_comparison",
     "candidates.more": "test_comparison",
