@@ -41,11 +41,11 @@ from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.book.search import SearchScreen
 from flowcabal_tui.tui.decisions.comparison import ComparisonScreen
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
-from flowcabal_tui.tui.decisions.question_kinds import GRACE
 from flowcabal_tui.tui.runs.origin import BlameScreen
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.view import GRACE
 from flowcabal_tui.tui.story.ego import EgoScreen
 from flowcabal_tui.tui.story.findings import FindingsScreen
 from flowcabal_tui.tui.story.impact import ImpactScreen

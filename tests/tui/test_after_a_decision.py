@@ -13,7 +13,9 @@ from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.domain.workflow import Node
 from flowcabal_tui.protocol.runs import Decide, NodeStateChanged, NodeStreaming
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
+from flowcabal_tui.tui.runs.answered_text import AnsweredText
 from flowcabal_tui.tui.runs.receipt import ReceiptPane
+from flowcabal_tui.tui.shared.view import GRACE
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui import fake_books as books
@@ -59,9 +61,15 @@ async def test_a_text_that_waits_is_approved_edited_or_retried_from_the_output(t
     async with workspace(workbench, tmp_path) as pilot:
         await screen_of(pilot).runs.open_chapter(books.chapter_id(4))
         await settled(pilot)
+        screens, text = len(pilot.app.screen_stack), screen_of(pilot).output.query_one(AnsweredText)
+        text._now = lambda: text._appeared
         await pilot.press("4", "[", key)
+        await settled(pilot)
+        assert len(pilot.app.screen_stack) == screens and not [x for x in workbench.sent if isinstance(x, Decide)]
+        text._now = lambda: text._appeared + GRACE  # the question has been there for a moment
+        await pilot.press(key)
         await until(
-            pilot, lambda: len(pilot.app.screen_stack) > 1 or any(isinstance(x, Decide) for x in workbench.sent)
+            pilot, lambda: len(pilot.app.screen_stack) > screens or any(isinstance(x, Decide) for x in workbench.sent)
         )
         await settled(pilot)
         top = pilot.app.screen

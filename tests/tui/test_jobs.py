@@ -25,13 +25,13 @@ from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.book.search import SearchScreen
 from flowcabal_tui.tui.conversation.screen import ConversationScreen
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
-from flowcabal_tui.tui.decisions.question_kinds import GRACE
 from flowcabal_tui.tui.models.model_form import ModelForm
 from flowcabal_tui.tui.runs.receipt import ReceiptPane
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.form import Choice, FormScreen
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.versions import VersionsScreen
+from flowcabal_tui.tui.shared.view import GRACE
 from flowcabal_tui.tui.story.impact import ImpactScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine

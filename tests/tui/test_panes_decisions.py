@@ -10,8 +10,8 @@ from flowcabal_tui.domain.ids import QuestionId
 from flowcabal_tui.domain.run import Decision, Question
 from flowcabal_tui.project.views import NodeView
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
-from flowcabal_tui.tui.decisions.question_kinds import GRACE
 from flowcabal_tui.tui.shared.source import SourceScreen
+from flowcabal_tui.tui.shared.view import GRACE
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.prose_area import ProseArea

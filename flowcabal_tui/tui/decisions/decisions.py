@@ -28,6 +28,7 @@ from flowcabal_tui.tui.decisions.unsent import Unsent
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.view import GRACE
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -183,7 +184,7 @@ class DecisionsScreen(Screen[None]):
             asks = begin is not None and begin[0] == question.id
             self._show_attempt(begin[2] if begin and asks else newest)
             if begin and asks:
-                self._appeared -= kinds.GRACE  # the key was pressed for this question
+                self._appeared -= GRACE  # the key was pressed for this question
                 await self.run_action(begin[1])
 
     def _show_proposal(self, question: Question) -> None:
@@ -297,7 +298,7 @@ class DecisionsScreen(Screen[None]):
 
     def is_grace(self) -> bool:
         """True while the question has only just appeared."""
-        return self._now() - self._appeared < kinds.GRACE
+        return self._now() - self._appeared < GRACE
 
     def action_why(self) -> None:
         """Shows the whole finding."""

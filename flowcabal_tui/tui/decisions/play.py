@@ -27,8 +27,9 @@ from flowcabal_tui.protocol.runs import (
 )
 from flowcabal_tui.tui.decisions.answers import AnswerList
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
-from flowcabal_tui.tui.decisions.question_kinds import GRACE, Clock, has_candidates
+from flowcabal_tui.tui.decisions.question_kinds import Clock, has_candidates
 from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.view import GRACE
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.confirm import past_typed
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData

@@ -33,8 +33,6 @@ DecisionsScreen.-plain > FindingView { display: none; }
 DecisionsScreen #choice { height: 1fr; }
 DecisionsScreen #choice > StreamView { height: 1fr; }
 """
-GRACE: Final = 0.5
-"""Seconds for which keys do nothing after a question has appeared, so that a stray one decides nothing."""
 Load = Callable[[Question], Awaitable[NodeView]]
 Clock = Callable[[], float]
 KEYS: Final[list[BindingType]] = [

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
 from flowcabal_tui.domain.run import Question
 from flowcabal_tui.locale import mark
-from flowcabal_tui.tui.shared.view import AnswerRequested
+from flowcabal_tui.tui.shared.view import GRACE, AnswerRequested
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
@@ -30,9 +31,12 @@ class AnsweredText(StreamView):
         super().__init__(**how)
         self._question: Question | None = None
         self._attempt = 0
+        self._now, self._appeared = time.monotonic, 0.0
 
     def offer(self, question: Question | None, attempt: int) -> None:
         """Takes the question about an attempt; None when nothing is asked."""
+        if question is not None and (self._question is None or self._question.id != question.id):
+            self._appeared = self._now()
         self._question, self._attempt = question, attempt
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -42,6 +46,6 @@ class AnsweredText(StreamView):
         return super().check_action(action, parameters)
 
     def action_answer(self, action: str) -> None:
-        """Requests the answer."""
-        if self._question is not None:
+        """Requests the answer, unless the question has just appeared: the same keys keep, repeat and stop before."""
+        if self._question is not None and self._now() - self._appeared >= GRACE:
             self.post_message(AnswerRequested(self._question.id, action, self._attempt))

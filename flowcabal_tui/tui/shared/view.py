@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from flowcabal_tui.domain.ids import ChapterId, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.tui.shared.subscriptions import Request
+
+GRACE: Final = 0.5
+"""Seconds for which keys do nothing after a question has appeared, so that a stray one decides nothing."""
 
 
 @dataclass
