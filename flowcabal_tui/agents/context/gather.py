@@ -287,9 +287,9 @@ async def summaries(book: BookInputs, relevant: Relevance) -> list[Candidate]:
     wanted += [(lines.get(f"manuscript/{chapter.id}"), so_far) for chapter in of_line]
     said, found = summaries_of(
         (
-            (arc_candidates, book.title(ChapterId(arc_candidates.uri.removeprefix("manuscript/"))), reason)
-            for arc_candidates, reason in wanted
-            if arc_candidates is not None and tells(arc_candidates, names)
+            (state, book.title(ChapterId(state.uri.removeprefix("manuscript/"))), reason)
+            for state, reason in wanted
+            if state is not None and tells(state, names)
         ),
         book.view.language,
     )
