@@ -170,3 +170,11 @@ def test_an_english_name_that_always_has_an_article_is_that_of_a_thing() -> None
     text = "Nora saw the Prudence. Below the Prudence lay Nora. He and Nora knew the Vale; then Vale knew them as Vale."
     kinds = {entity.name: entity.kind for entity in discover([text], "en")}
     assert kinds == {"Prudence": "item", "Nora": "character", "Vale": "character"}
+
+
+def test_an_english_byname_with_an_article_is_that_of_a_person_who_acts() -> None:
+    text = "They feared the Jackal. She saw how the Jackal laughed. She left the Prudence for the Prudence."
+    assert {entity.name: entity.kind for entity in discover([text], "en")} == {
+        "Jackal": "character",
+        "Prudence": "item",
+    }

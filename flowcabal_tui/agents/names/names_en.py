@@ -28,6 +28,8 @@ _PLACE: Final = re.compile(
 )
 _WHERE: Final = frozenset(("in", "at", "near", "into", "towards", "through"))
 _HUSBAND: Final = re.compile(r"^(?:Mr|M|Monsieur|Dr|Captain|Colonel|Major|General)\.?\s")
+_ACTS: Final = word_list("acts.en")
+_NEXT: Final = re.compile(rf"\s+[{_LOWER}]+")
 _COMMON: Final = word_list("not_names.en") | word_list("peoples.en")
 _OF_A_KIND: Final = re.compile("(?:ese|isms?|shire(?:man|men))$")
 """Endings of words for a people or a doctrine."""
@@ -37,14 +39,15 @@ _LEAST_WHERE: Final = 0.15
 
 @dataclass(slots=True)
 class _Seen:
-    """Counts of capitalised words: inside sentences, at the beginning of sentences, after a word of place, and after
-    "the".
+    """Counts of capitalised words: inside sentences, at the beginning of sentences, after a word of place, after
+    "the", and before a verb of speech or action.
     """
 
     inside: Counter[str] = field(default_factory=Counter)
     opening: Counter[str] = field(default_factory=Counter)
     where: Counter[str] = field(default_factory=Counter)
     article: Counter[str] = field(default_factory=Counter)
+    acting: Counter[str] = field(default_factory=Counter)
     lower: Counter[str] = field(default_factory=Counter)
 
 
@@ -61,6 +64,7 @@ def english_names(texts: Sequence[str]) -> tuple[FoundName, ...]:
             word = "" if opens else (before.split() or [""])[-1].lower()
             seen.where[name] += word in _WHERE
             seen.article[name] += word == "the"
+            seen.acting[name] += (_NEXT.match(text, match.end()) or [""])[0].strip() in _ACTS
     counts = {
         name: seen.inside[name] + seen.opening[name]
         for name in sorted(seen.inside)
@@ -112,14 +116,14 @@ def _grouped(counts: Mapping[str, int], seen: _Seen) -> Iterator[FoundName]:
 
 
 def _one(members: Sequence[str], counts: Mapping[str, int], seen: _Seen) -> FoundName:
-    """A group of names as one. A name that always has an article is that of a thing: a ship, an inn."""
+    """A group of names as one. One that always has an article and never acts is that of a thing: a ship, an inn."""
     ranked = sorted(members, key=lambda name: (-counts[name], name))
     long = [name for name in ranked[1:] if f" {ranked[0]} " in f" {name} "]
     sure = tuple(name for name in ranked[1:] if counts[name] >= _LEAST and (name not in long or len(long) == 1))
     total, at = sum(counts[name] for name in members), sum(seen.where[name] for name in members)
     titled = any(_LEADING.match(name) for name in members)
     place = any(_PLACE.search(name) for name in members) or (not titled and at >= max(_LEAST, _LEAST_WHERE * total))
-    is_thing = not titled and all(seen.article[name] == counts[name] for name in members)
+    is_thing = not titled and all(seen.article[name] == counts[name] and not seen.acting[name] for name in members)
     kind: EntityKind = "location" if place else "item" if is_thing else "character"
     return FoundName(ranked[0], kind, sure, total, tuple(name for name in ranked[1:] if name not in sure))
 
