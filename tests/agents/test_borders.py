@@ -46,6 +46,14 @@ def test_english_sentences_end_with_a_full_stop_and_a_space() -> None:
     assert found == "It rained. The lamp went out at 3.30 that night. Old Zhou came in. He said nothing. "
 
 
+def test_an_english_sentence_goes_on_to_the_end_of_its_paragraph_and_a_word_to_its_last_letter() -> None:
+    text = "It rained. “I should not be surprised,” said Old Zhou, “if she were dead.”\nAll slept."
+    found = told(text, "It rained. “I should not be surprised,” said Old Zhou", "Old Zhou")
+    assert found == "It rained. “I should not be surprised,” said Old Zhou, “if she were dead.”"
+    text = f"It rained hard, said Old Zhou, {'and remembered ' * 9}nothing."
+    assert told(text, "It rained hard, said Old Zhou", "Old Zhou") == "It rained hard, said Old Zhou, and remembered"
+
+
 def kept(text: str, *found: tuple[float, str]) -> str:
     span = excerpt(text, 0, len(text), [(weight, (name,)) for weight, name in found])
     return text[span.start : span.end]

@@ -21,6 +21,8 @@ _KEPT: Final = 0.65
 _KEPT_BRIEFLY: Final = 0.5
 """The part of a passage that is shown around the heaviest name, at least; and where space for passages is short."""
 _STOP: Final = re.compile(rf"[。！？!?…]+[”’」』\"]*|{NOT_SHORT}\.[”’\"]*\s")
+_LETTERS: Final = re.compile(r"[A-Za-z\u00c0-\u024f’'-]+")
+"""Of words that spaces separate: Chinese may be cut after any character."""
 
 
 def excerpt(
@@ -94,7 +96,7 @@ def _begin(text: str, start: int, wanted: int, margin: int) -> int:
         return start
     floor = max(wanted - margin, paragraph)
     stops = [stop.end() for stop in _STOP.finditer(text, floor, start) if stop.end() <= wanted]
-    return stops[-1] if stops else max(wanted, paragraph)
+    return stops[-1] if stops else max(_after_word(text, wanted), paragraph)
 
 
 def _end(text: str, end: int, wanted: int, margin: int) -> int:
@@ -102,6 +104,11 @@ def _end(text: str, end: int, wanted: int, margin: int) -> int:
         return end
     line = text.find("\n", end)
     paragraph = len(text) if line < 0 else line
-    ceiling = min(wanted + margin, paragraph)
-    stops = (stop.end() for stop in _STOP.finditer(text, end, ceiling) if stop.end() >= wanted)
-    return next(stops, min(wanted, paragraph))
+    stops = (stop.end() for stop in _STOP.finditer(text, end, min(wanted + margin, paragraph)) if stop.end() >= wanted)
+    return next(stops, paragraph if paragraph <= wanted + margin else _after_word(text, wanted))
+
+
+def _after_word(text: str, place: int) -> int:
+    """The end of the word that has letters on both sides of a place; otherwise the place."""
+    rest = _LETTERS.match(text, place) if place > 0 and _LETTERS.fullmatch(text[place - 1]) else None
+    return rest.end() if rest else place
