@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flowcabal_tui.agents.checking.feedback import feedback
+from flowcabal_tui.agents.checking.feedback import feedback, finding_lines
 from flowcabal_tui.agents.checking.monitor import Monitor, _verdict
 from flowcabal_tui.agents.checking.taxonomy import BY_ANGLE, CLASSES, subtype_of
 from flowcabal_tui.agents.paid import PaidOnce
@@ -229,6 +229,19 @@ async def test_feedback_shows_both_quotations_the_surest_first() -> None:
     assert told.index("旧伤正是在右臂") < told.index("我离开北城，已有十年")
     assert "左臂在白鹭渡受了伤" in told
     assert feedback(await evaluate(only("none"))) == ""
+
+
+def test_feedback_calls_words_of_the_draft_alone_a_fault_and_names_them_once() -> None:
+    book = Quotation("左手", "manuscript/1", 0, 2, "第1章")
+    odd = CheckFinding(
+        "rules", "style shift", "A remark.", Quotation("**King**", "d", 0, 8), Quotation("", "", 0, 0), 0.9
+    )
+    twice = (replace(odd, rule="leftovers"), replace(odd, rule="leftovers", draft=replace(odd.draft, start=9, end=17)))
+    differs = CheckFinding("rules", "sides", "Side.", Quotation("右手", "d", 20, 22), book, 0.9, "sides")
+    faults = finding_lines(twice, "en").splitlines()
+    assert faults[0] == "The text has these faults:" and len([line for line in faults if "King" in line]) == 1
+    assert finding_lines((*twice, differs), "zh").startswith("这一稿有以下问题：")
+    assert finding_lines((differs,), "zh").startswith("这一稿与前文或设定矛盾：")
 
 
 async def test_each_angle_has_its_sources_and_all_of_a_question_share_a_budget() -> None:

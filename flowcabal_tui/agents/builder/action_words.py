@@ -11,7 +11,7 @@ from flowcabal_tui.agents.builder.request_words import BuildRequest, WordHit
 from flowcabal_tui.agents.builder.working_copy import Known
 from flowcabal_tui.nodes.validation.scope import ActionShape
 
-_TITLE: Final = re.compile(r"[^.。!?！？\n:：]*[:：]")
+_TITLE: Final = re.compile(r"\A[^.。!?！？\n:：]*[:：]")
 """The name of what is wanted, before its steps: "A weekly digest: look for ..."."""
 
 

@@ -11,16 +11,18 @@ from flowcabal_tui.domain.text import han_count
 _LINES: Final = {
     "zh": (
         "这一稿与前文或设定矛盾：",
+        "这一稿有以下问题：",
         "{n}. 这一稿：“{draft}”\n   原有内容（{title}）：“{source}”\n   {why}",
         "{n}. 这一稿：“{draft}”\n   {why}",
     ),
     "en": (
         "The text contradicts the book:",
+        "The text has these faults:",
         "{n}. The text: “{draft}”\n   The book ({title}): “{source}”\n   {why}",
         "{n}. The text: “{draft}”\n   {why}",
     ),
 }
-"""The first line, a finding, and one of the draft alone."""
+"""The first line where every finding is a contradiction, and otherwise; a finding, and one of the draft alone."""
 _ALONE: Final[Mapping[RuleName, tuple[str, str]]] = {
     "leftovers": (
         "这是写给作者的话或占位文字，不属于正文。",
@@ -51,14 +53,15 @@ def finding_lines(findings: Iterable[CheckFinding], language: str = "") -> str:
         return ""
     if not language:
         language = "zh" if any(han_count(each.draft.text) for each in in_order) else "en"
-    head, line, alone = _LINES[language[:2]]
+    contradictions, faults, line, alone = _LINES[language[:2]]
     texts = ((each.draft.text, each.source.title, each.source.text, _why(each, language)) for each in in_order)
     lines = [
         (line if source else alone).format(n=number, draft=draft, title=title, source=source, why=why)
         for number, (draft, title, source, why) in enumerate(
-            ([" ".join(text.split()) for text in row] for row in texts), 1
+            dict.fromkeys(tuple(" ".join(text.split()) for text in row) for row in texts), 1
         )
     ]
+    head = contradictions if all(each.source.text for each in in_order) else faults
     return "\n".join((head, *(line.rstrip() for line in lines)))
 
 
