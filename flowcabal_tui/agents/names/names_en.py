@@ -29,7 +29,7 @@ _PLACE: Final = re.compile(
 _WHERE: Final = frozenset(("in", "at", "near", "into", "towards", "through"))
 _HUSBAND: Final = re.compile(r"^(?:Mr|M|Monsieur|Dr|Captain|Colonel|Major|General)\.?\s")
 _ACTS: Final = word_list("acts.en")
-_NEXT: Final = re.compile(rf"\s+[{_LOWER}]+")
+_NEXT: Final = re.compile(rf"\s{{1,2}}[{_LOWER}]{{1,20}}\b")
 _COMMON: Final = word_list("not_names.en") | word_list("peoples.en")
 _OF_A_KIND: Final = re.compile("(?:ese|isms?|shire(?:man|men))$")
 """Endings of words for a people or a doctrine."""
