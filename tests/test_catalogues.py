@@ -58,6 +58,19 @@ def test_every_word_of_the_source_has_a_translation():
     assert untranslated(catalog) == []
 
 
+def test_the_catalogue_has_every_word_that_a_call_names():
+    """What extracts the words does not look into the places of an f-string."""
+    known = {each for message in entries() for each in sides(message)[0]}
+    missing = {
+        f"{name}:{call.lineno}: {word.value}"
+        for name, tree in TREES.items()
+        for call in calls(tree)
+        for word in words_in(call)
+        if isinstance(word, ast.Constant) and word.value and word.value not in known
+    }
+    assert missing == set()
+
+
 def test_no_translation_outlives_its_word():
     assert {message.id for message in entries()} == {message.id for message in collected() if message.id}
 

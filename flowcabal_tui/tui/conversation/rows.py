@@ -187,7 +187,8 @@ def _card(identity: str, turn: Turn, used: UsedTool, card: Proposal, names: Name
     sign = "± " if is_open else "= "
     is_applied = used.applied and not is_open
     agreed = "" if is_applied and card.state == "confirmed" else state_words(card)
-    state = f"  [{_joined(_('applied') if is_applied else '', agreed)}]"
+    applied = _("applied") if is_applied else ""
+    state = f"  [{_joined(applied, agreed)}]"
     return TalkRow(identity, HangingRow(sign, words, state), turn, places=_places(card), card=card, call=used)
 
 

@@ -118,7 +118,7 @@ class FindingView(Vertical):
             return
         number = _("finding {n} of {m}").format(n=self._place + 1, m=len(self._findings))
         sign = Content.styled(f"{role_sign('contradiction')} {number}  ", "bold $role-contradiction")
-        end = Content.styled(f"  {_('noted as intended')}", role_style("hand"))
+        end = Content.styled("  " + _("noted as intended"), role_style("hand"))
         words = Content.assemble(sign, (f"{finding.rule}  " if finding.rule else "", role_style("rule")),
                                  (one_line(finding.explanation), "bold"))  # fmt: skip
         self.query_one(".explained", Static).update(words + end if finding.signature in self._intended else words)

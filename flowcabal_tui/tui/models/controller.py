@@ -110,7 +110,8 @@ class ModelController:
             return
         self._screen.notify(_("The models are being asked ..."), markup=False)
         checks = await self._workbench.models.check_models()
-        lines = [f"{check.role}: {_('ok') if check.ok else _('failed')}  {check.message}" for check in checks]
+        results = {True: _("ok"), False: _("failed")}
+        lines = [f"{check.role}: {results[check.ok]}  {check.message}" for check in checks]
         well = all(check.ok for check in checks)
         self._screen.notify(
             clean("\n".join(lines)), title=_("Models"), severity="information" if well else "error", markup=False

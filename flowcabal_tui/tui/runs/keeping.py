@@ -68,9 +68,9 @@ class KeepController:
         await self._workbench.carry_out(PersistOutput(run, node, number, chapter=target, partial=partial))
         kept = await self._chapter(target)
         if kept is None or workflow.keep.kind not in CHAPTER_KEEPS:
-            return f"{_('Kept.')} {costs}".strip()
+            return sentences(_("Kept."), costs)
         words = _("Kept as version {version} of chapter {n}. Background work follows.")
-        return f"{words.format(version=kept.version, n=kept.position)} {costs}".strip()
+        return sentences(words.format(version=kept.version, n=kept.position), costs)
 
     async def _may_unlock(self, place: Chapter) -> bool:
         """A locked chapter is unlocked on the writer's answer; until then the output waits with its run."""

@@ -167,7 +167,7 @@ class StatusLine(Horizontal):
         """Sets the tokens and money spent in the project."""
         tokens = _("{count} tok").format(count=short_count(totals.input_tokens + totals.output_tokens))
         spent = totals.about + money(totals.cost, totals.currency)
-        self._spent = f"{tokens}  {_('cost {sum}').format(sum=spent)}"
+        self._spent = "  ".join((tokens, _("cost {sum}").format(sum=spent)))
         self._spent_short = spent if totals.cost else tokens
         self._show_words()
 
