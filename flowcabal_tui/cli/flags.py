@@ -100,12 +100,17 @@ def named_values(flags: Iterable[str]) -> dict[str, Any]:
 
 
 def require_inputs(
-    workflow: Workflow, given: Mapping[str, Any], targets: Collection[NodeId] = (), *, chapter: bool = True
+    workflow: Workflow,
+    given: Mapping[str, Any],
+    targets: Collection[NodeId] = (),
+    *,
+    chapter: bool = True,
+    words: tuple[str, str] = ("--chapter N", "--input {name}=TEXT"),
 ) -> None:
     """Raises BadArgument with the names of all missing inputs of the workflow, and without the `chapter` that it
-    reads."""
-    needed = [] if chapter or not needs_chapter(workflow, targets) else ["--chapter N"]
-    needed += [f"--input {name}=TEXT" for name in missing_inputs(workflow, given, targets)]
+    reads. `words` name a missing chapter and input."""
+    needed = [] if chapter or not needs_chapter(workflow, targets) else [words[0]]
+    needed += [words[1].format(name=name) for name in missing_inputs(workflow, given, targets)]
     if needed:
         raise BadArgument(
             _("The workflow {name} needs options that were not given: {flags}").format(

@@ -348,6 +348,19 @@ async def test_a_run_may_name_a_configured_model_and_never_a_key_or_a_host(proje
         assert "sk-secret-1" not in json.dumps(client.came) and "evil" not in json.dumps(client.came)
 
 
+async def test_a_run_without_what_it_reads_is_refused_as_on_the_command_line(
+    project: Make, server: FaultServer
+) -> None:
+    folder = await asyncio.to_thread(project, both(endpoint(server)))
+    async with session(folder) as client:
+        refused = await client.asks("workflow:run", request={"workflow": "quick-draft"})
+        assert (refused["type"], refused["error"]) == ("error", "BadArgument")
+        assert refused["title"].endswith(": chapter") and refused["detail"] == "Nothing was run."
+        assert (await client.asks("run:list"))["runs"] == []
+        assert await client.ends() == 0
+    assert calls(server) == 0
+
+
 async def test_control_sequences_of_a_text_are_escaped(project: Make, server: FaultServer) -> None:
     folder = await asyncio.to_thread(project, both(endpoint(server)))
     async with session(folder) as client:

@@ -173,6 +173,22 @@ async def test_advice_that_was_given_with_the_story_is_told_and_not_asked_for(
     assert [advice.endswith("A quiet evening.") for advice in told.advice] == [True]
 
 
+@pytest.mark.parametrize(("text", "advices"), [("river " * 29, 0), ("river " * 30, 1), ("河" * 29, 0), ("河" * 30, 1)])
+async def test_a_text_of_fewer_than_thirty_words_or_characters_gets_no_advice(
+    folder: Path, server: FaultServer, text: str, advices: int
+) -> None:
+    keeping = [{"question": each, "passed": each != "reusable", "detail": "A quiet evening."} for each in DIMENSIONS]
+    await make(folder, both(endpoint(server)))
+    async with opened(folder) as case:
+        await case.project.carry_out(AddChapter("Chapter 1"))
+        await case.settled()
+        server.push({"content": json.dumps(NOTHING | {"keeping": keeping}), "times": -1})
+        await case.project.carry_out(WriteChapter(await case.chapter(1), text))
+        await case.settled()
+        (told,) = case.told(OutputChecked)
+    assert len(told.advice) == advices
+
+
 @pytest.mark.parametrize(("answered", "alone"), [(("p1", "p2", "p3"), 0), (("p1", "p3"), 1)])
 async def test_the_profiles_of_a_kept_chapter_are_one_question_and_one_that_is_left_out_is_asked_alone(
     folder: Path, tmp_path: Path, server: FaultServer, answered: tuple[str, ...], alone: int

@@ -13,6 +13,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from flowcabal_tui.cli.answers import BadArgument
+from flowcabal_tui.cli.flags import require_inputs
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.session.lines import BadLine, Identity, SessionLine, lines_of, read_message
 from flowcabal_tui.cli.session.messages import (
@@ -135,7 +136,10 @@ class _Session:
         message = message_of(identity, fields)
         if isinstance(message, tuple):
             command, config = message
-            await (self._send(identity, command) if config is None else self._run_with(identity, command, config))
+            if isinstance(command, RunWorkflow):
+                await self._run(identity, command, config)
+            else:
+                await self._send(identity, command)
             return
         await self._places.acquire()
         task = asyncio.create_task(self._answered(identity, message))
@@ -146,13 +150,16 @@ class _Session:
         await self._commands.acquire()
         self._sent[self._project.send(command)] = identity
 
-    async def _run_with(self, identity: Identity, command: Command, config: ApiConfig) -> None:
-        """Starts a run with another of the configured models."""
-        assert isinstance(command, RunWorkflow)
+    async def _run(self, identity: Identity, command: RunWorkflow, config: ApiConfig | None) -> None:
+        """Starts a run, with another of the configured models if `config` names one; not without what it reads."""
+        request = command.request
         try:
-            workflow = await self._project.workflows.get(command.request.workflow)
-            info = self._project.info
-            request = config.request(command.request, workflow, dict(info.models), info.model_names, identity)
+            workflow = await self._project.workflows.get(request.workflow)
+            given, has_chapter = dict(request.inputs), request.chapter is not None
+            require_inputs(workflow, given, request.targets, chapter=has_chapter, words=("chapter", "inputs.{name}"))
+            if config is not None:
+                info = self._project.info
+                request = config.request(request, workflow, dict(info.models), info.model_names, identity)
         except FlowCabalError as error:
             if isinstance(error, BadLine):
                 raise
