@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,6 +45,11 @@ def pytest_configure(config: pytest.Config) -> None:
     """xdist begins with the files that have most tests, which are not those that take longest."""
     if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors: tests also wait, for servers and for other processes."""
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(trylast=True)  # pytest itself puts those with the same session fixture together
