@@ -161,10 +161,10 @@ async def test_an_edit_that_is_refused_is_asked_again_with_what_was_typed():
         await press(pilot, "j", "j", "e")
         assert isinstance(pilot.app.screen, DataEditor)
         await press(pilot, "9", "ctrl+s")
-        assert made.sent[-1] == EditChange("build-1", "c1", 91.5)
+        assert made.sent[-1] == EditChange("build-1", "c1", 1.59)
         assert isinstance(pilot.app.screen, DataEditor), "what was typed is still there"
         await press(pilot, "1", "ctrl+s")
-        assert made.sent[-1] == EditChange("build-1", "c1", 191.5)
+        assert made.sent[-1] == EditChange("build-1", "c1", 1.591)
         assert isinstance(pilot.app.screen, BuildReviewScreen)
 
 
@@ -390,3 +390,15 @@ def test_the_first_frame_and_the_workspace_import_neither_the_builder_nor_the_co
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout.strip() == "[]"
+
+
+async def test_the_name_of_a_workflow_is_edited_on_a_line() -> None:
+    made = workbench()
+    old = made.build_records["build-1"]
+    made.build_records["build-1"] = new = replace(old, document={**old.document, "name": "Names first"})
+    async with review(made) as pilot:
+        pilot.app.screen.query_one(PickList).pick(next(each.id for each in new.changes if each.field == "name"))
+        await press(pilot, "e")
+        assert isinstance(pilot.app.screen, PromptLine)
+        await press(pilot, "N", "e", "w", "enter")
+        assert isinstance(made.sent[-1], EditChange) and made.sent[-1].value == "New"

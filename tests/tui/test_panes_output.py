@@ -258,3 +258,23 @@ async def test_hostile_text_is_shown_as_words_and_a_megabyte_in_one_paragraph_is
         pane.show(node(replace(settled(HOSTILE + "雨" * 1_000_000)), error=HOSTILE))
         await pilot.pause()
         assert text_of(pane).endswith("雨" * 1_000_000)
+
+
+async def test_a_text_that_waits_for_an_answer_is_shown_from_its_start() -> None:
+    app, pane = host()
+    text = "".join(f"Line {n}.\n" for n in range(80))
+    asked = replace(books.review(books.EN), run=books.RUN, node=books.DRAFT, attempts=(1,))
+    async with app.run_test(size=(60, 12)) as pilot:
+        pane.show(node(state="running"))
+        pane.append(1, 0, text)
+        await pilot.pause()
+        stream = pane.query_one(StreamView)
+        assert stream.scroll_y > 0
+        waiting = replace(node(settled(text), state="waiting"), question=asked)
+        pane.show(waiting)
+        await pilot.pause()
+        assert stream.scroll_y == 0
+        stream.scroll_to(y=9, animate=False, force=True)
+        pane.show(waiting)
+        await pilot.pause()
+        assert stream.scroll_y == 9, "what the writer reads stays in place"

@@ -206,20 +206,15 @@ def _each(found: BuildRequest, steps: Steps) -> Steps:
 
 def _measured(found: BuildRequest, steps: Steps) -> Steps:
     """Makes a branch of a length in the request: the verb after it, and the one after "otherwise"."""
-    for hit, number in found.bounds(200):
-        verbs = [each for each in found.verbs if each.key in found.tables["on_texts"]]
-        then = next((each for each in verbs if each.start > max(number.end, hit.end)), None)
-        ends = [
-            each.start for each in found.marks("otherwise", "longer", "shorter") if then and each.start > then.start
-        ]
-        other = next((each.key for each in verbs if ends and each.start > ends[0]), "")
-        if then:
-            sides = {
-                "then": [{"does": then.key}],
-                "otherwise": [{"does": other}] if other not in ("", then.key) else [],
-            }
-            measure = {"at": hit.start, "does": "measure", f"{hit.key}_than": int(number.value), **sides}
-            return [*_without(steps, then.key, other), measure]
+    verbs = [each for each in found.verbs if each.key in found.tables["on_texts"]]
+    last = verbs[-1].start if verbs else 0
+    for hit, number in [(hit, number) for hit, number in found.bounds(200) if max(number.end, hit.end) < last][:1]:
+        then = next(each for each in verbs if each.start > max(number.end, hit.end))
+        ends = [each.start for each in found.marks("otherwise", "longer", "shorter") if each.start > then.start]
+        others = [each.key for each in verbs if ends and each.start > ends[0] and each.key != then.key][:1]
+        sides = {"then": [{"does": then.key}], "otherwise": [{"does": other} for other in others]}
+        measure = {"at": hit.start, "does": "measure", f"{hit.key}_than": int(number.value), **sides}
+        return [*_without(steps, then.key, *others), measure]
     return steps
 
 
@@ -248,18 +243,18 @@ def _pause(found: BuildRequest, steps: Steps) -> None:
     comes last before it; after "at the end" to the last step, and with "before the polish" to the step ahead of that.
     """
     articles, placed = found.tables["articles"]["words"], sorted(steps, key=lambda step: step["at"])
-    lasts, nexts = [hit.start for hit in found.marks("last")], found.marks("next") if _of(steps, "each") else []
+    planned = found.clauses_of(hit for hit in found.hits["steps"] if hit.key == "plan")
+    lasts, nexts = found.marks("last"), found.marks("next") if _of(steps, "each") else []
     for mark in found.marks("pause", "edit", "approve", denied=False) if steps else []:
         around = beside(found.hits["steps"], mark.start)
-        behind = [hit for hit in around if found.folded[mark.end : hit.start].strip() in articles]
-        plans = [hit for hit in found.hits["steps"] if hit.key == "plan" and hit.start in found.clause[mark.start]]
-        plans += [hit for hit in around if hit.start < mark.start and hit.key == "plan"]
-        objects = [hit.key for hit in behind or plans]
+        objects = [hit.key for hit in around if found.folded[mark.end : hit.start].strip() in articles]
+        if found.clause[mark.start] in planned or any(h.key == "plan" and h.start < mark.start for h in around):
+            objects = objects or ["plan"]
         owner = [*placed[:1], *(step for step in placed if step["at"] <= mark.start), *_of(steps, *objects)][-1]
         near = (hit for hit in around if hit.gap(mark) <= found.reach * 2 and not objects)
         if any(hit.key == owner["does"] and found.is_later(hit) for hit in near):
             owner = steps[max(steps.index(owner) - 1, 0)]
-        if any(owner["at"] < at < mark.start for at in lasts):
+        if any(owner["at"] < hit.start < mark.start for hit in beside(lasts, mark.start)):
             owner = _without(steps, "count", "remember")[-1]
         is_inside = any(mark.gap(hit) <= found.reach * 2 for hit in beside(nexts, mark.start))
         if not is_inside and owner["does"] not in found.tables["pausing"]:

@@ -47,6 +47,9 @@ class BuildRequest:
         busy = self.clauses_of(self.verbs) - self.clauses_of(hit for hit in self.verbs if hit.key == "check")
         self.subjects = [hit for hit in self.hits["about"] if self.clause[hit.start] not in busy]
         """The subjects of checks. One in a clause with other steps and no check is the subject of these."""
+        sides = [each.end if self.tables["is_ahead"] else -each.start for each in self.marks("before")]
+        self.ahead = {side + gap for side in sides for gap in range(self.tables["beside"] + 1)}
+        """The starts of what a "before" belongs to, or the ends, negated, where it follows its word."""
         marked = self.clauses_of(self.marks(*self.tables["parts"]))
         self.unsaid = [hit for hit in self.hits["writer"] if self.clause[hit.start] not in marked]
         """The words for the writer in clauses without a mark."""
@@ -82,10 +85,7 @@ class BuildRequest:
 
     def is_later(self, hit: WordHit) -> bool:
         """True when a "before" belongs to the hit: before the polish, 润色之前."""
-        gaps = (
-            hit.start - each.end if self.tables["is_ahead"] else each.start - hit.end for each in self.marks("before")
-        )
-        return any(0 <= gap <= self.tables["beside"] for gap in gaps)
+        return (hit.start if self.tables["is_ahead"] else -hit.end) in self.ahead
 
     def named(self, names: Iterable[str]) -> list[WordHit]:
         """The hits of these names in the request, in order; the name is the key."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
@@ -26,6 +27,7 @@ class AnsweredText(StreamView):
         Binding("x", "answer('reject')", mark("Reject"), id="output.reject",
                 tooltip=mark("Reject it: what depends on it does not run.")),
     ]  # fmt: skip
+    help = replace(StreamView.help, last=False)
 
     def __init__(self, **how: Any) -> None:
         super().__init__(**how)
@@ -37,6 +39,8 @@ class AnsweredText(StreamView):
         """Takes the question about an attempt; None when nothing is asked."""
         if question is not None and (self._question is None or self._question.id != question.id):
             self._appeared = self._now()
+            if self._following:  # what is to be judged is read from its start
+                self.scroll_home(animate=False)
         self._question, self._attempt = question, attempt
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

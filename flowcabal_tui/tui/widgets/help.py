@@ -25,7 +25,14 @@ class HelpData:
 
     title: str
     description: str
+    last: bool = False
+    """True for a text that is only read: its section follows that of its container."""
 
+
+_MOVES: Final = frozenset(
+    {"move", "page", "top", "bottom", "first", "last", "cursor_down", "cursor_up", "page_down", "page_up"}
+)
+"""Actions that only move a cursor or a text."""
 
 HELP_KEYS: Final = Binding("f1,question_mark", "app.help", mark("Help"), id="app.help")
 """For a modal screen that fills the terminal: the app's own keys do not reach it."""
@@ -48,19 +55,21 @@ class HelpSection:
 
 
 def help_sections(chain: Iterable[DOMNode], display: Iterable[tuple[DOMNode, Binding, str]]) -> list[HelpSection]:
-    """Help of the focused widget and its containers, innermost first, the keys of each beside it.
+    """Help of the focused widget and its containers, innermost first, the keys of each beside it. What only moves a
+    text follows the rest.
 
     `display` gives for each active key its owner, its binding and the key as shown; keys of a node without help are
     listed under the section before it, or else under the first one.
     """
     owned: dict[DOMNode, dict[str, list[str]]] = {}
-    for node, binding, key in display:
+    for node, binding, key in sorted(display, key=lambda each: each[1].action.partition("(")[0] in _MOVES):
         is_plain_scrolling = binding.action.startswith(("scroll_", "page_"))
         if binding.description and not (binding.system or is_plain_scrolling):
             owned.setdefault(node, {}).setdefault(binding.tooltip or binding.description, []).append(key)
     sections: list[HelpSection] = []
     loose: tuple[tuple[str, str], ...] = ()
-    for node in chain:
+    nodes = [*chain]
+    for node in nodes:
         keys = tuple((" ".join(dict.fromkeys(shown)), _(words)) for words, shown in owned.get(node, {}).items())
         if isinstance(node, Helpful):
             sections.append(HelpSection(_(node.help.title), _(node.help.description), keys + loose))
@@ -70,6 +79,8 @@ def help_sections(chain: Iterable[DOMNode], display: Iterable[tuple[DOMNode, Bin
             sections[-1] = HelpSection(last.title, last.description, last.keys + keys)
         else:
             loose += keys
+    if nodes and isinstance(nodes[0], Helpful) and nodes[0].help.last:
+        sections[:2] = sections[1::-1]
     return [*sections, HelpSection(_("Keys"), "", loose)] if loose else sections
 
 

@@ -65,6 +65,7 @@ class StreamView(ScrollView, can_focus=True):
     help = HelpData(
         mark("Text"),
         mark("`v` selects lines, `y` copies them or the whole text, `/` searches."),
+        last=True,
     )
 
     @dataclass

@@ -340,7 +340,7 @@ class BuildReviewScreen(ModalScreen[str]):
 
     async def _typed(self, change: Change, value: Any) -> tuple[Any] | None:
         title = change_words(change)
-        if isinstance(value, str) and change.kind == "renamed":
+        if isinstance(value, str) and change.kind in ("renamed", "meta"):
             name = await self.app.push_screen_wait(PromptLine(title, value=value))
             return None if name is None else (name,)
         if isinstance(value, str) and change.kind in ("prompt", "wiring", "param"):

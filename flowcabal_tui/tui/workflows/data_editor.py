@@ -73,8 +73,11 @@ class DataEditor(TypedScreen[tuple[Any]]):
         yield HintLine()
 
     def on_mount(self) -> None:
-        """Focuses the text."""
-        self.query_one(ProseArea).focus()
+        """Focuses the text: one line at its end, others at their start."""
+        area = self.query_one(ProseArea)
+        area.focus()
+        if self._first.count("\n") == 1:
+            area.move_cursor((0, len(self._first) - 1))
         self._tell()
 
     @on(TextArea.Changed)

@@ -310,6 +310,21 @@ async def test_help_is_built_from_the_focused_pane_and_its_keys() -> None:
         assert app.focused is pane
 
 
+async def test_help_lists_what_a_text_is_read_with_after_the_keys_of_its_screen() -> None:
+    text, outer = StreamView(), Pane("a")
+
+    def key(action: str, words: str) -> Binding:
+        return Binding("k", action, words)
+
+    display = [
+        (text, key("move(1)", "Down"), "j"),
+        (text, key("search", "Search"), "/"),
+        (outer, key("cut", "Cut"), "x"),
+    ]
+    sections = HelpScreen.of_focus([text, outer], display)._help_sections
+    assert [each.keys for each in sections] == [(("x", "Cut"),), (("/", "Search"), ("j", "Down"))]
+
+
 # Copying
 
 
