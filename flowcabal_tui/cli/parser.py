@@ -258,6 +258,8 @@ def _upkeep(commands: argparse._SubParsersAction[Parser]) -> None:
     rescue = _add(commands, "rescue", _("list what is intact in a damaged project, and extract it"))
     _project(rescue)
     rescue.add_argument("--to", type=path, metavar=_("FOLDER"), help=_("write it into this folder, new or empty"))
+    words = _("read this file of .flowcabal instead of project.db")
+    rescue.add_argument("--database", default="project.db", metavar=_("NAME"), help=words)
 
 
 def _others(commands: argparse._SubParsersAction[Parser]) -> None:

@@ -14,7 +14,7 @@ from flowcabal_tui.project.rescue_out import PROJECT, REPORT, described, take_ou
 async def rescue(arguments: Namespace) -> int:
     """Lists the recoverable contents; with `--to` writes them into a new folder. Returns 1 when nothing was found."""
     folder = arguments.project.expanduser()
-    with await asyncio.to_thread(Rescue, folder) as found:
+    with await asyncio.to_thread(Rescue, folder, arguments.database) as found:
         for line in described(found):
             say(line)
         if not found.chapters and not found.loose:

@@ -77,10 +77,11 @@ class FoundChapter:
 class Rescue:
     """A damaged project, read as far as possible. Use it in a `with` statement.
 
-    Raises ProjectNotFound, ProjectLocked, and DiskFull when files cannot be read.
+    `database` is the name of its database, or of the log of a lost one. Raises ProjectNotFound, ProjectLocked, and
+    DiskFull when files cannot be read.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, database: str = DATABASE) -> None:
         if not any((folder / name).exists() for name in (PROJECT_FILE, PROJECT_STATE, MANUSCRIPT)):
             raise ProjectNotFound(_("There is no FlowCabal project in {folder}.").format(folder=folder))
         if holder := holder_of(folder / PROJECT_STATE / LOCK):
@@ -90,7 +91,8 @@ class Rescue:
                 _("Close it there, then try again."),
             )
         try:
-            self._salvage = Salvage(folder / PROJECT_STATE / DATABASE)
+            file = folder / PROJECT_STATE / Path(database).name.removesuffix("-wal")
+            self._salvage = Salvage(file)
             self.found: SalvagedData = self._salvage.read()
             files = list(_files(folder / MANUSCRIPT))
         except OSError as error:
@@ -100,7 +102,7 @@ class Rescue:
                 _("Check that you may read its folder."),
             ) from error
         self._paths = {file.digest: file.path for file in files}
-        self.database_exists = (folder / PROJECT_STATE / DATABASE).exists()
+        self.database_exists = file.exists() or file.with_name(f"{file.name}-wal").exists()
         self.chapters = self._chapters(files)
         self.meta = {
             name: versions for name in META_NAMES if (versions := self._whole(self._versions().get(f"meta/{name}", [])))

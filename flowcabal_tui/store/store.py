@@ -126,7 +126,8 @@ class Store:
                 open_writable, file, network=network, durability=durability, mode=modes.file
             )
             undo.callback(connection.close)
-            writer = Writer(connection, durability, None if network else OpenFile(file))
+            has_log = file.with_name(f"{DATABASE}-wal").exists()
+            writer = Writer(connection, durability, OpenFile(file, connection) if has_log else None)
             store = cls(Database(await Readers.open(file), writer), file, clock, language, lock)
             undo.pop_all()
         with contextlib.suppress(DiskFull):  # interrupted runs wait for more space; the book can be read meanwhile

@@ -107,7 +107,7 @@ class Writer:
     def __init__(
         self, connection: sqlite3.Connection, durability: Durability = "FULL", file: OpenFile | None = None
     ) -> None:
-        """`file` is the database's; None on a network file system, where a file may change its identity."""
+        """`file` is the database's; None without a write-ahead log, as on a network file system."""
         self._connection, self._durability, self._file = connection, durability, file
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         self._closing = False
@@ -138,13 +138,19 @@ class Writer:
         """Queues work whose loss costs little; a transaction of such work alone does not wait for the disk."""
         self._put(_Job(work, None))
 
-    async def close(self) -> None:
-        """Runs all waiting jobs, then closes the connection."""
+    async def finish(self) -> bool:
+        """Runs all waiting jobs. Returns True if the connection must be closed before the readers: closed last, it
+        would write its log into the file of another program."""
         with self._gate:
             if not self._closing:
                 self._closing = True
                 self._queue.put(None)
         await asyncio.to_thread(self._thread.join)
+        return self._file is not None and self._file.displaced in ("overwritten", "log overwritten")
+
+    async def close(self) -> None:
+        """After `finish`: closes the connection, and with it the log if no other connection is open."""
+        await asyncio.to_thread(self._connection.close)
 
     def _put(self, job: _Job) -> None:
         with self._gate:
@@ -164,15 +170,14 @@ class Writer:
                 together = list(jobs_of_kind)
                 (self._each_alone if alone else self._commit)(together)
                 _settle(together)
-        self._close()
+        self._release()
 
-    def _close(self) -> None:
+    def _release(self) -> None:
         try:
-            if self._file is not None and self._file.is_replaced:
-                self._file.keep(self._connection)
+            if self._file is not None:
+                self._file.release()
         except (OSError, sqlite3.Error) as error:
             log.error("the database that was replaced could not be kept: %s", error)
-        self._connection.close()
 
     def _commit(self, batch: Sequence[_Job]) -> None:
         """Runs jobs in one transaction; if one of them fails, runs each in its own."""
@@ -182,8 +187,10 @@ class Writer:
             self._connection.execute("BEGIN IMMEDIATE")
             for job in batch:
                 job.value = job.work(self._connection)
+            self._stamp()
             self._connection.execute("COMMIT")
             self.commits += 1
+            self._committed()
         except Exception as error:  # whatever goes wrong in a job belongs to who awaits it, not to the other jobs
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
@@ -197,13 +204,24 @@ class Writer:
         for job in batch:
             try:
                 self._require_own_file()
+                self._stamp()
+                self._committed()
                 job.value = job.work(self._connection)
+                self._require_own_file()
             except Exception as error:  # it belongs to who awaits it
                 job.error = fault(error) if isinstance(error, sqlite3.Error) else error
 
     def _require_own_file(self) -> None:
         if self._file is not None:
             self._file.require_own()
+
+    def _stamp(self) -> None:
+        if self._file is not None:
+            self._file.stamp()
+
+    def _committed(self) -> None:
+        if self._file is not None:
+            self._file.committed()
 
     def _relax(self, relaxed: bool) -> None:
         if relaxed != self._relaxed and self._durability == "FULL":
@@ -369,6 +387,8 @@ class Database:
 
     async def close(self) -> None:
         """Completes all submitted jobs, then closes the file."""
+        if self._writer is not None and await self._writer.finish():
+            await self._writer.close()
         await self._readers.close()
         if self._writer is not None:
             await self._writer.close()

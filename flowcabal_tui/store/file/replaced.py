@@ -1,62 +1,214 @@
-"""A database file that another program replaces while it is open: a copy by hand, a sync service, version control.
+"""A database file that another program replaces or overwrites while it is open: a copy by hand, a sync service, a
+restore script.
 
-SQLite goes on writing into the file that has no name any more, and all of it would be lost at the end; its log would be
-applied to the other file and damage that.
+SQLite notices neither. It goes on writing into a file that has no name any more, or applies its log to the pages of the
+other file.
 """
 
 from __future__ import annotations
 
+import errno
+import logging
 import os
 import secrets
 import sqlite3
+import time
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Final, Literal
 
-from flowcabal_tui.domain.errors import DiskFull
-from flowcabal_tui.locale import _
+from flowcabal_tui.domain.errors import DiskFull, ProjectDamaged
+from flowcabal_tui.locale import _, sentences
+from flowcabal_tui.store.file.faults import fault, no_room
 
+log = logging.getLogger(__name__)
 Identity = tuple[int, int]
+Status = tuple[int, int, int, int, int]
+Displaced = Literal["replaced", "overwritten", "log removed", "log overwritten"]
+_STAMP: Final = "PRAGMA application_id"
+_TICK_NS: Final = 10_000_000
+"""Two writes within so many nanoseconds can leave the same times in a file's status."""
+_RESTARTS: Final = 1 << 16
+"""Greatest number of restarts of the log by other connections between two looks; each adds 1 to its first salt."""
 
 
 class OpenFile:
-    """The database at `path` as it was opened. `kept` is the file for its contents if another file has its name."""
+    """The database at `path` as `connection` opened it, in write-ahead mode.
 
-    def __init__(self, path: Path) -> None:
-        self._path, self._log = path, path.with_name(f"{path.name}-wal")
-        self._folder, self._identity = _identity(path.parent), _identity(path)
-        self._log_identity = _identity(self._log)
+    Its header holds a stamp: a random number that the first transaction after each checkpoint replaces. A file with the
+    stamp of the newest checkpoint therefore has the same pages. Another SQLite connection may write, since it changes
+    neither the stamp nor the log's sequence. `kept` is the file for what would be lost otherwise. Raises DiskFull.
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self._path, self._log, self._connection = path, path.with_name(f"{path.name}-wal"), connection
         self.kept = path.with_name(f"{path.stem}-before-{secrets.token_hex(3)}{path.suffix}")
-
-    @property
-    def is_replaced(self) -> bool:
-        """True when its name belongs to another file, or to none; False when its whole folder was moved."""
-        return _identity(self._path) != self._identity and _identity(self._path.parent) == self._folder
+        self.displaced: Displaced | None = None
+        self._log_kept, self._pending, self._is_stamped, self._look_again = False, 0, False, 0
+        self._stamps: list[int] = []
+        """Those that the file can have, oldest first."""
+        with suppress(sqlite3.Error):  # a full disk: the book can be read meanwhile
+            if not self._stamp_on_disk():  # it would be that of any file without a stamp
+                self.stamp()
+                connection.execute("PRAGMA wal_checkpoint").fetchall()
+        ((own,),) = connection.execute(_STAMP).fetchall()
+        self._folder, self._status = _identity(path.parent), _status(path)
+        on_disk = self._stamp_on_disk()
+        if on_disk is None:
+            raise no_room(os.strerror(errno.EIO))
+        self._stamps = [on_disk, own]
+        self._pending = 0
+        self._log_file = os.open(self._log, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)  # SQLite locks other files only
+        self._salts = self._log_salts()
 
     def require_own(self) -> None:
-        """Raises DiskFull when it is replaced."""
-        if self.is_replaced:
-            raise DiskFull(
+        """Raises DiskFull once the file or its log belongs to another program. Takes microseconds."""
+        if self.displaced is None:
+            self.displaced = self._displaced()
+            if self.displaced is not None:
+                self._set_aside(self.displaced)
+        if self.displaced is not None:
+            raise self._error(self.displaced)
+
+    def stamp(self) -> None:
+        """In a transaction: writes a new stamp if it is the first one since a checkpoint. Raises sqlite3.Error."""
+        if not self._is_stamped:
+            if not self._pending:
+                self._pending = secrets.randbelow(2**31 - 1) + 1
+                self._stamps.append(self._pending)
+            self._connection.execute(f"{_STAMP}={self._pending}")
+
+    def committed(self) -> None:
+        """After a transaction with `stamp`. Raises DiskFull as `require_own` does."""
+        self._is_stamped, self._pending = True, 0
+        self.require_own()
+
+    def release(self) -> None:
+        """Before the connection is closed. Writes the contents of a replaced file into `kept`. Raises sqlite3.Error or
+        OSError."""
+        with suppress(DiskFull):
+            self.require_own()
+        try:
+            if self.displaced == "replaced":
+                os.close(_new(self.kept))
+                with closing(sqlite3.connect(self.kept)) as copy:
+                    self._connection.backup(copy)
+                    copy.execute("PRAGMA journal_mode=DELETE")
+                self._remove_log()
+        finally:
+            os.close(self._log_file)
+
+    def _displaced(self) -> Displaced | None:
+        status = _status(self._path)
+        if status is None or self._status is None or status[:2] != self._status[:2]:
+            if _identity(self._path.parent) == self._folder:
+                return "replaced"
+        elif status != self._status or (self._look_again and time.monotonic_ns() > self._look_again):
+            found = self._stamp_on_disk()
+            if found is not None and found not in self._stamps:
+                return "overwritten"
+            if found is not None:
+                self._have_looked(found, status)
+        return self._displaced_log()
+
+    def _have_looked(self, found: int, status: Status) -> None:
+        del self._stamps[: self._stamps.index(found)]
+        self._look_again = 0
+        if status != self._status:
+            self._is_stamped, self._status = False, status
+            self._look_again = time.monotonic_ns() + _TICK_NS
+
+    def _displaced_log(self) -> Displaced | None:
+        if not os.fstat(self._log_file).st_nlink:
+            return "log removed"
+        salts = self._log_salts()
+        if salts and self._salts and (salts[0] - self._salts[0]) % 2**32 > _RESTARTS:
+            return "log overwritten"
+        self._salts = salts or self._salts
+        return None
+
+    def _log_salts(self) -> tuple[int, int] | None:
+        """The numbers in the header of the log; None while it is empty. See https://www.sqlite.org/walformat.html."""
+        found = os.pread(self._log_file, 8, 16)
+        return (int.from_bytes(found[:4], "big"), int.from_bytes(found[4:], "big")) if len(found) == 8 else None
+
+    def _stamp_on_disk(self) -> int | None:
+        """The stamp in the file itself, whatever its log holds; -1: it is no database; None: it cannot be read now.
+
+        SQLite reads it: closing a descriptor of our own would release the locks that SQLite holds on the file.
+        """
+        try:
+            with closing(sqlite3.connect(f"{self._path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as plain:
+                return int(plain.execute(_STAMP).fetchone()[0])
+        except sqlite3.Error as error:
+            return -1 if isinstance(fault(error), ProjectDamaged) else None
+
+    def _set_aside(self, found: Displaced) -> None:
+        """Keeps what only the log holds, and keeps the log from being applied to the pages of another file."""
+        try:
+            if found == "log removed":
+                self._connection.execute("PRAGMA wal_checkpoint").fetchall()
+            elif found == "overwritten":
+                self._keep_log()
+            if found in ("overwritten", "log overwritten"):
+                self._remove_log()
+                self._log.with_name(f"{self._path.name}-shm").unlink(missing_ok=True)
+        except (OSError, sqlite3.Error) as error:  # a full disk, for example
+            log.error("the log of the overwritten database could not be kept: %s", error)
+
+    def _keep_log(self) -> None:
+        with open(_new(self.kept.with_name(f"{self.kept.name}-wal")), "wb") as target:
+            at = 0
+            while piece := os.pread(self._log_file, 1 << 20, at):
+                at += target.write(piece)
+        self._log_kept = at > 0
+
+    def _remove_log(self) -> None:
+        """Removes the log, unless another file has its name."""
+        about = os.fstat(self._log_file)
+        if _identity(self._log) == (about.st_dev, about.st_ino):
+            self._log.unlink(missing_ok=True)
+
+    def _error(self, found: Displaced) -> DiskFull:
+        if found == "replaced":
+            return DiskFull(
                 _("The project's database was replaced by another program."),
                 _("Nothing more is saved. What was saved is written to {name} when the project is closed.").format(
                     name=self.kept.name
                 ),
                 _("Copy what is not saved yet, close the project, and choose which of the two files is project.db."),
             )
+        if found == "log removed":
+            return DiskFull(
+                _("The log of the project's database was removed by another program."),
+                _("Nothing more is saved. What was saved before is in the database."),
+                _("Copy what is not saved yet, close the project and open it again."),
+            )
+        kept = _("The newest changes are in {name}-wal; `flowcabal-tui rescue PROJECT --database {name}` reads it.")
+        return DiskFull(
+            _("The project's database was overwritten by another program."),
+            sentences(
+                _("Nothing more is saved. The chapters as last saved are in the manuscript folder."),
+                kept.format(name=self.kept.name) if self._log_kept else "",
+            ),
+            _("Copy what is not saved yet, close the project, and open it again with the other file."),
+        )
 
-    def keep(self, connection: sqlite3.Connection) -> None:
-        """Writes the contents into `kept` and takes the log away, which belongs to them. Raises sqlite3.Error."""
-        os.close(os.open(self.kept, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-        with closing(sqlite3.connect(self.kept)) as copy:
-            connection.backup(copy)
-            copy.execute("PRAGMA journal_mode=DELETE")
-        if _identity(self._log) == self._log_identity:
-            with suppress(FileNotFoundError):
-                self._log.unlink()
+
+def _new(path: Path) -> int:
+    """A descriptor of a new private file."""
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
 
 
 def _identity(path: Path) -> Identity | None:
+    status = _status(path)
+    return status[:2] if status else None
+
+
+def _status(path: Path) -> Status | None:
+    """Device, inode, size, and the times of the last changes."""
     try:
         status = os.stat(path, follow_symlinks=False)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    return status.st_dev, status.st_ino
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
