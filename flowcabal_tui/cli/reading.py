@@ -15,7 +15,7 @@ from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.memory.bootstrap_words import progress_words
-from flowcabal_tui.project.words import RUN_STATES, TASK_STATES, TASKS, money
+from flowcabal_tui.project.words import RUN_STATES, TASK_STATES, TASKS, money, skipped_words
 from flowcabal_tui.protocol.book import AddChapter
 
 
@@ -47,6 +47,7 @@ async def status(arguments: Namespace) -> int:
         reading, stale = await project.memory.bootstrap(), await project.memory.stale()
         unsaved = await project.drafts.all()
         found = await project.findings.findings(FindingFilter(notes=True), 0, 1)
+        skipped = await project.skipped_rows()
     finally:
         await project.close()
     if arguments.json:
@@ -62,6 +63,7 @@ async def status(arguments: Namespace) -> int:
                 ],
                 "bootstrap": to_plain(reading) if reading else None,
                 "findings": dict(found.counts),
+                "skipped": skipped,
                 "totals": to_plain(totals),
             }
         )
@@ -78,6 +80,8 @@ async def status(arguments: Namespace) -> int:
     _table((_("unsaved"), chapter.position, chapter.title) for chapter, _draft in unsaved)
     if waiting := found.counts.get("waiting", 0):
         say(ngettext("{n} new finding", "{n} new findings", waiting).format(n=waiting))
+    for what, n in skipped.items():
+        say(skipped_words(what, n))
     if reading is not None and reading.state not in ("done", "dropped"):
         say(_("reading: {words}").format(words=progress_words(reading)))
     cost = f"{totals.about}{money(totals.cost, totals.currency)}"

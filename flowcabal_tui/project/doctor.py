@@ -18,6 +18,7 @@ from flowcabal_tui.locale import _, mark, sentences
 from flowcabal_tui.models.discover import discover
 from flowcabal_tui.models.vocabularies import HOST, Vocabulary, fetch, load, vocabulary_of
 from flowcabal_tui.project.project import Project
+from flowcabal_tui.project.words import skipped_words
 from flowcabal_tui.settings.paths import PROJECT_FILE, PROJECT_STATE, locations, user_file
 from flowcabal_tui.settings.project_file import ProjectSettings, load_project
 from flowcabal_tui.settings.secrets import has_key, read_secrets
@@ -195,6 +196,8 @@ async def _project(folder: Path, trust: bool) -> AsyncIterator[DoctorFinding]:
         size = (folder / PROJECT_STATE / DATABASE).stat().st_size
         yield DoctorFinding(_("database"), "ok", _("intact, {size:.1f} MiB").format(size=size / 2**20))
         view = await project.models.trust()
+        for what, n in (await project.skipped_rows()).items():
+            yield DoctorFinding(_("database"), "failed", skipped_words(what, n))
         if view.state != "trusted":
             yield DoctorFinding(
                 _("trust"),

@@ -199,6 +199,7 @@ class Parts:
         store = await Store.open(folder, read_only=read_only, clock=clock, language=opened.language, modes=modes)
         try:
             parts = cls(ProjectBase(folder, opened, store, emit, clock, pace, trust=trust), modes)
+            store.skipped.on_first = parts._report_skipped
             if complete:
                 await parts.base.complete()
         except BaseException:  # cut off or not, the lock is let go
@@ -206,6 +207,11 @@ class Parts:
             raise
         parts.log = open_log(folder, read_only=read_only)
         return parts
+
+    def _report_skipped(self, what: str, count: int) -> None:
+        from flowcabal_tui.project.words import skipped_words
+
+        self.base.emit(Status("error", skipped_words(what, count)))
 
     def forget_in_log(self, holds: Callable[[str], bool]) -> None:
         """Removes the log lines for which `holds` is true. Raises OSError."""

@@ -176,6 +176,10 @@ class Project:
         """Runs SQLite's integrity check on the whole file. Raises ProjectDamaged."""
         await self._engine.call(self._parts.store.check())
 
+    async def skipped_rows(self) -> dict[str, int]:
+        """What the lists leave out because it cannot be read: the number of rows by word. Raises ProjectDamaged."""
+        return await self._engine.call(self._parts.store.skipped_rows())
+
     async def close(self) -> None:
         """Stops runs at once (their text is journalled; they can be resumed), then everything else."""
         if self._closed:

@@ -15,7 +15,7 @@ from flowcabal_tui.domain.outline import Placed
 from flowcabal_tui.domain.run import AngleCheck, CallKind, CheckAngle, NodeState, Quote, RunState, Spend
 from flowcabal_tui.domain.search import SearchKind
 from flowcabal_tui.domain.text import clean_line
-from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.locale import _, mark, ngettext, sentences
 
 if TYPE_CHECKING:
     from flowcabal_tui.domain.endpoints import Endpoint
@@ -292,3 +292,14 @@ def belongs(placed: Placed, titles: Mapping[ChapterId, str]) -> str:
     if placed.chapters:
         return _(", ").join(titles[chapter] for chapter in placed.chapters)
     return _("a chapter not yet written") if placed.planned else _("not assigned")
+
+
+def skipped_words(what: str, count: int) -> str:
+    """That rows of a damaged database are left out of a list, and the command for it."""
+    words = ngettext(
+        "{n} entry cannot be read and is left out ({what}).",
+        "{n} entries cannot be read and are left out ({what}).",
+        count,
+    )
+    advice = _("They stay in the database as they are; `flowcabal-tui rescue PROJECT` lists what is intact.")
+    return sentences(words.format(n=count, what=_(what)), advice)

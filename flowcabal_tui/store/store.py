@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from flowcabal_tui.domain.errors import DiskFull, ProjectNotFound, UnsafeFile
+from flowcabal_tui.domain.findings import FindingFilter
 from flowcabal_tui.domain.os_errors import os_reason
+from flowcabal_tui.domain.proposals import ProposalFilter
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.book.book import Book
 from flowcabal_tui.store.book.drafts import Drafts
@@ -20,6 +22,7 @@ from flowcabal_tui.store.file.connection import Clock, Database, Durability, Rea
 from flowcabal_tui.store.file.faults import damaged, no_room
 from flowcabal_tui.store.file.filesystem import file_system_of, is_network, mounts
 from flowcabal_tui.store.file.lock import Holder, ProjectLock, holder_of
+from flowcabal_tui.store.file.reading import SkippedRows
 from flowcabal_tui.store.file.replaced import OpenFile
 from flowcabal_tui.store.file.usage import UsageLog
 from flowcabal_tui.store.file.values import Values
@@ -55,6 +58,7 @@ if TYPE_CHECKING:
 FOLDER: Final = ".flowcabal"
 DATABASE: Final = "project.db"
 LOCK: Final = "lock"
+_EVERY: Final = 1 << 40
 _SUPER_JOURNAL: Final = bytes.fromhex("d9d505f920a163d7")
 """The end of a journal that names another file, which SQLite then deletes (see fileformat2.html). This program never
 writes one."""
@@ -309,6 +313,11 @@ class Store:
         return self._database.read_only
 
     @property
+    def skipped(self) -> SkippedRows:
+        """The rows that lists have left out since it was opened."""
+        return self._database.skipped
+
+    @property
     def is_left(self) -> bool:
         """True when this store is read-only and no process writes, so that work begun by a killed process is not in
         progress."""
@@ -319,6 +328,18 @@ class Store:
         found = [str(row[0]) for row in await self._database.rows("PRAGMA quick_check(5)")]
         if found != ["ok"]:
             raise damaged("; ".join(found))
+
+    async def skipped_rows(self) -> dict[str, int]:
+        """Reads the lists, and returns the counts of `skipped`. Raises ProjectDamaged."""
+        await self.proposals.page(ProposalFilter(()), 0, _EVERY)
+        await self.findings.page(FindingFilter(()), 0, _EVERY)
+        await self.runs.summaries(_EVERY)
+        await (await self.memory.view(None)).story()
+        lists = (self.comments.all, self.memory.entities, self.book.kept, self.workflows.list, self.runs.open_questions)
+        more = (self.conversations.all, self.comparisons.all, self.rewrites.waiting, self.findings.checked)
+        for read in (*lists, *more):
+            await read()
+        return self.skipped.counts
 
     async def close(self) -> None:
         """Writes all that is queued, then releases the lock."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import sqlite3
 import subprocess
 import sys
 import unicodedata
+from contextlib import closing
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -236,6 +239,18 @@ def test_doctor_names_keys_and_ids_of_the_screen_that_do_not_exist(call: Call, o
 
 def test_doctor_looks_at_the_disk_of_the_project(demo: Path, call: Call) -> None:
     assert any(line.endswith("MiB") and str(demo) in line for line in call("doctor", demo).out.splitlines())
+
+
+def test_status_and_doctor_count_rows_that_cannot_be_read(demo: Path, call: Call) -> None:
+    with closing(sqlite3.connect(demo / ".flowcabal" / "project.db")) as database, database:
+        database.execute("UPDATE run SET request='{', at='?'")
+        database.execute("UPDATE entity SET aliases='{'")
+    words = r"\d+ entr(y|ies) cannot be read and (is|are) left out \(names\)\..*`flowcabal-tui rescue PROJECT`"
+    assert re.search(words, call("status", demo).out)
+    found = call("doctor", demo)
+    assert found.code == 1
+    assert re.search(rf"FAIL +database: {words}", found.out)
+    assert json.loads(call("status", demo, "--json").out)["skipped"]["names"] > 0
 
 
 def test_doctor_names_every_row_in_the_language_of_the_user(demo: Path, call: Call) -> None:

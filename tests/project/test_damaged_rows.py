@@ -19,6 +19,7 @@ from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.engine import EngineThread
 from flowcabal_tui.project.proxy import on_engine
+from flowcabal_tui.protocol.base import Status
 from flowcabal_tui.protocol.builds import UndoBuild
 from flowcabal_tui.protocol.conversations import StartConversation
 from flowcabal_tui.protocol.revision import AddComment
@@ -140,6 +141,23 @@ async def test_a_list_keeps_its_rows_beside_one_that_cannot_be_read(damaged: Pat
             planted(damaged, bad, sql)
             assert len(await ask(case.project)) == left, bad
         assert await case.project.book.chapter_text(await case.chapter(1)) == FERRY
+
+
+async def test_skipped_rows_are_counted_and_reported_once_for_each_kind(damaged: Path) -> None:
+    planted(damaged, "{", "UPDATE comment SET at=?", "UPDATE entity SET aliases=? WHERE id='Ines'")
+    async with opened(damaged, read_only=True) as case:
+        for _refresh in range(3):
+            await case.project.revision.comments(CommentFilter())
+            await names(case.project)
+        assert await case.project.skipped_rows() == {"comments": 2, "names": 1}
+        reported = [event.message for event in case.told(Status) if event.status == "error"]
+    assert [words for words in reported if "2 entries cannot be read and are left out (comments)." in words]
+    assert len(reported) == 2 and all("rescue" in words for words in reported)
+
+
+async def test_a_whole_project_skips_nothing(damaged: Path) -> None:
+    async with opened(damaged) as case:
+        assert await case.project.skipped_rows() == {}
 
 
 @pytest.mark.parametrize("name", ONE)

@@ -9,6 +9,8 @@ from textual.pilot import Pilot
 from textual.widgets import TextArea
 
 from flowcabal_tui.locale import use_language
+from flowcabal_tui.project.words import skipped_words
+from flowcabal_tui.protocol.base import Status
 from flowcabal_tui.protocol.book import ImportProgress
 from flowcabal_tui.tui.app.notices_screen import NoticesScreen
 from flowcabal_tui.tui.shared import notices
@@ -240,3 +242,10 @@ def test_a_row_does_not_end_inside_a_command() -> None:
         rows.append(queue.row)
     assert " ".join(rows).split() == words.split()
     assert all(row.count("`") in (0, 2) for row in rows)
+
+
+async def test_what_the_project_reports_is_in_the_list_of_notices(tmp_path):
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        await told(pilot, workbench, Status("error", skipped_words("comments", 2)))
+        assert "2 entries cannot be read" in pilot.app.announcer.notices.listed[-1].words

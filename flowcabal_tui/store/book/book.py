@@ -18,12 +18,11 @@ from flowcabal_tui.domain.manuscript import Author, Chapter, ChapterVersion, Imp
 from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, Curated, MetaName
 from flowcabal_tui.domain.outline import BookOutline, OutlineLink
 from flowcabal_tui.domain.text import clean, clean_line, digest, says_same
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, mark
 from flowcabal_tui.store.book.curation import CURATED, Keeping, Kept, curated_of, keep, set_deleted, set_tags
 from flowcabal_tui.store.book.drafts import forget_draft, text_of_version
 from flowcabal_tui.store.file.blobs import get_text, unpack
 from flowcabal_tui.store.file.connection import Clock, Database
-from flowcabal_tui.store.file.reading import readable
 from flowcabal_tui.store.rows.changes import begin_change
 from flowcabal_tui.store.rows.comments import add_comments
 from flowcabal_tui.store.rows.generations import NOW, next_generation
@@ -291,7 +290,7 @@ class Book:
         rows = await self._database.rows(
             f"SELECT {CURATED} FROM curated WHERE ? IS NULL OR chapter=? ORDER BY number", (chapter, chapter)
         )
-        return readable(curated_of, rows)
+        return self._database.readable(mark("kept outputs"), curated_of, rows)
 
     async def kept_text(self, output: OutputId) -> str:
         """The text of an output as it was kept. Raises Gone if it is unknown."""

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from flowcabal_tui.domain.comments import Comment, CommentId, CommentKind
 from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import mark
 from flowcabal_tui.store.file.connection import Clock, Database
-from flowcabal_tui.store.file.reading import readable
 from flowcabal_tui.store.rows.comments import FIELDS, add_comments, comment_of
 from flowcabal_tui.store.rows.note_words import NoteWord, forget_note_words, restore_word
 from flowcabal_tui.store.rows.texts import chapter_now
@@ -30,7 +30,7 @@ class Comments:
     async def all(self) -> tuple[Comment, ...]:
         """Comments on chapters that are in the book, in story order."""
         rows = await self._database.rows(_IN_BOOK.format(fields=_COMMENT, readers=""))
-        return readable(comment_of, rows)
+        return self._database.readable(mark("comments"), comment_of, rows)
 
     async def of_readers(self) -> tuple[tuple[Comment, NoteWord | None], ...]:
         """Comments of readers on chapters that are in the book, in story order, each with the writer's decision

@@ -12,9 +12,10 @@ from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.origin import Rewrite
 from flowcabal_tui.domain.proposed_rewrite import NO_REWRITE, ProposedRewrite, RewriteId, RewriteState
+from flowcabal_tui.locale import mark
 from flowcabal_tui.store.file.blobs import pack, unpack
 from flowcabal_tui.store.file.connection import Clock, Database, Row
-from flowcabal_tui.store.file.reading import decodes, read_json, readable
+from flowcabal_tui.store.file.reading import decodes, read_json
 from flowcabal_tui.store.rows.rewrites import accept
 
 _FIELDS: Final = "number, state, body, at"
@@ -67,7 +68,7 @@ class Rewrites:
             f"SELECT {_FIELDS} FROM proposed_rewrite WHERE state='waiting' AND NOT coalesce((SELECT deleted FROM place"
             " WHERE place.chapter=proposed_rewrite.chapter ORDER BY generation DESC LIMIT 1), 1) ORDER BY number"
         )
-        return readable(_proposed, rows)
+        return self._database.readable(mark("proposed rewrites"), _proposed, rows)
 
     async def settle(self, rewrite: RewriteId, state: RewriteState) -> None:
         """Stores the writer's decision on a proposed rewrite. Raises Gone if there is none."""

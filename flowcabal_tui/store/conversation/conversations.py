@@ -19,9 +19,10 @@ from flowcabal_tui.domain.conversation import (
 )
 from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.text import clean, clean_line
+from flowcabal_tui.locale import mark
 from flowcabal_tui.store.file.blobs import pack, unpack
 from flowcabal_tui.store.file.connection import Clock, Database, Row
-from flowcabal_tui.store.file.reading import decodes, read_json, readable
+from flowcabal_tui.store.file.reading import decodes, read_json
 
 TITLE: Final = 80
 """Characters of the first question in the title of a conversation."""
@@ -69,11 +70,15 @@ class Conversations:
         rows = await self._database.rows(f"SELECT {_FIELDS} FROM conversation ORDER BY changed DESC, number DESC")
         wanted = clean(words).strip().casefold()
         if not wanted:
-            return readable(_conversation, rows)
+            return self._database.readable(mark("conversations"), _conversation, rows)
         bodies = await self._database.rows("SELECT conversation, body FROM turn")
         turns = ((number, read_json(Turn, unpack(body))) for number, body in bodies)
         holding = {number for number, turn in turns if wanted in f"{turn.asked}\n{turn.answer}".casefold()}
-        return readable(_conversation, (row for row in rows if row[0] in holding or wanted in str(row[1]).casefold()))
+        return self._database.readable(
+            mark("conversations"),
+            _conversation,
+            (row for row in rows if row[0] in holding or wanted in str(row[1]).casefold()),
+        )
 
     async def get(self, identity: ConversationId) -> Conversation:
         """One conversation. Raises Gone."""

@@ -26,6 +26,7 @@ from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, ProjectError, 
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.faults import fault
+from flowcabal_tui.store.file.reading import SkippedRows
 from flowcabal_tui.store.file.replaced import OpenFile
 from flowcabal_tui.store.file.schema import CAUTION, SCHEMA, require_own_schema
 from flowcabal_tui.store.migrations import migrate, require_current, require_known, version_of
@@ -341,6 +342,8 @@ class Database:
     def __init__(self, readers: Readers, writer: Writer | None) -> None:
         self._readers, self._writer = readers, writer
         self.rows = readers.rows
+        self.skipped = SkippedRows()
+        self.readable = self.skipped.readable
         if writer is not None:
             readers.direct.execute("SELECT 1 FROM sqlite_schema LIMIT 0")  # the first look-up finds the schema read
 

@@ -31,15 +31,47 @@ def decodes(decode: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, P
     return decode_row
 
 
-def readable(decode: Callable[[R], T], rows: Iterable[R]) -> tuple[T, ...]:
-    """The values of the rows that can be read. The log names the others, which stay as they are."""
+def readable(
+    decode: Callable[[R], T], rows: Iterable[R], skip: Callable[[R], object] = lambda _row: None
+) -> tuple[T, ...]:
+    """The values of the rows that can be read. The log names the others, which stay as they are; `skip` gets them."""
     found = []
     for row in rows:
         try:
             found.append(decode(row))
         except ProjectDamaged as error:
             log.warning("a row was skipped: %s", error.detail)
+            skip(row)
     return tuple(found)
+
+
+class SkippedRows:
+    """The rows that lists of one store leave out, by the word for what they hold; each counts once."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, set[object]] = {}
+        self.on_first: Callable[[str, int], None] = lambda _what, _count: None
+        """Gets each word once, with the number of its rows in the list that met the first of them."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of rows by word."""
+        return {what: len(rows) for what, rows in self._rows.items()}
+
+    def readable(self, what: str, decode: Callable[[R], T], rows: Iterable[R]) -> tuple[T, ...]:
+        """See `readable`. `what` is a word for all the rows, such as "comments"."""
+        skipped: list[R] = []
+        found = readable(decode, rows, skipped.append)
+        self.add(what, skipped)
+        return found
+
+    def add(self, what: str, rows: Iterable[object]) -> None:
+        """Counts rows that were left out."""
+        if skipped := {hash(row) for row in rows}:
+            is_first = what not in self._rows
+            self._rows.setdefault(what, set()).update(skipped)
+            if is_first:
+                self.on_first(what, len(skipped))
 
 
 @decodes

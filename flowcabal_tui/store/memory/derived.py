@@ -21,9 +21,10 @@ from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Derived, Evidence, Level, StaleText
 from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import mark
 from flowcabal_tui.store.file.blobs import get_text, pack_large, put_text, unpack
 from flowcabal_tui.store.file.connection import Database, Row
-from flowcabal_tui.store.file.reading import decodes, read_json, readable
+from flowcabal_tui.store.file.reading import decodes, read_json
 from flowcabal_tui.store.rows.generations import next_generation
 from flowcabal_tui.store.rows.texts import chapters_now
 from flowcabal_tui.store.rows.withdrawn import Withdrawn, rests_on, stale_texts, withdrawn
@@ -128,7 +129,10 @@ class DerivedTexts:
             f"SELECT {DERIVED} FROM derived JOIN blob USING (digest) WHERE number IN (SELECT value FROM json_each(?))",
             (json.dumps([number for _at, number in newest.values()]),),
         )
-        found = [replace(one, position=newest[one.uri][0]) for one in readable(derived_of, bodies)]
+        found = [
+            replace(one, position=newest[one.uri][0])
+            for one in self._database.readable(mark("derived texts"), derived_of, bodies)
+        ]
         return tuple(sorted(found, key=lambda one: (one.position, one.uri)))
 
     def _best(self, states: Sequence[tuple[int, int, Generation, bool]], chosen: Chosen) -> tuple[int, int] | None:

@@ -26,8 +26,9 @@ from flowcabal_tui.domain.proposals import Proposal, ProposalId, ProposalState
 from flowcabal_tui.domain.run import AngleCheck, Compared
 from flowcabal_tui.domain.story import StoryRecord
 from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import mark
 from flowcabal_tui.store.file.connection import Clock, Database, Row
-from flowcabal_tui.store.file.reading import decodes, readable
+from flowcabal_tui.store.file.reading import decodes
 from flowcabal_tui.store.memory.records import write_record
 from flowcabal_tui.store.rows.findings import raise_findings, withdraw_findings
 from flowcabal_tui.store.rows.note_words import decide_notes
@@ -96,7 +97,11 @@ class Findings:
         )
         total, every = totals[0]
         return FindingPage(
-            readable(partial(_row, folded=wish.folded), rows), offset, total, every - total, dict(counts)
+            self._database.readable(mark("findings"), partial(_row, folded=wish.folded), rows),
+            offset,
+            total,
+            every - total,
+            dict(counts),
         )
 
     async def raise_all(
@@ -153,7 +158,7 @@ class Findings:
     async def checked(self) -> Mapping[ChapterId, tuple[Digest, ChapterChecked]]:
         """For each chapter the last checked text, and the results of the checks."""
         rows = await self._database.rows("SELECT chapter, digest, at, body FROM checked")
-        return dict(readable(_checked, rows))
+        return dict(self._database.readable(mark("checks"), _checked, rows))
 
     async def rates(self) -> tuple[CheckRate, ...]:
         """The usefulness of each check, by the outcomes of its findings; withdrawn ones do not count."""

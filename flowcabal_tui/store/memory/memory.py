@@ -13,9 +13,10 @@ from flowcabal_tui.domain.manuscript import Passage
 from flowcabal_tui.domain.memory import BackgroundTask, Derived, Entity, Mention
 from flowcabal_tui.domain.proposals import Proposal
 from flowcabal_tui.domain.text import clean, clean_line
+from flowcabal_tui.locale import mark
 from flowcabal_tui.store.file.blobs import unpack
 from flowcabal_tui.store.file.connection import Clock, Database
-from flowcabal_tui.store.file.reading import read_json, readable
+from flowcabal_tui.store.file.reading import read_json
 from flowcabal_tui.store.memory.cache import MemoryCache
 from flowcabal_tui.store.memory.derived import DERIVED, Choice, derived_of, put_choice, put_states
 from flowcabal_tui.store.memory.indexing import index_chapter
@@ -72,12 +73,19 @@ class Memory:
         """All entities as of `generation` (None: now), mentioned or not, by first mention, then id."""
         named = {entity.id: entity for entity in await (await self.view(None, generation)).entities()}
         rows = await self._database.rows(ENTITIES, (NOW if generation is None else generation,))
-        others = [entity for entity in readable(entity_of, rows) if entity.id not in named]
+        others = [
+            entity for entity in self._database.readable(mark("names"), entity_of, rows) if entity.id not in named
+        ]
         return (*named.values(), *sorted(others, key=lambda entity: entity.id))
 
     async def names(self) -> tuple[Entity, ...]:
         """All present entities by id, without their first mentions."""
-        return tuple(sorted(readable(entity_of, await self._database.rows(ENTITIES, (NOW,))), key=lambda each: each.id))
+        return tuple(
+            sorted(
+                self._database.readable(mark("names"), entity_of, await self._database.rows(ENTITIES, (NOW,))),
+                key=lambda each: each.id,
+            )
+        )
 
     async def put_entity(self, entity: Entity) -> Entity:
         """Stores an entity and returns its resulting state.
@@ -170,7 +178,7 @@ class Memory:
         rows = await self._database.rows(
             f"SELECT {DERIVED} FROM derived JOIN blob USING (digest) WHERE uri=? ORDER BY number DESC", (uri,)
         )
-        return readable(derived_of, rows)
+        return self._database.readable(mark("derived texts"), derived_of, rows)
 
     async def derived_counts(self, prefix: str) -> dict[str, int]:
         """For each uri below `prefix`: the number of states of its most often written level."""

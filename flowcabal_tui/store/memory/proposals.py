@@ -26,9 +26,9 @@ from flowcabal_tui.domain.proposals import (
     Verdict,
 )
 from flowcabal_tui.domain.story import RecordId, Sequel, StoryRecord
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, mark
 from flowcabal_tui.store.file.connection import Clock, Database
-from flowcabal_tui.store.file.reading import read_json, readable
+from flowcabal_tui.store.file.reading import read_json
 from flowcabal_tui.store.memory.records import remove_record, restore_record, write_record
 from flowcabal_tui.store.memory.reviews import Reviewed, apply_review, restore_review
 from flowcabal_tui.store.memory.text_edits import begin_edit, restore_text, write_edit
@@ -136,7 +136,7 @@ class Proposals:
         counts = await self._database.rows(
             f"SELECT state, count(*) FROM proposal WHERE {_FITTING} GROUP BY state", wanted
         )
-        return ProposalPage(readable(proposal_of, rows), offset, dict(counts))
+        return ProposalPage(self._database.readable(mark("proposals"), proposal_of, rows), offset, dict(counts))
 
     async def get(self, ids: Sequence[ProposalId]) -> tuple[Proposal, ...]:
         """The proposals with these ids, in this order. Raises Gone for an unknown id."""

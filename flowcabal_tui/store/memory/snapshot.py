@@ -16,8 +16,9 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Entity, Mention
 from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.domain.story import Story
+from flowcabal_tui.locale import mark
 from flowcabal_tui.store.file.connection import Database
-from flowcabal_tui.store.file.reading import read_json, readable
+from flowcabal_tui.store.file.reading import read_json
 from flowcabal_tui.store.memory.ranking import IndexedPassage
 from flowcabal_tui.store.memory.story import Parsed, StoryIndex, Texts, story_before, story_index
 from flowcabal_tui.store.rows.entities import FIELDS, entity_of
@@ -122,7 +123,9 @@ class Snapshot:
         """All entities, by first mention, then id; those that are never mentioned last."""
         if self._entities is None:
             named, found = await self.named(), []
-            for entity in readable(entity_of, await self._database.rows(ENTITIES, (self.generation,))):
+            for entity in self._database.readable(
+                mark("names"), entity_of, await self._database.rows(ENTITIES, (self.generation,))
+            ):
                 places = named.get(entity.id)
                 found.append(replace(entity, first_position=places.positions[0] if places else None))
             self._entities = tuple(sorted(found, key=_by_first_mention))

@@ -24,6 +24,7 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Evidence
 from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, RecordId, Relation, Sequel, Story, StoryRecord
 from flowcabal_tui.domain.text import span_of_letters
+from flowcabal_tui.locale import mark
 from flowcabal_tui.store.file.connection import Database, Row
 from flowcabal_tui.store.file.reading import read_json, readable
 from flowcabal_tui.store.memory.records import KINDS, READING, anchor
@@ -165,10 +166,13 @@ async def _parse(wanted: Sequence[tuple[RecordId, Generation, str]], database: D
     for kind, keys in missing.items():
         if kind not in shapes:
             log.warning("records of an unknown kind were skipped: %s", len(keys))
+            database.skipped.add(mark("records"), keys)
             continue
         for start in range(0, len(keys), _AT_ONCE):
             rows = await database.rows(_BODIES, (json.dumps(keys[start : start + _AT_ONCE]),))
-            parsed.update(await asyncio.to_thread(_parsed, shapes[kind], rows))
+            found = dict(await asyncio.to_thread(_parsed, shapes[kind], rows))
+            database.skipped.add(mark("records"), (row for row in rows if _key(row) not in found))
+            parsed.update(found)
 
 
 def _parsed(shape: type[Any], rows: Sequence[Row]) -> Iterable[tuple[tuple[RecordId, Generation], Any]]:

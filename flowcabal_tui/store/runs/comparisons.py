@@ -23,8 +23,9 @@ from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, QuestionId
 from flowcabal_tui.domain.run import AngleCheck
 from flowcabal_tui.domain.text import digest_of
+from flowcabal_tui.locale import mark
 from flowcabal_tui.store.file.connection import Clock, Database, Row, Work
-from flowcabal_tui.store.file.reading import decodes, read_json, readable
+from flowcabal_tui.store.file.reading import decodes, read_json
 
 _COLUMNS: Final = "id, workflow, node, chapter, question, seed, state, verdict, before, after, body, at"
 
@@ -88,7 +89,7 @@ class ComparisonRows:
     async def all(self) -> tuple[StoredComparison, ...]:
         """All rows, newest first."""
         rows = await self._database.rows(f"SELECT {_COLUMNS} FROM comparison ORDER BY at DESC, id")
-        return readable(_stored, rows)
+        return self._database.readable(mark("comparisons of candidates"), _stored, rows)
 
     def deciding(
         self,

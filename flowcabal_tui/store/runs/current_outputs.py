@@ -12,9 +12,10 @@ from typing import Final
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.versions import CurrentOutput, StaleMark, StaleReason
+from flowcabal_tui.locale import mark
 from flowcabal_tui.store.file.blobs import unpack
 from flowcabal_tui.store.file.connection import Clock, Database, Row, Work
-from flowcabal_tui.store.file.reading import decodes, readable
+from flowcabal_tui.store.file.reading import decodes
 
 Mark = tuple[NodeId, NodeId, StaleReason]
 """A node that is out of date, the node that caused it, and the reason."""
@@ -45,7 +46,9 @@ class CurrentOutputs:
         rows = await self._database.rows(
             f"SELECT {_COLUMNS} FROM standing WHERE {_PLACE} ORDER BY node", (workflow, chapter or "")
         )
-        return {standing.node: standing for standing in readable(_standing, rows)}
+        return {
+            standing.node: standing for standing in self._database.readable(mark("current outputs"), _standing, rows)
+        }
 
     async def frozen(self, workflow: str, chapter: ChapterId | None) -> dict[NodeId, Output]:
         """The frozen outputs with their texts, by node or path."""

@@ -23,6 +23,7 @@ from flowcabal_tui.domain.run import (
     node_state_in,
 )
 from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.locale import mark
 from flowcabal_tui.store.file.blobs import unpack
 from flowcabal_tui.store.file.connection import Clock, Database, Row
 from flowcabal_tui.store.file.lock import UNKNOWN, Holder
@@ -64,8 +65,8 @@ def _node_states(marks: list[Row], resumed: int) -> tuple[list[tuple[NodeId, Nod
     """The states of the nodes, and the title of the last error. `resumed`: the event that resumed the run, or 0."""
     states: list[tuple[NodeId, NodeState]] = []
     error = ""
-    for node, mark, failure, seq, _first in marks:
-        state = _STATES[mark]
+    for node, kind, failure, seq, _first in marks:
+        state = _STATES[kind]
         if seq < resumed and state not in ("done", "skipped", "waiting"):
             state = "pending"
         states.append((NodeId(node), state))
@@ -118,10 +119,12 @@ class Runs(Journal):
         for found in readable(_served_marks, served):
             marks += found
         nodes: defaultdict[RunId, list[Row]] = defaultdict(list)
-        for run, *mark in sorted(marks, key=lambda mark: mark[5]):
-            nodes[run].append(tuple(mark))
+        for run, *marked in sorted(marks, key=lambda row: row[5]):
+            nodes[run].append(tuple(marked))
         last = {run: tuple(end) for run, *end in ends}
-        return readable(decodes(lambda row: self._summary(row, last[row[0]], nodes[row[0]])), rows)
+        return self._database.readable(
+            mark("runs"), decodes(lambda row: self._summary(row, last[row[0]], nodes[row[0]])), rows
+        )
 
     async def summary(self, run: RunId) -> RunSummary:
         """One run. Raises Gone if there is none."""
@@ -176,7 +179,7 @@ class Runs(Journal):
         rows = await self._database.rows(
             "SELECT body FROM question WHERE decision IS NULL AND NOT withdrawn ORDER BY asked_at, rowid"
         )
-        return readable(lambda row: read_json(Question, unpack(row[0])), rows)
+        return self._database.readable(mark("questions of runs"), lambda row: read_json(Question, unpack(row[0])), rows)
 
     async def question(self, question: QuestionId) -> Question:
         """A question, answered or not. Raises Gone if there is none."""

@@ -10,9 +10,10 @@ from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.versions import WorkflowVersion
 from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.locale import mark
 from flowcabal_tui.store.file.blobs import get_text, put_text, unpack
 from flowcabal_tui.store.file.connection import Clock, Database
-from flowcabal_tui.store.file.reading import read_json, readable
+from flowcabal_tui.store.file.reading import read_json
 
 
 class Workflows:
@@ -108,4 +109,4 @@ class Workflows:
             " WHERE version=(SELECT max(version) FROM workflow AS other WHERE other.id=workflow.id)"
             " ORDER BY (SELECT min(at) FROM workflow AS first WHERE first.id=workflow.id), id"
         )
-        return readable(lambda row: read_json(Workflow, unpack(row[0])), rows)
+        return self._database.readable(mark("workflows"), lambda row: read_json(Workflow, unpack(row[0])), rows)
