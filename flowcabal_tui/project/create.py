@@ -63,7 +63,7 @@ async def create_project(
         except OSError as error:
             raise DiskFull(
                 _("Cannot create a project in {folder}.").format(folder=folder),
-                os_reason(error),
+                _("{reason}. Nothing was changed.").format(reason=os_reason(error)),
                 _("Choose a folder that you may write to."),
             ) from error
         store = await Store.open(folder, clock=lambda: datetime.now(UTC), language=language, modes=modes)

@@ -11,9 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from flowcabal_tui.domain.errors import DiskFull, ProjectNotFound, UnsafeFile
-from flowcabal_tui.domain.findings import FindingFilter
 from flowcabal_tui.domain.os_errors import os_reason
-from flowcabal_tui.domain.proposals import ProposalFilter
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.book.book import Book
 from flowcabal_tui.store.book.drafts import Drafts
@@ -331,6 +329,9 @@ class Store:
 
     async def skipped_rows(self) -> dict[str, int]:
         """Reads the lists, and returns the counts of `skipped`. Raises ProjectDamaged."""
+        from flowcabal_tui.domain.findings import FindingFilter
+        from flowcabal_tui.domain.proposals import ProposalFilter
+
         await self.proposals.page(ProposalFilter(()), 0, _EVERY)
         await self.findings.page(FindingFilter(()), 0, _EVERY)
         await self.runs.summaries(_EVERY)

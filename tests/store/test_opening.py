@@ -25,6 +25,8 @@ from flowcabal_tui.domain.errors import (
     UnsafeFileSystem,
 )
 from flowcabal_tui.domain.text import digest_of
+from flowcabal_tui.locale import use_language
+from flowcabal_tui.store.file.faults import fault
 from flowcabal_tui.store.file.filesystem import file_system_of, is_network
 from flowcabal_tui.store.file.lock import holder_of
 from flowcabal_tui.store.migrations import MIGRATIONS
@@ -282,6 +284,34 @@ async def test_a_copy_of_an_open_project_without_its_log_files_can_be_read(store
     copy = await Store.open(tmp_path / "copy", read_only=True, clock=clock, language="zh")
     assert await copy.runs.text(name) == "大雪"
     await copy.close()
+
+
+@pytest.mark.parametrize(
+    ("place", "statements", "reason"),
+    [
+        ("db", ["PRAGMA max_page_count=2", "CREATE TABLE t (x)", "INSERT INTO t VALUES (zeroblob(9999))"], "磁盘已满"),
+        ("db", ["PRAGMA query_only=1", "CREATE TABLE t (x)"], "这里不能写入"),
+        ("none/db", ["CREATE TABLE t (x)"], "无法打开数据库文件"),
+    ],
+)
+def test_the_reason_of_a_refused_write_is_in_the_language_of_the_user(tmp_path, place, statements, reason):
+    use_language("zh")
+    try:
+        found = fault(refused(tmp_path / place, statements))
+        assert isinstance(found, DiskFull)
+        assert reason in found.detail
+    finally:
+        use_language("en")
+
+
+def refused(file: Path, statements: list[str]) -> sqlite3.Error:
+    try:
+        with contextlib.closing(sqlite3.connect(file)) as connection:
+            for statement in statements:
+                connection.execute(statement)
+    except sqlite3.Error as error:
+        return error
+    raise AssertionError(statements)
 
 
 MOUNTS = r"""22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw

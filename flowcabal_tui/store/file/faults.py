@@ -7,9 +7,14 @@ from typing import Final
 
 from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, ProjectDamaged, ProjectError
 from flowcabal_tui.domain.text import clean_line
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, mark
 
-_NO_ROOM: Final = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
+_NO_ROOM: Final = {
+    sqlite3.SQLITE_FULL: mark("The disk is full"),
+    sqlite3.SQLITE_IOERR: mark("The disk is full or does not respond as it should"),
+    sqlite3.SQLITE_READONLY: mark("Nothing can be written here"),
+    sqlite3.SQLITE_CANTOPEN: mark("The database file cannot be opened"),
+}
 _DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _LOST: Final = ("no such table", "Could not decode to UTF-8", "malformed JSON")
 """Migrations create all tables, all text is UTF-8, and columns that a query looks into are JSON."""
@@ -43,7 +48,7 @@ def fault(error: sqlite3.Error) -> FlowCabalError | sqlite3.Error:
     """The project's error for an error of SQLite; the same error when it is a programming mistake."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in _NO_ROOM:
-        return no_room(str(error))
+        return no_room(_(_NO_ROOM[code]))
     if code in _DAMAGED or str(error).startswith(_LOST):
         return damaged(str(error))
     if code in _BUSY:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from flowcabal_tui.domain.errors import DiskFull, ProjectDamaged
+from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.store.file.faults import fault, no_room
 
@@ -55,7 +56,7 @@ class OpenFile:
         self._folder, self._status = _identity(path.parent), _status(path)
         on_disk = self._stamp_on_disk()
         if on_disk is None:
-            raise no_room(os.strerror(errno.EIO))
+            raise no_room(os_reason(OSError(errno.EIO, "")))
         self._stamps = [on_disk, own]
         self._pending = 0
         self._log_file = os.open(self._log, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)  # SQLite locks other files only
