@@ -39,6 +39,7 @@ from flowcabal_tui.protocol.memory import Purge
 from flowcabal_tui.protocol.runs import Decide, ResumeRun, RunWorkflow
 from flowcabal_tui.protocol.story import ApplyImpact, AskPatches, PutEntity, UndoDecision
 from tests.bench import kill_candidates as candidates
+from tests.bench import kill_revision as revision
 
 Act = Callable[[Project], Awaitable[None]]
 WORKFLOW: Final = "chapter"
@@ -354,6 +355,14 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     Operation("take parts back", candidates.take_back, prepare=_together),
     Operation("answer", candidates.answer, prepare=candidates.ask, again=candidates.answer),
     Operation("take an answer back", candidates.take_back, prepare=candidates.answered),
+    Operation("comment", revision.comment),
+    Operation("edit comments", revision.edit_comments, prepare=revision.commented),
+    Operation("remove comments", revision.remove_comments, prepare=revision.commented),
+    Operation("move comments", revision.move_comments, prepare=revision.commented),
+    Operation("lock", revision.lock),
+    Operation("unlock", revision.unlock, prepare=revision.lock),
+    Operation("passes", revision.passes),
+    Operation("tick", revision.tick, prepare=revision.passes),
     Operation("take out", _take_out, prepare=_kept),
     Operation("replace", _replace),
     Operation("rename", _rename, prepare=_name_place),

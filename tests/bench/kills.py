@@ -25,7 +25,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from flowcabal_tui.domain.comments import CommentFilter
 from flowcabal_tui.domain.findings import FindingFilter
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.manuscript.mirror import mirror_digest
@@ -34,6 +33,7 @@ from flowcabal_tui.protocol.book import OutsideEdit
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings, load_project, save_project
 from tests.bench.kill_candidates import state_of_candidates
 from tests.bench.kill_operations import OPERATIONS, OUTSIDE, SECRET, Act, Operation, book
+from tests.bench.kill_revision import state_of_revision
 from tests.bench.paid_ledger import keep_ledger, paid_twice
 from tests.bench.projects import own_folders
 from tests.bench.report import Figure, none_of
@@ -43,7 +43,6 @@ SEED: Final = int(os.environ.get("FLOWCABAL_BENCH_SEED", "81"))
 PATIENCE: Final = 60.0
 POLL: Final = 0.05
 MANY: Final = 1_000
-EVERY_COMMENT: Final = CommentFilter(resolved=None)
 WRONGS: Final = (
     "lost",
     "doubled",
@@ -267,8 +266,8 @@ async def _state(folder: Path, wrong: Counter[str] | None = None) -> dict[str, A
             "kept": [(one.digest, one.deleted) for one in await project.book.kept()],
             "runs": [(one.workflow, one.state, one.nodes) for one in await project.runs.summaries()],
             "findings": await _findings(project),
-            "comments": [(one.words, one.resolved) for one in await project.revision.comments(EVERY_COMMENT)],
             "facts": [(one.text, bool(one.since), bool(one.until)) for one in (await project.story.all()).facts],
+            **await state_of_revision(project),
             **await state_of_candidates(project),
         }
         if wrong is not None:
@@ -293,7 +292,7 @@ async def _chapter(project: Project, chapter: Any, title: str) -> tuple[str, tup
 
 def _all_texts(state: dict[str, Any]) -> list[Any]:
     chapters = [(title, text) for part in ("chapters", "deleted") for title, texts in state[part] for text in texts]
-    return [*chapters, *state["kept"], *state["findings"], *state["comments"], *state["facts"]]
+    return [*chapters, *state["kept"], *state["findings"], *state["comments"], *state["locks"], *state["facts"]]
 
 
 async def _look(project: Project, folder: Path, wrong: Counter[str]) -> None:

@@ -11,7 +11,10 @@ from tests.bench import kills
 from tests.bench.kill_operations import OPERATIONS, TWO_STEPS
 
 pytestmark = pytest.mark.slow
-SHORT = ("replace", "rename", "undo rename", "split", "check", "undo", "word on a note", "purge deleted")
+SHORT = (
+    *("replace", "rename", "undo rename", "split", "check", "undo", "word on a note"),
+    *("purge deleted", "move comments", "edit comments", "unlock"),
+)
 
 
 @pytest.fixture(autouse=True)
