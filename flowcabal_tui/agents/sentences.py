@@ -12,6 +12,7 @@ from flowcabal_tui.agents.tokens import cut
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.model_ports import TokenCounter
+from flowcabal_tui.domain.text import han_count
 
 NOT_SHORT: Final = r"(?<!\b[A-HJ-Z])(?<!\b[DMS][rt])(?<!\b(?:Mrs|Mme|Col|Gen|Rev|Hon))(?<!\bCapt|\bProf)"
 """No sentence ends with the full stop of a title or an initial. Looked at where there is one, which saves time."""
@@ -22,7 +23,9 @@ _STOP: Final = rf"(?=\.){NOT_SHORT}\.[”’\"')]*(?=\s|$)|\n+"
 _END: Final = re.compile(rf"[。！？!?…]++(?!{_CLOSING}++{_GOES_ON}){_CLOSING}*+|{_STOP}")
 _PIECE_END: Final = re.compile(rf"[。！？!?…]++{_CLOSING}*+|{_STOP}")
 """Where an extract may end, also behind a question or a cry within a sentence: short pieces leave space for others."""
-_LEAST: Final = 8
+_WORD: Final = re.compile(r"[^\W\d_][\w'’-]*")
+_FEWEST: Final = (8, 5)
+"""Chinese characters, or words, of a sentence that says something by itself: not `Nicholas obeyed.`"""
 _MOST: Final = 200
 
 
@@ -48,6 +51,12 @@ def sentence_at(text: str, place: int) -> Span:
     return Span(start, min(whole.end, start + _MOST))
 
 
+def says_something(sentence: str) -> bool:
+    """True for a sentence that is worth quoting without those around it."""
+    characters = han_count(sentence)
+    return characters >= _FEWEST[0] or (not characters and len(_WORD.findall(sentence)) >= _FEWEST[1])
+
+
 def telling_sentences(text: str, entities: Iterable[Entity], most: int) -> tuple[Span, ...]:
     """Up to `most` sentences in order: from each part of the text the one with most names, and the last one.
 
@@ -56,7 +65,8 @@ def telling_sentences(text: str, entities: Iterable[Entity], most: int) -> tuple
     index, pieces = NameIndex(entities), _between(text, _PIECE_END)
     begins = {span.start for span in sentences(text)}
     whole = [span for span in pieces if span.start in begins and _quotes_match(text[span.start : span.end])]
-    usable = [span for span in whole or pieces if _LEAST <= span.end - span.start <= _MOST] or whole or list(pieces)
+    short = [span for span in whole or pieces if span.end - span.start <= _MOST]
+    usable = [span for span in short if says_something(text[span.start : span.end])] or short or whole or list(pieces)
     if len(usable) <= most:
         return tuple(usable)
     chosen = {usable[-1]: None}

@@ -15,17 +15,17 @@ from flowcabal_tui.nodes.mending import any_paragraph, concerned, paragraphs
 _BEGINNING: Final = 24
 """Characters quoted from a paragraph to identify it for the model."""
 _CUT: Final = (
-    "上面的文字到了篇幅上限，没有写完。",
-    "Your text reached the limit of its length before its end.",
+    "上面的文字达到篇幅上限，没有写完。",
+    "Your text reached its maximum length before it was finished.",
 )
 _STOPPED: Final = (
     "上面的文字没有写完就停止了。",
-    "Your text was stopped before its end.",
+    "Your text was stopped before it was finished.",
 )
 _WHOLE: Final = (
     "请据此重写全文：消除上述问题，其余内容、次序、篇幅与措辞保持不变。只输出正文，不要解释。",
-    "Write the whole text again so that this is put right. Keep everything else as it is: events, order, length and "
-    "wording. Answer with the text only.",
+    "Write the whole text again with these problems corrected. Keep everything else as it is: events, order, length "
+    "and wording. Answer with the text only.",
 )
 _MEND: Final = (
     "只有下列段落可以改动：",
@@ -33,7 +33,7 @@ _MEND: Final = (
 )
 _FORM: Final = (
     "只输出需要改动的段落，每段写全，按下面的格式，不要输出其他内容：",
-    "Answer with the paragraphs that have to change, each one whole, in this form, and with nothing else:",
+    "Answer only with the paragraphs that have to change, each one complete, in this form:",
 )
 _NEW: Final = ("改好的段落", "the new paragraph")
 

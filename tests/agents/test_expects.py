@@ -37,11 +37,9 @@ def test_a_wish_may_name_the_length(wish: str, language: str, length: int) -> No
 
 
 def test_person_and_tense_are_those_of_the_narration_and_not_of_what_is_said() -> None:
-    assert narrator_of(PAST * 12 + '"I am here, I say," he said. ' * 30, "en").startswith("Told in the third person")
-    assert "past tense" in narrator_of(PAST * 12, "en")
-    assert (
-        narrator_of(I_PRESENT * 12, "en") == "Told in the first person, as the chapters before. In the present tense."
-    )
+    assert narrator_of(PAST * 12 + '"I am here, I say," he said. ' * 30, "en").startswith("Third person")
+    assert "Past tense" in narrator_of(PAST * 12, "en")
+    assert narrator_of(I_PRESENT * 12, "en") == "First person, like the earlier chapters. Present tense."
     assert narrator_of("她走过长街，没有回头。“我不去，我说过。”" * 20, "zh") == "沿用前文的第三人称叙述。"
     assert narrator_of("我走过长街，没有回头。" * 20, "zh") == "沿用前文的第一人称叙述。"
     assert narrator_of(PAST, "en") == "", "too little to say anything"
@@ -55,11 +53,40 @@ def book(language: str = "en") -> FakeBook:
 
 async def test_the_length_is_the_wished_one_or_the_goal_or_that_of_the_book() -> None:
     view = book().before(4)
-    assert (await expected(view, "900 words", 2_000)).length == "About 900 words, as the writer wishes."
-    assert (await expected(view, "", 2_000)).length == "About 2,000 words, the goal of a chapter."
-    assert "as the chapters of this book have" in (await expected(view, "", 0)).length
+    assert (await expected(view, "900 words", 2_000)).length == "About 900 words (the writer's wish)."
+    assert (await expected(view, "", 2_000)).length == "About 2,000 words (the goal for a chapter)."
+    assert "like the other chapters of this book" in (await expected(view, "", 0)).length
     assert await expected(book().before(1), "", 0) == Requirements()
     assert (await expected(book("zh").before(1), "3000字", 0)).length == "约 3000 字（作者的要求）。"
+
+
+@pytest.mark.parametrize(
+    ("wish", "language", "is_length"),
+    [
+        ("Short.", "en", True),
+        ("Only what Nicholas sees. Keep it short, please.", "en", True),
+        ("A very short chapter, and rain", "en", True),
+        ("About 150 words.", "en", True),
+        ("longer than the last", "en", True),
+        ("Two pages", "en", True),
+        ("A short man waits at the door.", "en", False),
+        ("The long road to Dotheboys Hall.", "en", False),
+        ("Ralph reads two pages of the letter.", "en", False),
+        ("Say nothing about what the last name means.", "en", False),
+        ("写短一些，只写他看见的。", "zh", True),
+        ("篇幅尽量短", "zh", True),
+        ("多写雨，一百字以内", "zh", True),
+        ("这一章长一点", "zh", True),
+        ("他走了很长的路。", "zh", False),
+        ("短刀藏在袖中", "zh", False),
+        ("末一个名字是什么意思，一个字也不要解释。", "zh", False),
+    ],
+)
+async def test_a_wish_for_a_length_in_words_is_not_contradicted(wish: str, language: str, is_length: bool) -> None:
+    for goal in (0, 4_200):
+        found = await expected(book(language).before(4), wish, goal)
+        assert (found.length == "") is is_length
+    assert (await expected(book(language).before(4), wish, 4_200, "900")).length, "asked for this run"
 
 
 async def test_samples_are_the_writers_own_pages_before_the_chapter() -> None:
@@ -94,7 +121,7 @@ async def test_samples_stay_the_same_for_ten_chapters() -> None:
 @pytest.mark.parametrize("language", ["en", "zh"])
 async def test_where_the_prompt_holds_pages_of_the_book_none_are_sent_once_more(language: str) -> None:
     style = (await expected(book(language).before(4), "", 0, has_pages=True)).style
-    manner = {"en": "In the manner of the earlier chapters", "zh": "笔法与前文一致"}
+    manner = {"en": "in the manner of the earlier chapters", "zh": "笔法与前文一致"}
     assert manner[language] in style and PAST not in style
     assert (await expected(book(language).before(1), "", 0, has_pages=True)).style == "", "nothing is before"
 

@@ -151,7 +151,7 @@ async def test_a_secret_is_a_part_of_its_own_which_says_that_it_is_not_to_be_giv
     (secrets,) = [part for part in read_parts(suffix) if part.key == "untold"]
     assert secrets.text == "- 真铜铃埋在柳树下。（第1章起）（秘密，知情者：老周、沈青）"
     assert suffix.count("秘密，知情者") == 1, "no line is there twice"
-    assert "不可说破" in secrets.label
+    assert "不得说破" in secrets.label
     unknowing = (await assemble("林远")).user_suffix
     assert "untold" not in [part.key for part in read_parts(unknowing)]
 
@@ -278,3 +278,22 @@ async def test_without_the_relation_the_person_does_not_come() -> None:
     without = await assemble(book=replace(book, story=hidden))
     assert "北城的旧族" in (await assemble(book=book)).user_suffix
     assert "北城的旧族" not in without.user_suffix
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"), [("mother of", "- Anna: mother of Peter"), ("old friends", "- Anna → Peter: old friends")]
+)
+async def test_an_english_relation_reads_as_a_sentence_where_its_kind_ends_with_a_preposition(
+    kind: str, line: str
+) -> None:
+    anna, peter = person("Anna"), person("Peter")
+    story = Story(relations=(Relation(RecordId("kin"), anna.id, peter.id, kind, since=ChapterId("c1")),))
+    book = FakeBook(
+        [(f"{n}", "Anna met Peter at the ferry.") for n in range(1, 5)], (anna, peter), language="en", story=story
+    )
+    prompt = "Anna and Peter meet at the ferry."
+    params, node = PromptParams(prompt=(TextBlock(text=prompt),)), Node(id=NodeId("draft"))
+    agent = ContextAgent(book, FakeTokens(), 6_000)
+    workflow = Workflow(id="w", nodes=(node,))
+    made = await agent.assemble(workflow, node, params, prompt, ChapterId("c4"), Generation(1), ())
+    assert f"{line} (since chapter 1)" in made.user_suffix

@@ -52,3 +52,16 @@ def test_an_extract_has_no_remainder_of_a_sentence_and_no_half_of_a_quotation() 
         extract = [text[span.start : span.end] for span in telling_sentences(text, (), most)]
         assert not [piece for piece in extract if piece.startswith(("inquired", "Newman,”", "“Ah"))]
         assert all(piece.count("“") == piece.count("”") for piece in extract)
+
+
+@pytest.mark.parametrize(
+    ("text", "left_out"),
+    [
+        ("Nicholas obeyed. Ralph Nickleby read the letter to its end. Noggs waited at the door until dusk.", "obeyed"),
+        ("魏长河没作声。沈素秋提着灯下到地窖里去了。顾婉清站在断墙上看着他们。", "没作声"),
+    ],
+)
+def test_a_sentence_that_says_nothing_by_itself_is_no_extract_beside_others(text: str, left_out: str) -> None:
+    assert left_out not in "".join(text[span.start : span.end] for span in telling_sentences(text, (), 3))
+    alone = text[: sentences(text)[0].end]
+    assert len(telling_sentences(alone, (), 3)) == 1, "it is all that there is"

@@ -21,7 +21,7 @@ from flowcabal_tui.domain.model_calls import Answer, Message, ModelEvent, ModelR
 from flowcabal_tui.domain.run import Decision, Question, RunRequest
 from flowcabal_tui.models.offline import OfflineModel
 from flowcabal_tui.project import Project, create_demo
-from flowcabal_tui.protocol.book import PersistOutput, RewriteSelection
+from flowcabal_tui.protocol.book import CheckBeats, PersistOutput, RewriteSelection
 from flowcabal_tui.protocol.conversations import AskBook, StartConversation
 from flowcabal_tui.protocol.runs import Decide, RunWorkflow
 from flowcabal_tui.settings.project_file import load_project, save_project
@@ -50,12 +50,15 @@ TOLD: Final = {
     "profiles": "The profiles that a kept chapter makes due",
     "outline": "The outline of the book",
     "conversation": "A question about the book",
+    "beats": "The question which beats of the outline a chapter brings",
 }
 """The prompts, in the order of the files."""
 LONGER: Final = {"en": "About 900 words.", "zh": "约一千五百字。"}
 """What the writer adds to the wish."""
+LEFT: Final = {"en": " [TODO: what the name means]", "zh": "【此处待补：名字的含义】"}
+"""What the writer leaves in a beat of the plan: the draft takes it over, and a rule finds it there."""
 T = TypeVar("T", bound=BaseModel)
-Said = Callable[[Question], Decision]
+Said = Callable[[Question, str], Decision]
 
 
 class Recorder(OfflineModel):
@@ -117,21 +120,20 @@ async def _requests(project: Project, recorder: Recorder, language: str) -> dict
 
     async def asked(workflow: str, how: str, chapter: ChapterId | None = target, said: str = wish) -> RunId:
         recorder.asked.clear()
-        return await _run(project, RunRequest(workflow, chapter, (("instruction", said),)), _sent_back(how))
+        left = LEFT[language] if how == "mend" else ""
+        return await _run(project, RunRequest(workflow, chapter, (("instruction", said),)), _sent_back(how, left))
 
     await asked("outline", "", None)
     found = {"outline": recorder.of("node:outline")[0]}
     await asked("quick-draft", "")
     found["quick-draft"] = recorder.of("node:draft")[0]
-    await asked(
-        "chapter", "mend", said=f"{wish}\n{LONGER[language]}"
-    )  # the same words as below would be served from the store
-    found["mend"] = recorder.of("node:polish")[1]
     run = await asked("chapter", "retry")
     found |= {name: recorder.of(f"node:{name}")[0] for name in ("plan", "draft", "polish")}
     found["retry"] = recorder.of("node:polish")[1]
     found["check-1"], found["check-2"] = recorder.of("monitor.check")[:2]
     found["defence"] = recorder.of("monitor.defence")[0]
+    await asked("chapter", "mend", said=f"{wish}\n{LONGER[language]}")  # the same words would be served from the store
+    found["mend"] = recorder.of("node:polish")[1]
     recorder.asked.clear()
     await project.carry_out(PersistOutput(run, NodeId("polish")))
     await project.memory.settled()
@@ -145,13 +147,18 @@ async def _requests(project: Project, recorder: Recorder, language: str) -> dict
     talk = ConversationId(await project.carry_out(StartConversation()))
     await project.carry_out(AskBook(talk, ASKED[language]))
     found["conversation"] = recorder.of("conversation")[0]
+    await project.carry_out(CheckBeats(target))
+    found["beats"] = recorder.of("curator.beats")[0]
     return {name: found[name] for name in TOLD}
 
 
-def _sent_back(how: str) -> Said:
-    """Approves all but the first text in which something is wrong, when there is a way to send it back."""
+def _sent_back(how: str, left: str = "") -> Said:
+    """Approves all but the first text in which something is wrong, when there is a way to send it back. `left` is put
+    at the end of the first beat of a plan."""
 
-    def answer(question: Question) -> Decision:
+    def answer(question: Question, text: str) -> Decision:
+        if left and question.node == "plan":
+            return Decision("edit", max(question.attempts), text.replace("\n2. ", f"{left}\n2. ", 1))
         doubted = question.node == "polish" and len(question.attempts) == 1
         if how == "retry" and doubted:
             return Decision("retry")
@@ -164,7 +171,8 @@ async def _run(project: Project, request: RunRequest, answers: Said) -> RunId:
     run = RunId(await project.carry_out(RunWorkflow(request)))
     while (await project.runs.summaries())[0].state not in ("done", "failed", "cancelled"):
         for question in await project.runs.questions():
-            await project.carry_out(Decide(question.id, answers(question)))
+            text = (await project.runs.node(run, question.node)).attempts[-1].text
+            await project.carry_out(Decide(question.id, answers(question, text)))
         await asyncio.sleep(0.005)
     return run
 

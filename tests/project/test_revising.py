@@ -72,7 +72,7 @@ async def test_a_chapter_is_rewritten_against_its_findings_and_taken_by_paragrap
     await case.project.carry_out(from_message(to_message(command)))
     (prompt,) = asked(server)
     wish = prompt.split("<wish")[1]
-    assert BAD[:26] in wish and "Mend these places" in wish, "the finding is told as a retry tells it"
+    assert BAD[:26] in wish and "Correct these places" in wish, "the finding is told as a retry tells it"
     (row,) = await case.project.revision.proposed_rewrites()
     assert row.id == case.told(RewriteProposed)[-1].rewrite
     assert [(row.before[each.start : each.end], each.after) for each in row.changes] == [

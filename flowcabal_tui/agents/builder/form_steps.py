@@ -118,7 +118,8 @@ def _material(flow: Flow, verb: str) -> list[Json]:
         states = [said["state"].format(key=key, value="{{" + path + "}}") for key, path in there.states]
         blocks += [{"kind": "text", "part": "notice", "text": text} for text in states]
     blocks.append({"kind": "text", "part": "wish", "text": "{{input.instruction}}"})
-    blocks.append({"kind": "text", "part": "length", "text": "{{chapter.length}}"})
+    if verb in ("plan", "write", "expand"):  # no other step makes a text as long as the chapter
+        blocks.append({"kind": "text", "part": "length", "text": "{{chapter.length}}"})
     return blocks
 
 

@@ -46,8 +46,8 @@ _MOST_READ: Final = 100_000
 _FRAME: Final = 64
 """Tokens of the messages around their texts, of a chat template for example."""
 _SAID_SHORT: Final = (
-    "因模型窗口较小，以下资料已删减：没有提到的内容不代表书中没有。",
-    "The material below was shortened to fit the window: what it leaves out may still be in the book.",
+    "因模型窗口较小，以下资料已删减：没有提到的内容，书中仍可能有。",
+    "The material below was shortened to fit the window: the book may contain more than is given here.",
 )
 _OUTLINE_SPACE: Final = 1_200
 """Tokens for the chapters before a chapter, and as many for the book's and the volume's own words."""

@@ -21,6 +21,21 @@ _LENGTH_EN: Final = re.compile(r"(?<!\d)(\d[\d,]{0,12}(?:\.\d{1,4})?)\s*(k)?[ -]
 _TIMES: Final = {"千": 1_000, "万": 10_000, "k": 1_000, "": 1}
 _LEAST: Final = 200
 """A smaller number in a wish is that of a letter or a line in the chapter, not of the chapter."""
+_CLAUSES: Final = re.compile(r"[\n.,;:!?—–，。；：！？、]|\b(?:and|but)\b")
+_OWN_LENGTH_EN: Final = re.compile(
+    r"(?:(?:please|keep|make|write|it|this|that|the|an?|very|quite|rather|much|little|bit|as|in|of|on|should|must|be|is"
+    r"|about|around|at most|at least|no more than|only|just|chapter|scene|text) ){0,8}"
+    r"(?:short(?:er)?|brief(?:er)?|concise|compact|long(?:er)?|half as long|twice as long"
+    r"|(?:\d{1,9}|an?|half a|one|two|three|four|five|six|a few|several) (?:words?|sentences?|paragraphs?|pages?))"
+    r"(?: (?:please|as possible|this time|enough|chapter|scene|text|than (?:usual|before|the last))){0,3}",
+    re.IGNORECASE,
+)
+_OWN_LENGTH_ZH: Final = re.compile(
+    r"(?:请|把|尽量|这一?[章场次回]|本章|全文|篇幅|字数|要|写得?|再|稍微?|稍稍|比较|很|更|最好|控制|得|在|约|大约|不超过|最多|只写?){0,8}"
+    r"(?:短小?|长|简短|简洁|精简|简练|加长|缩短|写短|写长|[\d一二两三四五六七八九十百几半]{1,6}(?:个?字|[句段页]))"
+    r"(?:一点儿?|一些|些|点|以内|左右|上下|即可|就好|就行|为好|为宜){0,2}"
+)
+"""A whole clause of a wish that gives the length in words (`Keep it short.`) or a number too small for a chapter."""
 _LAST: Final = 3
 """Chapters before this one that tell voice and tense."""
 _SPOKEN: Final = re.compile(r"“[^“”]*”|「[^「」]*」|『[^『』]*』|\"[^\"\n]*\"")
@@ -42,18 +57,21 @@ _PAGES: Final = 4_000
 _STEP: Final = 10
 """Chapters after which other samples are chosen: until then the prompts of a book begin alike."""
 _WORDS: Final = {
-    "first": ("沿用前文的第一人称叙述。", "Told in the first person, as the chapters before."),
-    "third": ("沿用前文的第三人称叙述。", "Told in the third person, as the chapters before."),
-    "past": ("", "In the past tense."),
-    "present": ("", "In the present tense."),
+    "first": ("沿用前文的第一人称叙述。", "First person, like the earlier chapters."),
+    "third": ("沿用前文的第三人称叙述。", "Third person, like the earlier chapters."),
+    "past": ("", "Past tense."),
+    "present": ("", "Present tense."),
     "manner": (
-        "笔法与前文一致：句式、节奏、人物的口吻。不抄前文的内容。",
-        "In the manner of the earlier chapters: their sentences, their rhythm, how people speak. Not their content.",
+        "笔法与前文一致（句式、节奏、人物的口吻），但不照搬前文的内容。",
+        "Write in the manner of the earlier chapters (sentences, rhythm, speech), but do not reuse their content.",
     ),
-    "style": ("作者的文字（取其笔法，不抄内容）：", "The writer's own pages, for their manner, not their content:"),
-    "wish": ("约 {n} 字（作者的要求）。", "About {n:,} words, as the writer wishes."),
-    "goal": ("约 {n} 字（每章的目标）。", "About {n:,} words, the goal of a chapter."),
-    "book": ("约 {n} 字（与本书各章相当）。", "About {n:,} words, as the chapters of this book have."),
+    "style": (
+        "作者的文字（学其笔法，不照搬内容）：",
+        "Pages by the writer: follow their manner, do not reuse their content:",
+    ),
+    "wish": ("约 {n} 字（作者的要求）。", "About {n:,} words (the writer's wish)."),
+    "goal": ("约 {n} 字（每章的目标）。", "About {n:,} words (the goal for a chapter)."),
+    "book": ("约 {n} 字（与本书各章相当）。", "About {n:,} words, like the other chapters of this book."),
 }  # fmt: skip
 
 
@@ -112,6 +130,12 @@ def wished_length(wish: str, language: str) -> int:
     return number if _LEAST <= number <= LONGEST_CHAPTER else 0
 
 
+def has_own_length(wish: str, language: str) -> bool:
+    """True when the writer's instruction says how long the text is to be, so that no other length may contradict it."""
+    pattern = _OWN_LENGTH_ZH if language.startswith("zh") else _OWN_LENGTH_EN
+    return any(pattern.fullmatch(" ".join(clause.split())) for clause in _CLAUSES.split(wish))
+
+
 def asked_length(asked: str) -> int:
     """The number in a length field; 0 for none, and for a number that cannot be a chapter length."""
     number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) <= len(str(LONGEST_CHAPTER)) else 0
@@ -126,6 +150,8 @@ def wanted_length(wish: str, asked: str, language: str) -> int:
 def _length(wish: str, goal: int, asked: str, chapters: list[Chapter], language: str) -> str:
     if wished := wanted_length(wish, asked, language):
         return _say("wish", language, wished)
+    if has_own_length(wish, language):
+        return ""
     if goal:
         return _say("goal", language, goal)
     if not chapters:

@@ -27,6 +27,7 @@ _SECRETS: Final = 64
 _MOMENTS: Final = 3
 _LABEL: Final = 40
 """Characters of a record that its line of the receipt is called by."""
+_BEFORE_A_NAME: Final = frozenset(("of", "to", "with", "for", "by", "from", "at", "in", "on", "than", "against"))
 _WORDS: Final = {
     "since": ("（第{n}章起）", " (since chapter {n})"),
     "told": ("（第{n}章）", " (chapter {n})"),
@@ -208,9 +209,11 @@ def _relations(relations: Iterable[Relation], cast: dict[EntityId, int], words: 
 
 
 def _relation_line(relation: Relation, words: _Words) -> str:
-    arrow = "→" if relation.directed else "↔"
-    colon = "：" if words.chinese else ": "
-    return f"{words.name(relation.source)} {arrow} {words.name(relation.target)}{colon}{relation.kind}"
+    """`Anna: mother of Peter` for a kind that ends with a preposition, else `Anna → Peter: mother`."""
+    source, target, kind = words.name(relation.source), words.name(relation.target), relation.kind
+    if kind.rpartition(" ")[2] in _BEFORE_A_NAME:
+        return f"{source}: {kind} {target}"
+    return f"{source} {'→' if relation.directed else '↔'} {target}{'：' if words.chinese else ': '}{kind}"
 
 
 def _facts(facts: Sequence[Fact], cast: dict[EntityId, int], words: _Words) -> list[Candidate]:

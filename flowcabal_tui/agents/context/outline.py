@@ -25,8 +25,8 @@ URI: Final = "meta/outline"
 _TITLES: Final[Mapping[str, tuple[str, str]]] = {
     "whole": ("大纲", "Outline"),
     "book": ("全书", "The whole book"),
-    "before": ("前面各章的大纲（每章一句）", "The outline of the chapters before, a sentence each"),
-    "unassigned": ("大纲中未归入任何章的段落", "A passage of the outline that is assigned to no chapter"),
+    "before": ("前面各章的大纲（每章一句）", "Outline of the earlier chapters, one sentence each"),
+    "unassigned": ("大纲中未归入任何章的段落", "A passage of the outline that is not assigned to a chapter"),
 }
 _SENTENCE: Final = 40
 """Tokens of an earlier chapter."""

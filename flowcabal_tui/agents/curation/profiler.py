@@ -17,7 +17,7 @@ from flowcabal_tui.agents.curation.samples import with_sample
 from flowcabal_tui.agents.loop import Again, Agent
 from flowcabal_tui.agents.profile_kinds import BOOK
 from flowcabal_tui.agents.prompt_library import Fenced, SourceText, fenced_sources, name_lines
-from flowcabal_tui.agents.sentences import sentences, shortened
+from flowcabal_tui.agents.sentences import says_something, sentences, shortened
 from flowcabal_tui.agents.shapes.curation import ProfileAnswer
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
 from flowcabal_tui.domain.memory import Derived, Evidence, Mention
@@ -180,5 +180,5 @@ def _extracted(goal: ProfileGoal, sources: Sequence[SourceText], read: Sequence[
             if any(word in text for word in words):
                 telling.append(found[-1])
     most = goal.kind.settings.sentences
-    best = telling or found
+    best = [each for each in telling or found if says_something(each.sentence)] or telling or found
     return tuple(evenly(best, most) if goal.kind.settings.spread else best[-most:])

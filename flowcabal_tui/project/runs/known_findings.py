@@ -26,11 +26,11 @@ _SURE: Final = 0.7
 _MOST: Final = 5
 """Findings of one text."""
 _ORDER: Final = {
-    "zh": "“按规则查出的问题”是程序核对本章计划和文稿时查出的：确是差错的，这一次就改正，哪怕要改动其中的事实；"
-    "有意为之的保持原样；其余内容不要因此改动。",
-    "en": "“Found by rule” lists what a check by rule found in the plan and the draft of this chapter. Correct what is "
-    "a mistake in this pass, even where that changes a fact; leave what is intended as it is; change nothing else "
-    "because of the list.",
+    "zh": "“按规则查出的问题”列出程序在本章计划和文稿中查出的疑点：确属差错的，请改正，即使因此要改动事实；"
+    "有意为之的，保持原样；其余内容不要因此改动。",
+    "en": "“Found by rule” lists what an automatic check found in the plan and the draft of this chapter. Correct what "
+    "is a mistake, even if that changes a fact; leave what is intended as it is; change nothing else because of this "
+    "list.",
 }
 
 

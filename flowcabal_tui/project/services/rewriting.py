@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 REWRITE = "rewrite"
 _MEND: Final = {
-    False: "Mend these places and leave everything else as it is.",
+    False: "Correct these places and leave everything else as it is.",
     True: "改正以上各处，其余一字不动。",
 }
 """What follows the findings, in English or in Chinese."""
