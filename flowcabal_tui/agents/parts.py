@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel
 
@@ -41,15 +41,23 @@ def space_of(endpoint: Endpoint) -> int | None:
 
 
 def tokens_of(request: ModelRequest, shape: type[BaseModel], counter: TokenCounter, endpoint: Endpoint) -> int:
-    """The tokens of a question with its frame and its tools, or the schema of its answer.
+    """The tokens of a question with its frame and its tools, or the schema of its answer."""
+    schemas = [tool.parameters for tool in request.tools]
+    schema = schema_tokens(shape, counter, endpoint, schemas)
+    return sum(counter.count(message.content) for message in request.messages) + schema + FRAME
+
+
+def schema_tokens(
+    shape: type[BaseModel], counter: TokenCounter, endpoint: Endpoint, tools: Sequence[Mapping[str, Any]] = ()
+) -> int:
+    """The tokens of the schemas of the tools, or of the answer.
 
     A server on this machine enforces a schema by a grammar, which its model does not read. If that has no effect, the
     schema goes into the prompt; a question that is then too long is asked in smaller parts.
     """
-    by_grammar = endpoint.is_local and endpoint.structured in (None, "native")
-    schemas = [tool.parameters for tool in request.tools] or [answer_schema(shape)]
-    schema = 0 if by_grammar else sum(counter.count(json.dumps(each, ensure_ascii=False)) for each in schemas)
-    return sum(counter.count(message.content) for message in request.messages) + schema + FRAME
+    if endpoint.is_local and endpoint.structured in (None, "native"):
+        return 0
+    return sum(counter.count(json.dumps(each, ensure_ascii=False)) for each in tools or [answer_schema(shape)])
 
 
 def pieces(text: str, tokens: int, counter: TokenCounter) -> tuple[str, ...]:

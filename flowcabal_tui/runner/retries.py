@@ -16,7 +16,7 @@ _BEGINNING: Final = 24
 """Characters quoted from a paragraph to identify it for the model."""
 _CUT: Final = (
     "上面的文字达到篇幅上限，没有写完。",
-    "Your text reached its maximum length before it was finished.",
+    "Your text reached the limit of its length before it was finished.",
 )
 _STOPPED: Final = (
     "上面的文字没有写完就停止了。",

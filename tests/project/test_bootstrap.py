@@ -371,8 +371,44 @@ def test_a_quote_takes_no_cache_to_help_and_pays_for_what_is_written_into_one() 
     writes = cheap_hits.model_copy(update={"provider": "anthropic"})
     counter = TokenEstimator()
     least, same, most = (
-        quote(Counter(story=2), (500, 500), Price(counter, each)) for each in (plain, cheap_hits, writes)
+        quote(Counter(story=2), Counter(story=2), (500, 500), Price(counter, each))
+        for each in (plain, cheap_hits, writes)
     )
     assert least.likely_cost == same.likely_cost is not None and least.cost == same.cost
     sent = least.likely_tokens - 2 * 2_000
     assert most.likely_cost == least.likely_cost + Decimal(sent) / 4 / 1_000_000
+
+
+WORDS = " ".join(f"Ines Marlow counted post {n} of the flats and wrote it down." for n in range(40))
+LINES = [{"sentence": f"{WORDS[:150]} {n}.", "source_id": "s1", "quote": WORDS[:58]} for n in range(9)]
+FACT = {"text": WORDS[:90], "about": ["Ines Marlow"], "attribute": "post", "secret": False, "known_by": []}
+WHOLE: dict[str, Any] = {key: [] for key in ("entities", "relations", "promises", "moments", "sequels")} | {
+    "sentences": LINES,
+    "facts": [{**FACT, "quote": WORDS[n : n + 120]} for n in range(12)],
+    "line": WORDS[:150],
+    "summary": WORDS[:150],
+    "keeping": [{"question": "new", "passed": True, "detail": WORDS[:100]}],
+}
+"""An answer of usual length to a chapter's reading and to a profile."""
+
+
+@pytest.mark.parametrize("limit", [None, 320])
+async def test_the_likely_price_of_five_chapters_is_near_what_they_cost(
+    folder: Path, server: FaultServer, limit: int | None
+) -> None:
+    """With whole answers of usual length, and with answers that the endpoint's limit cuts."""
+    await make(folder, both(endpoint(server, max_output=limit, **PRICE)))
+    chapters = {f"Chapter {n} The Post": f"On day {n}. {WORDS}" for n in range(1, 6)}
+    text, counter = json.dumps(WHOLE)[: 1_200 if limit else None], TokenEstimator()
+    async with opened(folder) as case:
+        await case.project.carry_out(ImportManuscript(str(write_chapters(folder.parent / "novel", chapters))))
+        await case.settled()
+        server.push({"content": text, "finish": "length" if limit else "stop", "times": -1})
+        quote = await case.project.memory.quote_bootstrap()
+        await case.project.carry_out(StartBootstrap())
+        status = await ended(case)
+    bodies = [entry["body"]["messages"] for entry in server.log if entry["path"].endswith("completions")]
+    sent = sum(counter.count(message["content"]) for messages in bodies for message in messages)
+    spent = sent + counter.count(text) * len(bodies)  # the fake server counts characters
+    assert spent / 1.5 <= quote.likely_tokens <= spent * 1.5, (spent, len(bodies), quote)
+    assert spent <= quote.input_tokens + quote.output_tokens and status.spent.calls == len(bodies) <= quote.calls

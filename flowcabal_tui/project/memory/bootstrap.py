@@ -35,6 +35,7 @@ from flowcabal_tui.project.memory.bootstrap_limit import hold, known_pace, learn
 from flowcabal_tui.project.memory.step_runner import TRIES, StepEnd, run_step, wait_before
 from flowcabal_tui.project.memory.step_tools import StepTools
 from flowcabal_tui.project.memory.steps import Steps
+from flowcabal_tui.project.memory.summary_steps import MOST_OF_MANY
 from flowcabal_tui.project.models.roles import ModelRoles
 from flowcabal_tui.project.models.spending import PAYING_RUN
 from flowcabal_tui.protocol.base import Event
@@ -119,16 +120,21 @@ class Bootstrap:
         endpoint = self._models.model("agent").endpoint
         if (rows := await self._unfinished(first, last)) is None:
             rows = plan.first_rows(await self.unread(first, last))
-            to_come = plan.rows_to_come(len({row.subject for row in rows}), 0)
+            chapters, planned = len({row.subject for row in rows}), 0
         else:
-            to_come = plan.rows_to_come(len(self._job.chapters), self._job.planned) if self._job else []
+            chapters, planned = (len(self._job.chapters), self._job.planned) if self._job else (0, 0)
         wanted = {row.subject for row in rows if row.kind in plan.CHAPTER_STEPS}
         written = [chapter for chapter in await self._store.book.chapters() if chapter.digest]
         texts = [await self._store.book.text(chapter.id) for chapter in written if chapter.id in wanted]
         lengths = await asyncio.to_thread(lambda: [self._models.counter.count(text) for text in texts])
-        asked = plan.questions((*rows, *to_come), arcs_of(written))
-        pace = await known_pace(self._store, endpoint)
-        return plan.quote(asked, lengths, plan.Price(self._models.counter, endpoint, pace))
+        arcs, pace = arcs_of(written), await known_pace(self._store, endpoint)
+        due = plan.profiles_due(self._tools.kinds.all(), await self._store.memory.names())
+        most = plan.questions((*rows, *self._to_come(chapters, planned)), arcs)
+        usual = plan.usual_questions((*rows, *self._to_come(chapters, planned, due)), arcs)
+        return plan.quote(most, usual, lengths, plan.Price(self._models.counter, endpoint, pace))
+
+    def _to_come(self, chapters: int, planned: int, most: int = MOST_OF_MANY) -> list[BackgroundTask]:
+        return plan.rows_to_come(chapters, planned, self._tools.settings().agents.profiles, most)
 
     async def _unfinished(self, first: int | None, last: int | None) -> list[BackgroundTask] | None:
         """The open steps of the reading to resume: one that was paused, or that has failed steps."""
@@ -188,7 +194,7 @@ class Bootstrap:
         job = f"{JOB}-{await self._store.memory.generation()}"
         rows = plan.first_rows(chapters)
         await self._store.jobs.add(job, rows)
-        expected = len(rows) + len(plan.rows_to_come(len(chapters), 0))
+        expected = len(rows) + len(self._to_come(len(chapters), 0))
         return plan.Job(job, tuple(chapter.id for chapter in chapters), expected, max_cost)
 
     async def pause(self, *, drop: bool = False) -> None:
@@ -223,7 +229,7 @@ class Bootstrap:
             return None
         rows = await self._store.jobs.open(job.id)
         undone, failed = plan.undone(rows), sum(row.state in ("failed", "cancelled") for row in rows)
-        left = len(undone) + len(plan.rows_to_come(len(job.chapters), job.planned))
+        left = len(undone) + len(self._to_come(len(job.chapters), job.planned))
         spent = await self._store.usage.totals(RunId(job.id))
         pausing = job.state == "running" and self._stopping.is_set()
         return BootstrapStatus(
@@ -240,7 +246,7 @@ class Bootstrap:
     def _seconds_left(self, undone: Sequence[BackgroundTask]) -> float | None:
         if not self._weight_done or self._job is None:
             return None
-        to_come = plan.rows_to_come(len(self._job.chapters), self._job.planned)
+        to_come = self._to_come(len(self._job.chapters), self._job.planned)
         weight = plan.weight(task.kind for task in (*undone, *to_come))
         return weight * (time.monotonic() - self._began) / self._weight_done
 
@@ -301,7 +307,7 @@ class Bootstrap:
                     return reason
                 elif waiting := plan.undone(rows):
                     await self._wait(min(task.not_before for task in waiting) - self._now())
-                elif self._job is not None and plan.rows_to_come(len(job.chapters), self._job.planned):
+                elif self._job is not None and self._to_come(len(job.chapters), self._job.planned):
                     await self._plan_more(self._job)
                 else:
                     return ""
@@ -372,7 +378,7 @@ class Bootstrap:
             found = [replace(arc, position=at) for at, arc in enumerate(await steps.summaries.all_arc_tasks(), 1)]
         rows = [replace(row, source=digest_of([job.id, row.source])) for row in found]
         await self._store.jobs.add(job.id, rows)
-        to_come = [len(plan.rows_to_come(len(job.chapters), planned)) for planned in (job.planned, job.planned + 1)]
+        to_come = [len(self._to_come(len(job.chapters), planned)) for planned in (job.planned, job.planned + 1)]
         steps_then = job.steps - to_come[0] + len(rows) + to_come[1]
         await self._put(replace(job, planned=job.planned + 1, steps=steps_then))
 

@@ -11,18 +11,19 @@ from typing import Final, Literal
 from pydantic import BaseModel
 
 from flowcabal_tui.agents.arcs import StoryArc
-from flowcabal_tui.agents.parts import parts_at_most, space_of
+from flowcabal_tui.agents.parts import parts_at_most, schema_tokens, space_of
+from flowcabal_tui.agents.profile_kinds import BOOK, ProfileKind
 from flowcabal_tui.agents.shapes.curation import Line, Overview, ProfileAnswer
 from flowcabal_tui.agents.shapes.story import StoryAnswer
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.domain.memory import BackgroundTask, BootstrapQuote, TaskKind
+from flowcabal_tui.domain.memory import BackgroundTask, BootstrapQuote, Entity, TaskKind
 from flowcabal_tui.domain.model_calls import Usage
 from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.run import Spend
 from flowcabal_tui.domain.text import digest_of
-from flowcabal_tui.models.bounds import bound_of, output_bound, structured_extra, with_margin
+from flowcabal_tui.models.bounds import bound_of, output_bound, sent_limit, structured_extra, with_margin
 from flowcabal_tui.models.registry import cost
 from flowcabal_tui.models.structured import REPAIRS
 from flowcabal_tui.project.book.following import tasks
@@ -42,7 +43,10 @@ _SHAPES: Final[dict[TaskKind, type[BaseModel]]] = {
     "profile": ProfileAnswer,
     "arc": ProfileAnswer,
 }
-_ANSWER: Final[dict[TaskKind, int]] = {"story": 2_000, "l1": 800, "l0": 80, "profile": 800, "arc": 800}
+_USUAL_PROMPT: Final[dict[TaskKind, int]] = {"story": 1_100, "l1": 400, "l0": 500, "profile": 600, "arc": 400}
+_USUAL_SOURCES: Final = 1_600
+"""As above, of a usual question. A profile's kind has so many tokens for its passages."""
+_ANSWER: Final[dict[TaskKind, int]] = {"story": 2_000, "l1": 300, "l0": 80, "profile": 800, "arc": 800}
 """Tokens of a usual answer."""
 ASKS: Final = frozenset(_PROMPT)
 """Steps that ask a model."""
@@ -104,15 +108,17 @@ def blocks(chapters: Sequence[Chapter]) -> list[Sequence[Chapter]]:
     return [chapters[start : start + BLOCK] for start in range(0, len(chapters), BLOCK)]
 
 
-def rows_to_come(chapters: int, planned: int) -> list[BackgroundTask]:
+def rows_to_come(chapters: int, planned: int, profiles: int, most: int = MOST_OF_MANY) -> list[BackgroundTask]:
     """The highest number of steps that get rows once all chapters were read: profiles of each block, and finally the
     arcs.
 
     `planned` counts the blocks that already have rows; one more than the number of blocks: the arcs have them too.
+    `profiles` is the setting: profiles that a chapter may renew. `most` is the number for a block.
     """
     of_book = -(-chapters // BLOCK)
-    profiles = [_row("profile")] * MOST_OF_MANY * max(0, of_book - planned)
-    return profiles + [_row("arc")] * of_book if planned <= of_book else []
+    sizes = [min(BLOCK, chapters - BLOCK * block) for block in range(planned, of_book)]
+    rows = [_row("profile")] * sum(min(most, profiles * size) for size in sizes)
+    return rows + [_row("arc")] * of_book if planned <= of_book else []
 
 
 def _row(kind: TaskKind) -> BackgroundTask:
@@ -120,8 +126,8 @@ def _row(kind: TaskKind) -> BackgroundTask:
 
 
 def questions(rows: Iterable[BackgroundTask], arcs: Sequence[StoryArc]) -> Counter[TaskKind]:
-    """The questions of each kind: one for each step, but an arc is summarised at each tenth chapter and at its end, and
-    may then change the summary of the work."""
+    """The questions of each kind, at most: one for each step, but an arc is summarised at each tenth chapter and at its
+    end, and may then change the summary of the work."""
     found = Counter(row.kind for row in rows)
     if found["arc"]:
         found["arc"] = max(found["arc"], sum(len(arc.parts()) + 1 + arc.closed for arc in arcs))
@@ -143,17 +149,47 @@ class Price:
     pace: float | None = None
 
 
-def likely(asked: Counter[TaskKind], lengths: Sequence[int], endpoint: Endpoint) -> Spend:
-    """The likely price of these questions: answers of usual length, no repetitions. `lengths` are the tokens of the
-    chapters."""
+def profiles_due(kinds: Iterable[ProfileKind], names: Iterable[Entity]) -> int:
+    """The profiles that a block is likely to make due: of each kind those of the book or of its names."""
+    known = Counter(name.kind for name in names)
+    of_kinds = (1 if kind.settings.subject == BOOK else known[kind.settings.subject] for kind in kinds)
+    return min(MOST_OF_MANY, sum(of_kinds))
+
+
+def usual_questions(rows: Iterable[BackgroundTask], arcs: Sequence[StoryArc]) -> Counter[TaskKind]:
+    """The questions that are likely: an arc is due only where it ends or has ten more chapters."""
+    found = Counter(row.kind for row in rows)
+    found["arc"] = min(found["arc"], sum(len(arc.parts()) + arc.closed for arc in arcs))
+    return found
+
+
+def likely(asked: Counter[TaskKind], lengths: Sequence[int], price: Price) -> Spend:
+    """The likely price of these questions. `lengths` are the tokens of the chapters.
+
+    The reading of a chapter gives its overview and its line too, unless its answer cannot be whole; in parts it gives
+    no line. Answers have their usual length; where the endpoint's limit cuts them, the rest is asked for again.
+    """
+    asked, space = Counter(asked), space_of(price.endpoint)
+    for kind in ("l1", "l0"):
+        asked[kind] = max(0, asked[kind] - asked["story"])
+    for length, times in _texts("story", asked["story"], lengths):
+        cut = _ANSWER["story"] > (1 + REPAIRS) * output_bound(price.endpoint, None)
+        asked["l1"] += times * cut
+        asked["l0"] += times * (cut or parts_at_most(length, _USUAL_PROMPT["story"], space) > 1)
     calls = sent = received = 0
     for kind, number in asked.items():
-        for length, times in _texts(kind, number, lengths):
-            parts = parts_at_most(length, _PROMPT[kind], space_of(endpoint)) if kind != "l0" else 1
-            calls += parts * times
-            sent += (parts * _PROMPT[kind] + length) * times
-            received += parts * _ANSWER[kind] * times
-    spent = cost(endpoint, Usage(sent, received, 0, sent))  # no cache is taken to help
+        answer, question = (
+            _ANSWER[kind],
+            _USUAL_PROMPT[kind] + schema_tokens(_SHAPES[kind], price.counter, price.endpoint),
+        )
+        limit = sent_limit(price.endpoint, None) or answer
+        tries, answer = min(1 + REPAIRS, -(-answer // limit)), min(answer, limit)
+        for length, times in _texts(kind, number, lengths, _USUAL_SOURCES):
+            parts = parts_at_most(length, question, space) if kind != "l0" else 1
+            calls += parts * tries * times
+            sent += (tries * (parts * question + length) + parts * answer * tries * (tries - 1) // 2) * times
+            received += parts * tries * answer * times
+    spent = cost(price.endpoint, Usage(sent, received, 0, sent))  # no cache is taken to help
     return Spend(calls, sent, received, spent)
 
 
@@ -174,10 +210,10 @@ def at_most(asked: Counter[TaskKind], lengths: Sequence[int], price: Price) -> S
     return most
 
 
-def _texts(kind: TaskKind, number: int, lengths: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _texts(kind: TaskKind, number: int, lengths: Sequence[int], sources: int = _SOURCES) -> Iterator[tuple[int, int]]:
     """The lengths of the texts of a number of questions, and how many have each length."""
     if kind not in _READS_CHAPTER or not lengths:
-        yield _SOURCES if kind in ("profile", "arc") else 0, number
+        yield sources if kind in ("profile", "arc") else 0, number
         return
     known = sorted(lengths, reverse=True)
     yield from Counter(known[:number]).items()
@@ -185,9 +221,11 @@ def _texts(kind: TaskKind, number: int, lengths: Sequence[int]) -> Iterator[tupl
         yield known[0], number - len(known)
 
 
-def quote(asked: Counter[TaskKind], lengths: Sequence[int], price: Price) -> BootstrapQuote:
-    """The quote of a reading; `lengths` are the tokens of the chapters to read."""
-    usual, most = likely(asked, lengths, price.endpoint), at_most(asked, lengths, price)
+def quote(
+    asked: Counter[TaskKind], usual_asked: Counter[TaskKind], lengths: Sequence[int], price: Price
+) -> BootstrapQuote:
+    """The quote of a reading, for the most and the usual questions; `lengths` are the tokens of its chapters."""
+    usual, most = likely(usual_asked, lengths, price), at_most(asked, lengths, price)
     tokens = usual.input_tokens + usual.output_tokens
     seconds = None if price.pace is None else price.pace * tokens
     return BootstrapQuote(

@@ -82,8 +82,9 @@ class Quotes:
         if not (asked and endpoint and endpoint.provider != "offline" and self._settings().agents.curator):
             return Quote((), ())
         basis = await self._basis(RunRequest(""))
-        likely = bootstrap_plan.likely(asked, (basis.draft_tokens,), endpoint)
-        most = bootstrap_plan.at_most(asked, (basis.answer_tokens,), bootstrap_plan.Price(basis.counter, endpoint))
+        price = bootstrap_plan.Price(basis.counter, endpoint)
+        likely = bootstrap_plan.likely(asked, (basis.draft_tokens,), price)
+        most = bootstrap_plan.at_most(asked, (basis.answer_tokens,), price)
         return Quote((), (), likely, most, currency=endpoint.currency)
 
     def _keeping(self, length: int) -> Spend | None:
@@ -91,7 +92,8 @@ class Quotes:
         agents, spend = self._settings().agents, Spend()
         endpoint = self._models.endpoint("agent")
         if agents.curator and endpoint is not None and endpoint.provider != "offline":
-            spend = spend.plus(bootstrap_plan.likely(self._reading(), (length,), endpoint))
+            price_of_agent = bootstrap_plan.Price(self._models.counter, endpoint)
+            spend = spend.plus(bootstrap_plan.likely(self._reading(), (length,), price_of_agent))
         if (embedding := self._models.paid_embedding()) is not None:
             price = None if embedding.price_in is None else embedding.price_in * length / 1_000_000
             spend = spend.plus(Spend(1, length, 0, price))
