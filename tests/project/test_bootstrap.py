@@ -383,6 +383,7 @@ WORDS = " ".join(f"Ines Marlow counted post {n} of the flats and wrote it down."
 LINES = [{"sentence": f"{WORDS[:150]} {n}.", "source_id": "s1", "quote": WORDS[:58]} for n in range(9)]
 FACT = {"text": WORDS[:90], "about": ["Ines Marlow"], "attribute": "post", "secret": False, "known_by": []}
 WHOLE: dict[str, Any] = {key: [] for key in ("entities", "relations", "promises", "moments", "sequels")} | {
+    "sentence": WORDS[:150],
     "sentences": LINES,
     "facts": [{**FACT, "quote": WORDS[n : n + 120]} for n in range(12)],
     "line": WORDS[:150],

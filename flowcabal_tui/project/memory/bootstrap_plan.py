@@ -43,9 +43,11 @@ _SHAPES: Final[dict[TaskKind, type[BaseModel]]] = {
     "profile": ProfileAnswer,
     "arc": ProfileAnswer,
 }
-_USUAL_PROMPT: Final[dict[TaskKind, int]] = {"story": 1_100, "l1": 400, "l0": 500, "profile": 600, "arc": 400}
+_USUAL_PROMPT: Final[dict[TaskKind, int]] = {"story": 1_000, "l1": 250, "l0": 300, "profile": 450, "arc": 350}
 _USUAL_SOURCES: Final = 1_600
-"""As above, of a usual question. A profile's kind has so many tokens for its passages."""
+_SHARE_NAMED: Final = 4
+"""As above, of a usual question. A kind of profile has so many tokens for its passages, which are in a short book a
+quarter of its text."""
 _ANSWER: Final[dict[TaskKind, int]] = {"story": 2_000, "l1": 300, "l0": 80, "profile": 800, "arc": 800}
 """Tokens of a usual answer."""
 ASKS: Final = frozenset(_PROMPT)
@@ -163,8 +165,9 @@ def usual_questions(rows: Iterable[BackgroundTask], arcs: Sequence[StoryArc]) ->
     return found
 
 
-def likely(asked: Counter[TaskKind], lengths: Sequence[int], price: Price) -> Spend:
-    """The likely price of these questions. `lengths` are the tokens of the chapters.
+def likely(asked: Counter[TaskKind], lengths: Sequence[int], price: Price, sources: int = _USUAL_SOURCES) -> Spend:
+    """The likely price of these questions. `lengths` are the tokens of the chapters, `sources` those of the passages of
+    a profile.
 
     The reading of a chapter gives its overview and its line too, unless its answer cannot be whole; in parts it gives
     no line. Answers have their usual length; where the endpoint's limit cuts them, the rest is asked for again.
@@ -184,7 +187,7 @@ def likely(asked: Counter[TaskKind], lengths: Sequence[int], price: Price) -> Sp
         )
         limit = sent_limit(price.endpoint, None) or answer
         tries, answer = min(1 + REPAIRS, -(-answer // limit)), min(answer, limit)
-        for length, times in _texts(kind, number, lengths, _USUAL_SOURCES):
+        for length, times in _texts(kind, number, lengths, sources):
             parts = parts_at_most(length, question, space) if kind != "l0" else 1
             calls += parts * tries * times
             sent += (tries * (parts * question + length) + parts * answer * tries * (tries - 1) // 2) * times
@@ -225,7 +228,8 @@ def quote(
     asked: Counter[TaskKind], usual_asked: Counter[TaskKind], lengths: Sequence[int], price: Price
 ) -> BootstrapQuote:
     """The quote of a reading, for the most and the usual questions; `lengths` are the tokens of its chapters."""
-    usual, most = likely(usual_asked, lengths, price), at_most(asked, lengths, price)
+    sources = min(_USUAL_SOURCES, sum(lengths) // _SHARE_NAMED or _USUAL_SOURCES)
+    usual, most = likely(usual_asked, lengths, price, sources), at_most(asked, lengths, price)
     tokens = usual.input_tokens + usual.output_tokens
     seconds = None if price.pace is None else price.pace * tokens
     return BootstrapQuote(
