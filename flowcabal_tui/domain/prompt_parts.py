@@ -40,7 +40,7 @@ LABELS: Final[Mapping[PartKey, tuple[str, str]]] = {
     "last-meeting": ("人物上次同场", "When they last met"),
     "last-pages": ("紧接的前文，到上一场的结尾为止", "The pages directly before, up to the end of the last scene"),
     "beats": ("本章大纲", "The outline of this chapter"),
-    "besides": ("计划中另外提到的人与事", "Further people and things in the plan"),
+    "besides": ("另外涉及的人与事", "Further people and things"),
     "findings": ("按规则查出的问题", "Found by rule"),
     "around": ("选段前后的文字", "The text around the selection"),
     "novel": ("要写的小说", "The novel"),

@@ -87,6 +87,8 @@ class Candidate:
     rank: int = UNRANKED
     label: str = ""
     of: int = 0
+    source_length: int = 0
+    """The characters of the chapter that a passage was looked up in; 0: not known."""
     is_secret: bool = False
     """True for a text that only some characters know; they are named in it."""
     cut: Literal["", "beginning", "end"] = ""

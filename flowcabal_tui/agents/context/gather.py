@@ -253,14 +253,16 @@ async def far(book: BookInputs, relevant: Relevance) -> list[Candidate]:
     for rank, each in enumerate(relevant.passages):
         place, span = each.place, each.span
         start, end = min(place.start, span.start), max(place.end, span.end)
-        passage = Passage(place.chapter, place.position, place.index, start, end, texts[place.chapter][start:end])
+        text = texts[place.chapter]
+        passage = Passage(place.chapter, place.position, place.index, start, end, text[start:end])
         if each.opened is not None:
             reason = drill.reason(each.opened)
         elif each.found_by:
             reason = _("found by {terms}").format(terms=_(", ").join(each.found_by))
         else:
             reason = _("about {names}, seen a few chapters ago").format(names=_(", ").join(each.expected))
-        found.append(_cut_out(_of_passage(book, passage, reason, "far", rank), span))
+        whole = replace(_of_passage(book, passage, reason, "far", rank), source_length=len(text))
+        found.append(_cut_out(whole, span))
     return found
 
 

@@ -32,7 +32,7 @@ def repeats(chosen: Sequence[Candidate], fixed: int, language: str) -> Iterator[
     for each in chosen:
         if _is_of_book(each):
             included[each.uri] += each.end - each.start
-            lengths[each.uri] = max(lengths[each.uri], each.of)
+            lengths[each.uri] = max(lengths[each.uri], each.of, each.source_length)
             texts.append(each.text)
     ordered = sorted(range(len(chosen)), key=lambda at: (at >= fixed, _rank(chosen[at])))
     for at in ordered:
