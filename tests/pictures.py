@@ -156,7 +156,7 @@ class Studio:
 
     async def asked(self, node: str) -> None:
         """The question of this node waits, and the node is in view."""
-        await self.until(lambda: self.workspace.questions.count == 1 and self.workspace.view.node == node)
+        await self.until(lambda: self.workspace.controllers.questions.count == 1 and self.workspace.view.node == node)
         await self.settle()
 
     async def decide(self) -> None:
@@ -178,7 +178,9 @@ class Studio:
         await self.press("r")
         await self.until(lambda: self.shows(PromptLine))
         await self.press("enter")
-        await self.until(lambda: self.shows(WorkspaceScreen) and "done" in self.workspace.runs.run_states.values())
+        await self.until(
+            lambda: self.shows(WorkspaceScreen) and "done" in self.workspace.controllers.runs.run_states.values()
+        )
         await self.until(lambda: self.workspace.view.node == "polish")
         await self.settle()
         await self.press("4", "a")
@@ -468,7 +470,7 @@ async def take_all(folder: Path, books: Path) -> None:
                 async with studio(folder, language, size, book) as at:
                     await at.open()
                     await at.use_theme(theme)
-                    if not at.workspace.questions.count:
+                    if not at.workspace.controllers.questions.count:
                         await at.draft()
                     for name, keys in SCREENS.items():
                         await at.press(*keys)

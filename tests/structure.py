@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Final
 
@@ -80,6 +81,19 @@ class Tree:
             for module, tree in self.parsed.items()
         }
 
+    def defined(self, module: str) -> set[str]:
+        """The names that a module binds at its top level, imported ones included."""
+        found = set()
+        for node in self.parsed[module].body:
+            match node:
+                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                    found.add(name)
+                case ast.Import(names=names) | ast.ImportFrom(names=names):
+                    found |= {alias.asname or alias.name for alias in names}
+                case ast.Assign() | ast.AnnAssign():
+                    found |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+        return found
+
     def lines_with_bases(self, name: str) -> int:
         """The lines of a class and of all its bases."""
         found = self.classes[name]
@@ -119,6 +133,15 @@ class Tree:
         return sorted(
             (one, other) for one in arrows for other in arrows[one] if one < other and one in arrows.get(other, ())
         )
+
+    def circle(self) -> list[str]:
+        """The modules of one circle of imports, also of those inside a function or for types alone; [] for none."""
+        graph = {module: {*_imported(ast.walk(tree), self.parsed)} - {module} for module, tree in self.parsed.items()}
+        try:
+            TopologicalSorter(graph).prepare()
+        except CycleError as error:
+            return [*error.args[1]]
+        return []
 
     @cached_property
     def imports(self) -> Mapping[str, set[str]]:
@@ -200,6 +223,7 @@ def main() -> None:
     for words, names in (
         ("hollow", tree.hollow_bases()),
         ("circles", tree.circles()),
+        ("circle of modules", tree.circle()),
         ("small", tree.small_modules()),
         ("full", tree.full_modules()),
         ("repeated", tree.repeated_names().items()),

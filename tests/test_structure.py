@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -34,5 +35,21 @@ def test_folders_of_a_package_import_each_other_in_one_direction(tree):
     assert tree.circles() == []
 
 
+def test_modules_import_each_other_in_one_direction(tree):
+    assert tree.circle() == []
+
+
 def test_a_small_module_has_two_importers_or_is_loaded_later(tree):
     assert tree.small_modules() == [], f"under {SMALL} lines: move it into its importer"
+
+
+def test_the_benches_import_names_that_exist(tree):
+    imported = {
+        (node.module, alias.name)
+        for path in sorted(Path(__file__).parent.joinpath("bench").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("flowcabal_tui")
+        for alias in node.names
+    }
+    found = {(module, name) for module, name in imported if f"{module}.{name}" not in tree.parsed}
+    assert {(module, name) for module, name in found if not {name, "__getattr__"} & tree.defined(module)} == set()

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from flowcabal_tui.agents.context.drill import is_opened
 from flowcabal_tui.project.bench.context_bench import (
     BenchAnswer,
     BenchQuery,
@@ -42,7 +41,7 @@ def _by_language(opened: dict[str, list[int]]) -> Iterator[Figure]:
 
 
 def _opened(answer: BenchAnswer) -> int:
-    return sum(is_opened(source) for source in answer.sources)
+    return sum(source.reason.startswith("opened from its ") for source in answer.sources)
 
 
 async def _asked(bench: Path, language: str) -> list[BenchAnswer]:

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 
 from flowcabal_tui.domain.memory import BackgroundTask, StaleText
 from flowcabal_tui.domain.text import digest
-from flowcabal_tui.locale import use_language
+from flowcabal_tui.locale import language_in_use, use_language
 from flowcabal_tui.tui.app.app import FlowCabalApp
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.snapshots.test_shell import SIZES, app, settled
@@ -42,7 +42,7 @@ def typed(*keys: str):
     async def before(pilot: Pilot[int]) -> None:
         await settled(pilot)
         rows = workbench(pilot).chapter_rows
-        names = ("One", "One", "Two", "Two") if pilot.app.screen_language == "en" else ("卷一", "卷一", "卷二", "卷二")
+        names = ("One", "One", "Two", "Two") if language_in_use() == "en" else ("卷一", "卷一", "卷二", "卷二")
         workbench(pilot).chapter_rows = [replace(row, volume=name) for row, name in zip(rows, names, strict=True)]
         workbench(pilot).tasks += [
             BackgroundTask(2, "profile", f"hero@{books.chapter_id(2)}", digest("2"), "failed", 2, 5, "HTTP 503"),

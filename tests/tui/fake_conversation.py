@@ -41,7 +41,7 @@ from flowcabal_tui.protocol.conversations import (
     StartConversation,
 )
 from flowcabal_tui.protocol.story import CorrectProposal, DecideProposals, UndoDecision
-from flowcabal_tui.tui.conversation.controller import OtherPages
+from flowcabal_tui.tui.conversation.other_pages import OtherPages
 from tests.tui import fake_books as books
 from tests.tui.hosts import HOSTILE
 

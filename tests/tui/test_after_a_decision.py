@@ -14,6 +14,7 @@ from flowcabal_tui.domain.workflow import Node
 from flowcabal_tui.protocol.runs import Decide, NodeStateChanged, NodeStreaming
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
 from flowcabal_tui.tui.runs.answered_text import AnsweredText
+from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.runs.receipt import ReceiptPane
 from flowcabal_tui.tui.shared.view import GRACE
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -30,16 +31,20 @@ async def test_after_a_decision_the_output_leads_to_the_node_that_waits_for_the_
     workbench = FakeWorkbench()
     async with workspace(workbench, tmp_path) as pilot:
         page = screen_of(pilot)
-        await page.runs.open_chapter(books.chapter_id(4))
-        await page.questions.decide(workbench.waiting[0].id, Decision("approve", 2))
+        await page.controllers.runs.open_chapter(books.chapter_id(4))
+        await page.controllers.questions.decide(workbench.waiting[0].id, Decision("approve", 2))
         view = workbench.node_views[books.RUN, books.DRAFT]
         workbench.node_views[books.RUN, books.DRAFT] = replace(view, state="done", question=None)
         await told(
             pilot, workbench,
             NodeStateChanged(books.RUN, books.DRAFT, "done"), NodeStateChanged(books.RUN, books.POLISH, "ready"),
         )  # fmt: skip
-        assert page.output.view is not None
-        assert (page.view.node, page.output.view.node, page.output.view.state) == (books.POLISH, books.POLISH, "ready")
+        assert page.query_one(OutputPane).view is not None
+        assert (page.view.node, page.query_one(OutputPane).view.node, page.query_one(OutputPane).view.state) == (
+            books.POLISH,
+            books.POLISH,
+            "ready",
+        )
         receipt = str(page.query_one(ReceiptPane).query_one(".head", Static).render())
         assert receipt.startswith("The context is being gathered")
 
@@ -50,7 +55,7 @@ async def test_a_decision_about_another_run_leaves_the_writer_where_they_are(tmp
         page = screen_of(pilot)
         page.view.run = None
         page.action_pane("manuscript")
-        await page.questions.decide(workbench.waiting[0].id, Decision("approve", 2))
+        await page.controllers.questions.decide(workbench.waiting[0].id, Decision("approve", 2))
         await settled(pilot)
         assert page.view.pane == "manuscript"
 
@@ -59,9 +64,9 @@ async def test_a_decision_about_another_run_leaves_the_writer_where_they_are(tmp
 async def test_a_text_that_waits_is_approved_edited_or_retried_from_the_output(tmp_path: Path, key: str) -> None:
     workbench = FakeWorkbench()
     async with workspace(workbench, tmp_path) as pilot:
-        await screen_of(pilot).runs.open_chapter(books.chapter_id(4))
+        await screen_of(pilot).controllers.runs.open_chapter(books.chapter_id(4))
         await settled(pilot)
-        screens, text = len(pilot.app.screen_stack), screen_of(pilot).output.query_one(AnsweredText)
+        screens, text = len(pilot.app.screen_stack), screen_of(pilot).query_one(OutputPane).query_one(AnsweredText)
         text._now = lambda: text._appeared
         await pilot.press("4", "[", key)
         await settled(pilot)
@@ -95,12 +100,12 @@ async def test_a_node_that_contains_others_shows_the_one_at_work(tmp_path: Path)
     workbench.run_rows = [replace(row, workflow=day.reference, state="running", nodes=((SCENE, "pending"),))]
     async with workspace(workbench, tmp_path) as pilot:
         page = screen_of(pilot)
-        await page.runs.open_chapter(books.chapter_id(4))
+        await page.controllers.runs.open_chapter(books.chapter_id(4))
         page.view.following = False
         await told(pilot, workbench, NodeStateChanged(books.RUN, INNER, "running"))
         assert page.view.node == SCENE and workbench.watched == (books.RUN, INNER)
         await told(pilot, workbench, NodeStreaming(books.RUN, INNER, 1, 0, "The tide came in."))
-        view = page.output.view
+        view = page.query_one(OutputPane).view
         assert view is not None
         assert (view.node, view.title) == (INNER, f"The scene: {called.node(books.DRAFT).title}")
-        assert page.output._live_text == "The tide came in."
+        assert page.query_one(OutputPane)._live_text == "The tide came in."

@@ -29,8 +29,8 @@ def cut_off(**how: bool) -> FakeWorkbench:
 
 
 async def at_output(pilot) -> None:
-    await screen_of(pilot).runs.open_chapter(books.chapter_id(4))
-    await screen_of(pilot).nodes.show_node(books.POLISH)
+    await screen_of(pilot).controllers.runs.open_chapter(books.chapter_id(4))
+    await screen_of(pilot).controllers.nodes.show_node(books.POLISH)
     await pilot.press("4")
     await settled(pilot)
 
@@ -133,5 +133,5 @@ async def test_the_key_that_continues_does_nothing_else_where_no_text_was_cut_of
 
 async def test_a_run_opens_at_the_step_that_was_cut_off(tmp_path: Path) -> None:
     async with workspace(broken_off(), tmp_path) as pilot:
-        await screen_of(pilot).runs.open_chapter(books.chapter_id(4))
+        await screen_of(pilot).controllers.runs.open_chapter(books.chapter_id(4))
         assert screen_of(pilot).view.node == books.POLISH

@@ -274,8 +274,8 @@ async def test_edits_of_a_workflow_that_has_a_newer_version_are_shown_beside_it(
         await until(pilot, lambda: isinstance(pilot.app.screen, UnsavedScreen))
         await pilot.press("a")
         await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen) and not pilot.app.screen.is_opening)
-        await until(pilot, lambda: pilot.app.screen.document.workflow is not None)
-        assert pilot.app.screen.document.workflow.description == "Mine."
+        await until(pilot, lambda: pilot.app.screen.controllers.document.workflow is not None)
+        assert pilot.app.screen.controllers.document.workflow.description == "Mine."
         await pilot.app.screen.save_drafts()
         assert [each.description for each in await project.workflows.newest() if each.id == first.id] == ["Mine."]
         assert await project.drafts.draft(f"workflow/{first.id}") is None

@@ -243,7 +243,7 @@ async def answer_a_finding(it: Hands) -> None:
     await it.shows(PromptLine)
     await it.press("enter")
     await it.shows(WorkspaceScreen)
-    await it.until(lambda: "done" in it.at.workspace.runs.run_states.values())
+    await it.until(lambda: "done" in it.at.workspace.controllers.runs.run_states.values())
 
 
 async def keep_a_draft(it: Hands) -> None:

@@ -161,7 +161,7 @@ async def test_a_key_in_a_chapter_of_200_000_characters_looks_only_at_the_cursor
         area(pilot).load_text("word " * 40_000)
         area(pilot).move_cursor((0, 100_001))
         await settled(pilot)
-        controller = pilot.app.screen.card
+        controller = pilot.app.screen.controllers.card
         with effort() as counted:
             controller._follow()
         assert counted.calls < 400

@@ -41,7 +41,9 @@ async def test_a_chapter_of_the_demo_runs_to_the_review_of_its_plan_and_nothing_
             )
             screen = pilot.app.screen
             assert isinstance(screen, WorkspaceScreen)
-            await until(pilot, lambda: screen.document.workflow is not None and screen.view.chapter is not None)
+            await until(
+                pilot, lambda: screen.controllers.document.workflow is not None and screen.view.chapter is not None
+            )
             await pilot.press("f5")
             await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
             asked = pilot.app.screen
@@ -51,7 +53,8 @@ async def test_a_chapter_of_the_demo_runs_to_the_review_of_its_plan_and_nothing_
                 lambda: (
                     not isinstance(pilot.app.screen, WaitScreen)
                     and (
-                        screen.document.node_states.get("plan") == "waiting" or pilot.app.screen not in (asked, screen)
+                        screen.controllers.document.node_states.get("plan") == "waiting"
+                        or pilot.app.screen not in (asked, screen)
                     )
                 ),
             )

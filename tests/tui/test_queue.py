@@ -192,7 +192,7 @@ async def test_texts_for_a_server_that_is_not_used_are_no_work_of_the_list() -> 
     workbench = FakeWorkbench()
     owed = [replace(TASKS[0], id=7 + n, kind="knowledge", tries=0, error="") for n in range(21)]
     workbench.tasks = [*TASKS, *owed, replace(owed[0], id=40, state="failed")]
-    controller = QueueController(Screen(), workbench, lambda: NOW)
+    controller = QueueController(Screen(), workbench)
     for state, listed in (("absent", 1), ("off", 1), ("ready", 22), ("starting", 22), ("asks", 22)):
         controller.note_server(KnowledgeStatus(state))
         assert len(await controller.tasks("waiting")) == listed == (await controller.counts())["waiting"]

@@ -33,7 +33,7 @@ class Sending(FakeWorkbench):
 @pytest.mark.parametrize("size", [(80, 24), (81, 25), (140, 40)])
 async def test_each_layer_is_read_beside_its_template_with_all_turns_of_a_retry(tmp_path: Path, size) -> None:
     async with workspace(Sending("zh"), tmp_path, size) as pilot:
-        await screen_of(pilot).runs.open_chapter(books.chapter_id(4))
+        await screen_of(pilot).controllers.runs.open_chapter(books.chapter_id(4))
         await pilot.press("4", "p")
         await settled(pilot)
         assert isinstance(pilot.app.screen, SentScreen)
@@ -59,7 +59,7 @@ async def test_the_screen_says_whether_these_are_the_words_that_went_out(tmp_pat
     workbench = Sending()
     workbench.sent_trace = VersionTrace((Message("user", "Write."),), exact, layers=LAYERS, kept=kept)
     async with workspace(workbench, tmp_path, (80, 24)) as pilot:
-        await screen_of(pilot).runs.open_chapter(books.chapter_id(4))
+        await screen_of(pilot).controllers.runs.open_chapter(books.chapter_id(4))
         await pilot.press("4", "p")
         await settled(pilot)
         assert any(row.strip().startswith(words) for row in shown(pilot.app))

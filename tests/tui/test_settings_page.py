@@ -83,7 +83,7 @@ async def fill(pilot: Pilot[int], **values: str) -> None:
 async def test_every_row_is_there_whole_at_either_size(tmp_path: Path, size, language, words):
     save_user(replace(load_user(), language=language))
     async with workspace(FakeWorkbench(language), tmp_path, size=size) as pilot:
-        pilot.app.use_screen_language(language)
+        use_language(language)
         screen = await page(pilot)
         options = screen.query_one(PickList).options
         assert words in rows(pilot)

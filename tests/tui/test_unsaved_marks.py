@@ -85,7 +85,7 @@ async def test_exporting_and_backing_up_name_the_unsaved_chapters_first(tmp_path
 async def test_a_chapter_with_unsaved_text_is_not_merged_out_of_sight(tmp_path: Path) -> None:
     workbench = unsaved_book()
     async with workspace(workbench, tmp_path) as pilot:
-        await screen_of(pilot).browser.merge(workbench.chapter_rows[0], workbench.chapter_rows[1])
+        await screen_of(pilot).controllers.browser.merge(workbench.chapter_rows[0], workbench.chapter_rows[1])
         await settled(pilot)
         assert ["has unsaved text. Save or discard it first" in told for told in said(pilot)] == [True]
     assert not any(isinstance(command, MergeChapters) for command in workbench.sent)
@@ -106,7 +106,7 @@ async def test_keeping_over_text_by_hand_shows_what_would_be_replaced_and_asks(t
     written_by_hand(workbench)
     async with workspace(workbench, tmp_path, (80, 24)) as pilot:
         screen = screen_of(pilot)
-        asked = screen.run_worker(screen.keeping.keep(books.RUN, books.POLISH, 1, FOURTH))
+        asked = screen.run_worker(screen.controllers.keeping.keep(books.RUN, books.POLISH, 1, FOURTH))
         await until(pilot, lambda: isinstance(pilot.app.screen, ReplacedScreen))
         await pilot.pause()
         assert "My own words." in words(pilot.app)
@@ -115,7 +115,7 @@ async def test_keeping_over_text_by_hand_shows_what_would_be_replaced_and_asks(t
         await pilot.press("escape")
         assert await asked.wait() == ""
         assert workbench.sent == []
-        asked = screen.run_worker(screen.keeping.keep(books.RUN, books.POLISH, 1, FOURTH))
+        asked = screen.run_worker(screen.controllers.keeping.keep(books.RUN, books.POLISH, 1, FOURTH))
         await until(pilot, lambda: isinstance(pilot.app.screen, ReplacedScreen))
         await pilot.press("a")
         assert await asked.wait()
@@ -127,7 +127,7 @@ async def test_keeping_over_what_a_model_wrote_asks_nothing(tmp_path: Path) -> N
     written_by_hand(workbench)
     workbench.chapter_rows = [replace(row, author="model") for row in workbench.chapter_rows]
     async with workspace(workbench, tmp_path) as pilot:
-        assert await screen_of(pilot).keeping.keep(books.RUN, books.POLISH, 1, FOURTH)
+        assert await screen_of(pilot).controllers.keeping.keep(books.RUN, books.POLISH, 1, FOURTH)
 
 
 async def test_keeping_in_a_locked_chapter_asks_to_unlock_it(tmp_path: Path) -> None:
@@ -137,7 +137,9 @@ async def test_keeping_in_a_locked_chapter_asks_to_unlock_it(tmp_path: Path) -> 
     workbench.revision.locked[FOURTH] = ChapterLock(FOURTH, 1, True, books.NOW)
     async with workspace(workbench, tmp_path) as pilot:
         for key in ("n", "y"):
-            asked = screen_of(pilot).run_worker(screen_of(pilot).keeping.keep(books.RUN, books.POLISH, 1, FOURTH))
+            asked = screen_of(pilot).run_worker(
+                screen_of(pilot).controllers.keeping.keep(books.RUN, books.POLISH, 1, FOURTH)
+            )
             await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
             assert "stays with its run" in asked_words(pilot.app)
             await pilot.press(key)

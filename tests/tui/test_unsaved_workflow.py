@@ -71,10 +71,10 @@ async def test_a_chapter_shows_the_newest_document_so_that_an_edit_loses_none_be
         assert screen_of(pilot).view.run is not None
         newer = ran.model_copy(update={"version": ran.version + 1, "nodes": ran.nodes[:-1]})
         workbench.documents = [newer if item.id == ran.id else item for item in workbench.documents] + [ran]
-        await screen_of(pilot).runs.load(screen_of(pilot).view.chapter)
+        await screen_of(pilot).controllers.runs.load(screen_of(pilot).view.chapter)
         await settled(pilot)
         assert document(pilot) == newer
-        await screen_of(pilot).runs.show_run(workbench.run_rows[0])
+        await screen_of(pilot).controllers.runs.show_run(workbench.run_rows[0])
         assert document(pilot) == ran
 
 

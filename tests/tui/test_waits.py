@@ -97,8 +97,8 @@ async def test_429_shows_its_reason_and_the_seconds_in_every_pane(tmp_path: Path
     workbench = FakeWorkbench()
     async with workspace(workbench, tmp_path, size) as pilot:
         screen = screen_of(pilot)
-        screen.waiting.waits._now = lambda: clock().timestamp()
-        await screen.runs.open_chapter(books.chapter_id(4))
+        screen.controllers.waiting.waits._now = lambda: clock().timestamp()
+        await screen.controllers.runs.open_chapter(books.chapter_id(4))
         await pilot.press(digit)
         await settled(pilot)
         run, node = screen.view.run, screen.view.node
@@ -107,7 +107,7 @@ async def test_429_shows_its_reason_and_the_seconds_in_every_pane(tmp_path: Path
         rows = "\n".join(shown(pilot.app))
         assert "Waiting 23 s" in rows and all(part in rows for part in reason.split())
         clock.passed = 20.0
-        screen.waiting.show()
+        screen.controllers.waiting.show()
         await settled(pilot)
         assert "Waiting 3 s" in "\n".join(shown(pilot.app))
         await told(pilot, workbench, RunStateChanged(run, "cancelled"))
@@ -119,8 +119,8 @@ async def test_a_stall_is_told_and_gone_with_the_next_piece(tmp_path: Path) -> N
     workbench = FakeWorkbench()
     async with workspace(workbench, tmp_path, (80, 24)) as pilot:
         screen = screen_of(pilot)
-        screen.waiting.waits._now = lambda: clock().timestamp()
-        await screen.runs.open_chapter(books.chapter_id(4))
+        screen.controllers.waiting.waits._now = lambda: clock().timestamp()
+        await screen.controllers.runs.open_chapter(books.chapter_id(4))
         await pilot.press("4")
         await settled(pilot)
         run, node = screen.view.run, screen.view.node
@@ -129,7 +129,7 @@ async def test_a_stall_is_told_and_gone_with_the_next_piece(tmp_path: Path) -> N
             NodeStreaming(run, node, 9, 0, "One "),
         )  # fmt: skip
         clock.passed = 31.0
-        screen.waiting.show()
+        screen.controllers.waiting.show()
         await settled(pilot)
         await until(pilot, lambda: "Nothing has arrived for 31 s" in "\n".join(shown(pilot.app)))
         await told(pilot, workbench, NodeStreaming(run, node, 9, 4, "two"))
@@ -141,15 +141,15 @@ async def test_an_answer_that_arrives_shows_the_seconds_since_it_was_asked_for(t
     workbench = FakeWorkbench()
     async with workspace(workbench, tmp_path, (80, 24)) as pilot:
         screen = screen_of(pilot)
-        screen.waiting.waits._now = lambda: clock().timestamp()
-        await screen.runs.open_chapter(books.chapter_id(4))
+        screen.controllers.waiting.waits._now = lambda: clock().timestamp()
+        await screen.controllers.runs.open_chapter(books.chapter_id(4))
         await pilot.press("4")
         await settled(pilot)
         run, node = screen.view.run, screen.view.node
         await told(pilot, workbench, NodeStateChanged(run, node, "running"), NodeStarted(run, node, "Draft", 9))
         clock.passed = 1_265.0
         await told(pilot, workbench, NodeStreaming(run, node, 9, 0, "One "))
-        screen.waiting.show()
+        screen.controllers.waiting.show()
         await until(pilot, lambda: "1,265 s" in "\n".join(shown(pilot.app)))
         await told(pilot, workbench, RunStateChanged(run, "cancelled"))
         await until(pilot, lambda: "1,265 s" not in "\n".join(shown(pilot.app)))

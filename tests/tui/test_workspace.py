@@ -19,7 +19,7 @@ from flowcabal_tui.domain.errors import ProjectLocked, ProjectReadOnly
 from flowcabal_tui.domain.ids import ChapterId, OutputId, RunId
 from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.domain.run import Spend
-from flowcabal_tui.locale import use_language
+from flowcabal_tui.locale import language_in_use, use_language
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.book import (
     AddChapter,
@@ -38,6 +38,7 @@ from flowcabal_tui.tui.app.home import HomeScreen
 from flowcabal_tui.tui.book.chapter_list import ChapterList
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
+from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
@@ -199,7 +200,7 @@ async def test_a_chapter_and_f5_is_all_that_a_run_needs(tmp_path):
         assert request.inputs == (("instruction", "storm"),)
         await until(pilot, lambda: not workbench.script)
         await settled(pilot)
-        assert workbench.words.second_draft.split()[0] in screen_of(pilot).output.view.attempts[-1].text
+        assert workbench.words.second_draft.split()[0] in screen_of(pilot).query_one(OutputPane).view.attempts[-1].text
 
 
 async def test_a_run_that_spends_money_shows_its_quote_first_and_no_is_the_default(tmp_path):
@@ -220,10 +221,10 @@ async def test_a_run_that_spends_money_shows_its_quote_first_and_no_is_the_defau
 async def test_streamed_text_goes_to_the_output_only_if_its_node_is_in_view(tmp_path):
     workbench = FakeWorkbench()
     async with workspace(workbench, tmp_path) as pilot:
-        await screen_of(pilot).runs.open_chapter(books.chapter_id(4))
+        await screen_of(pilot).controllers.runs.open_chapter(books.chapter_id(4))
         assert workbench.watched == (books.RUN, books.DRAFT)
         shown: list[str] = []
-        screen_of(pilot).output.append = lambda attempt, offset, text: shown.append(text)
+        screen_of(pilot).query_one(OutputPane).append = lambda attempt, offset, text: shown.append(text)
         await told(
             pilot, workbench,
             NodeStreaming(books.RUN, books.POLISH, 1, 0, "elsewhere"),
@@ -236,7 +237,7 @@ async def test_streamed_text_goes_to_the_output_only_if_its_node_is_in_view(tmp_
 async def test_stop_cancels_the_run_in_view(tmp_path, state):
     workbench = FakeWorkbench()
     async with workspace(workbench, tmp_path) as pilot:
-        await screen_of(pilot).runs.open_chapter(books.chapter_id(4))
+        await screen_of(pilot).controllers.runs.open_chapter(books.chapter_id(4))
         await told(pilot, workbench, RunStateChanged(books.RUN, state))
         await pilot.press("f9")
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
@@ -305,7 +306,7 @@ async def test_a_decision_by_one_key_is_sent_and_the_queue_is_empty(tmp_path):
         await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen) and not pilot.app.screen.is_opening)
         screen_of(pilot).drain()
         await settled(pilot)
-        assert screen_of(pilot).questions.count == 0
+        assert screen_of(pilot).controllers.questions.count == 0
     assert next(item for item in workbench.sent if isinstance(item, Decide)).decision.kind == "approve"
 
 
@@ -417,7 +418,7 @@ async def test_keeping_an_output_names_its_run_node_attempt_and_chapter(tmp_path
     workbench = FakeWorkbench()
     async with workspace(workbench, tmp_path) as pilot:
         workbench.put_node(books.RUN, books.POLISH, "done", books.attempts(workbench.words))
-        told = await screen_of(pilot).keeping.keep(books.RUN, books.POLISH, 1, books.chapter_id(1))
+        told = await screen_of(pilot).controllers.keeping.keep(books.RUN, books.POLISH, 1, books.chapter_id(1))
     assert workbench.sent == [PersistOutput(books.RUN, books.POLISH, 1, chapter=books.chapter_id(4))]
     assert told == "Kept as version 1 of chapter 4. Background work follows."
 
@@ -430,7 +431,7 @@ async def test_keeping_says_what_the_memory_likely_costs(tmp_path):
     workbench = Costing()
     async with workspace(workbench, tmp_path) as pilot:
         workbench.put_node(books.RUN, books.POLISH, "done", books.attempts(workbench.words))
-        told = await screen_of(pilot).keeping.keep(books.RUN, books.POLISH, 1, books.chapter_id(1))
+        told = await screen_of(pilot).controllers.keeping.keep(books.RUN, books.POLISH, 1, books.chapter_id(1))
     assert told.endswith("Background work follows. This is likely to cost $0.05.")
 
 
@@ -439,7 +440,7 @@ async def test_keeping_a_step_on_which_others_build_is_asked_first_and_no_is_the
     workbench.waiting = []
     workbench.put_node(books.RUN, books.DRAFT, "done", books.attempts(workbench.words))
     async with workspace(workbench, tmp_path) as pilot:
-        await screen_of(pilot).runs.open_chapter(books.chapter_id(4))
+        await screen_of(pilot).controllers.runs.open_chapter(books.chapter_id(4))
         await pilot.press("4", "a")
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
         assert "Polish" in str(pilot.app.screen.query_one(".confirm-words").render())
@@ -460,7 +461,7 @@ async def test_the_language_of_the_screen_changes_without_leaving_the_chapter(tm
         await screen_of(pilot).book.open(books.chapter_id(2))
         await pilot.press("ctrl+l")
         await settled(pilot)
-        assert pilot.app.screen_language == "zh_CN"
+        assert language_in_use() == "zh_CN"
         assert screen_of(pilot).view.chapter == books.chapter_id(2)
 
 

@@ -67,7 +67,7 @@ async def typed(pilot: Pilot[int], words: str) -> None:
 async def at_workflow(pilot: Pilot[int]) -> WorkflowPane:
     """The workflow as a template, the cursor at its first node."""
     workspace_screen = screen_of(pilot)
-    await workspace_screen.runs.show_template(workspace_screen.document.workflow.reference)
+    await workspace_screen.controllers.runs.show_template(workspace_screen.controllers.document.workflow.reference)
     await pressed(pilot, "2", "g")
     await settled(pilot)
     return workspace_screen.query_one(WorkflowPane)
@@ -80,7 +80,7 @@ async def calm(pilot: Pilot[int]) -> None:
 
 
 def document(pilot: Pilot[int]) -> Workflow:
-    found = screen_of(pilot).document.workflow
+    found = screen_of(pilot).controllers.document.workflow
     assert found is not None
     return found
 
@@ -139,7 +139,7 @@ async def test_a_copy_is_put_into_another_workflow(tmp_path: Path) -> None:
     async with workspace(workbench, tmp_path, SMALL) as pilot:
         await at_workflow(pilot)
         await pressed(pilot, "y")
-        await screen_of(pilot).runs.show_template("other@1")
+        await screen_of(pilot).controllers.runs.show_template("other@1")
         await settled(pilot)
         await pressed(pilot, "v")
         await settled(pilot)

@@ -22,6 +22,7 @@ from flowcabal_tui.tui.app.home import HomeScreen
 from flowcabal_tui.tui.app.palette import PaletteScreen
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
+from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.runs.words import run_cells
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.diff import DiffScreen, OutsideScreen
@@ -64,9 +65,9 @@ async def test_the_foot_has_four_keys_of_the_pane_then_the_palette_and_the_help(
     workbench = FakeWorkbench()
     workbench.waiting = []
     async with workspace(workbench, tmp_path) as pilot:
-        await screen_of(pilot).runs.open_chapter(books.chapter_id(4))
-        screen_of(pilot).runs.run_states.clear()
-        await screen_of(pilot).questions.load()
+        await screen_of(pilot).controllers.runs.open_chapter(books.chapter_id(4))
+        screen_of(pilot).controllers.runs.run_states.clear()
+        await screen_of(pilot).controllers.questions.load()
         await pilot.press(digit)
         await settled(pilot)
         assert hints(pilot).startswith(first)
@@ -125,7 +126,7 @@ async def test_a_run_that_was_interrupted_is_told_at_the_start_unless_an_answer_
 async def test_after_a_decision_the_output_shows_what_comes_of_it(tmp_path):
     workbench = FakeWorkbench()
     async with workspace(workbench, tmp_path) as pilot:
-        await screen_of(pilot).questions.decide(workbench.waiting[0].id, Decision("approve", 2))
+        await screen_of(pilot).controllers.questions.decide(workbench.waiting[0].id, Decision("approve", 2))
         await settled(pilot)
         assert pane_in_view(pilot) == "output"
         assert any(isinstance(item, Decide) for item in workbench.sent)
@@ -200,7 +201,7 @@ def test_the_list_of_runs_stands_in_columns_of_cells_in_chinese_too():
 async def test_an_empty_text_is_measured_in_the_language_of_the_book(tmp_path):
     async with workspace(FakeWorkbench("zh"), tmp_path) as pilot:
         screen = screen_of(pilot)
-        assert length_words("\n", screen.output.book_language) == "0 characters"
+        assert length_words("\n", screen.query_one(OutputPane).book_language) == "0 characters"
         assert length_words("\n", screen.query_one(ManuscriptPane).book_language) == "0 characters"
         assert length_words("rain", "zh") == "1 word"
 
@@ -368,7 +369,7 @@ def behind_many_runs() -> FakeWorkbench:
 
 async def test_a_run_that_waits_behind_many_newer_ones_is_shown_with_its_chapter(tmp_path):
     async with workspace(behind_many_runs(), tmp_path) as pilot:
-        runs = screen_of(pilot).runs
+        runs = screen_of(pilot).controllers.runs
         assert screen_of(pilot).view.chapter == books.chapter_id(4)
         assert (screen_of(pilot).view.run, runs.run_states[books.RUN]) == (books.RUN, "waiting")
         await screen_of(pilot).book.open(books.chapter_id(1))
@@ -382,16 +383,16 @@ async def test_an_old_run_is_kept_and_run_again_for_its_own_chapter(tmp_path):
     workbench.run_rows[-1] = replace(workbench.run_rows[-1], state="done", nodes=((books.DRAFT, "done"),))
     async with workspace(workbench, tmp_path) as pilot:
         screen = screen_of(pilot)
-        await screen.runs.show_run(workbench.run_rows[-1])
+        await screen.controllers.runs.show_run(workbench.run_rows[-1])
         other = books.chapter_id(1)
         screen.view.chapter = other
-        screen.run_worker(screen.runs.again(books.DRAFT))
+        screen.run_worker(screen.controllers.runs.again(books.DRAFT))
         await until(pilot, lambda: any(isinstance(each, RunWorkflow) for each in workbench.sent))
         await settled(pilot)
         (begun,) = [each for each in workbench.sent if isinstance(each, RunWorkflow)]
         assert begun.request.chapter == books.chapter_id(4)
         workbench.put_node(books.RUN, books.POLISH, "done", books.attempts(workbench.words))
-        screen.run_worker(screen.keeping.keep(books.RUN, books.POLISH, 1, other))
+        screen.run_worker(screen.controllers.keeping.keep(books.RUN, books.POLISH, 1, other))
         await until(pilot, lambda: any(isinstance(each, PersistOutput) for each in workbench.sent))
         (kept,) = [each for each in workbench.sent if isinstance(each, PersistOutput)]
         assert kept.chapter == books.chapter_id(4)

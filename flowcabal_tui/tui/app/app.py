@@ -25,7 +25,7 @@ from textual.widgets import Static
 
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.garbage import end_loading
-from flowcabal_tui.locale import _, ngettext, use_language
+from flowcabal_tui.locale import _, language_in_use, ngettext, use_language
 from flowcabal_tui.settings.paths import config_folder
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.announcer import Announcer
@@ -105,7 +105,7 @@ class FlowCabalApp(App[int]):
         clock: Callable[[], datetime] = datetime.now,
     ) -> None:
         """`path` is a project to open at once; crash reports are written to `state_folder`."""
-        self.screen_language = use_language(settings.language or None)
+        use_language(settings.language or None)
         super().__init__(driver_class=PatientDriver, ansi_color=True if "NO_COLOR" in os.environ else None)
         self.looks = ThemeChoice(self, config_folder() / "themes")
         self.looks.first(settings.theme)
@@ -116,10 +116,10 @@ class FlowCabalApp(App[int]):
         self.crash_words = ""
         self._kept_theme = settings.theme
         self.guide: Guide | None = None
-        self.preferences = Preferences(self, settings, self._show_language)
-        self.front = ProjectOpener(self, access, settings, proposals, clock)
+        self.preferences = Preferences(self, self.departure, self.looks, settings, self._show_language)
+        self.front = ProjectOpener(self, self._put_base, self.departure, self.looks, access, settings, proposals, clock)
         self._keys = KeyOrder(self, super().on_event)
-        self.commands = CommandRunner(self, self.preferences.own_keys)
+        self.commands = CommandRunner(self, self.departure, self.preferences.own_keys)
 
     async def on_event(self, event: Event) -> None:
         """Delivers keys and pastes of the terminal one by one."""
@@ -171,14 +171,14 @@ class FlowCabalApp(App[int]):
         self.theme_changed_signal.subscribe(self, self._remember_theme)
 
     def _remember_theme(self, theme: Theme) -> None:
-        """A theme that was chosen is there at the next start; one that the wizard only shows is not."""
+        """Stores a chosen theme for the next start, but not one that the wizard only previews."""
         if not self.front.wizard_runs and theme.name != self._kept_theme:
             self._kept_theme = theme.name
-            self._access.remember(self.screen_language, theme.name)
+            self._access.remember(language_in_use(), theme.name)
 
     # The screen at the bottom, and notices
 
-    def put_base(self, screen: Screen[Any]) -> None:
+    def _put_base(self, screen: Screen[Any]) -> None:
         """Replaces every screen but the first, which Textual cannot switch, by this one."""
         while len(self.screen_stack) > 2:
             self.pop_screen()
@@ -191,10 +191,6 @@ class FlowCabalApp(App[int]):
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The colours of roles for a theme without its own."""
         return role_defaults()
-
-    def use_screen_language(self, code: str) -> None:
-        """Sets the language of all text made from here on."""
-        self.screen_language = use_language(code or None)
 
     def notify(
         self,
@@ -230,7 +226,7 @@ class FlowCabalApp(App[int]):
     def action_conversation(self) -> None:
         """Opens the conversation with the book on top of the current screen, or closes it."""
         if (workspace := self.departure.workspace) is not None and not workspace.is_opening:
-            workspace.talk.toggle()
+            workspace.controllers.talk.toggle()
 
     def on_resize(self, event: Resize) -> None:
         """Shows a message while the terminal is too small."""
@@ -304,7 +300,7 @@ class FlowCabalApp(App[int]):
 
             self.guide = Guide(self, seen)
             self.screen_change_signal.subscribe(self, self.guide.screen_changed)
-        self.guide.toggle(self.screen_language)
+        self.guide.toggle(language_in_use())
 
     def search_themes(self) -> None:
         """Lists the themes, and applies the chosen one."""
@@ -325,12 +321,12 @@ class FlowCabalApp(App[int]):
 
     def action_language(self) -> None:
         """Switches the language, at once and for the next start."""
-        code = "en" if self.screen_language.startswith("zh") else "zh_CN"
+        code = "en" if language_in_use().startswith("zh") else "zh_CN"
         self._access.remember(code, self.theme)
         self._show_language(code)
 
     def _show_language(self, code: str) -> None:
-        self.use_screen_language(code)
+        use_language(code)
         workspace = self.departure.workspace
         if workspace is not None:
             attempt(workspace, self._same_workspace(workspace))

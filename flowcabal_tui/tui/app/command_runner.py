@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from textual.app import App
 from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.widget import Widget
@@ -16,16 +17,16 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.tui.shared.trouble import attempt
 
 if TYPE_CHECKING:
-    from flowcabal_tui.tui.app.app import FlowCabalApp
     from flowcabal_tui.tui.app.commands import PaletteCommand
+    from flowcabal_tui.tui.app.departure import Departure
     from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 
 
 class CommandRunner:
     """Asks for a command and runs it in its place. Stops waiting when another key is pressed."""
 
-    def __init__(self, app: FlowCabalApp, own_keys: Mapping[str, str]) -> None:
-        self._app, self._own_keys = app, own_keys
+    def __init__(self, app: App[int], departure: Departure, own_keys: Mapping[str, str]) -> None:
+        self._app, self._departure, self._own_keys = app, departure, own_keys
         self._awaited: tuple[type[DOMNode], asyncio.Future[Screen[Any] | None]] | None = None
         self._pressed = 0
 
@@ -48,7 +49,7 @@ class CommandRunner:
 
         def chosen(command: PaletteCommand | None) -> None:
             if command is not None:
-                attempt(self._app.departure.workspace or self._app.screen_stack[0], self.carry_out(command))
+                attempt(self._departure.workspace or self._app.screen_stack[0], self.carry_out(command))
 
         found = sorted(self._app.screen.active_bindings.values(), key=lambda each: -len(each.node.ancestors))
         here = dict.fromkeys(each.binding.id for each in found if each.binding.id and each.enabled)
@@ -60,7 +61,7 @@ class CommandRunner:
         from flowcabal_tui.tui.app.leader import LeaderScreen
 
         def chosen(action: str | None) -> None:
-            workspace = self._app.departure.workspace
+            workspace = self._departure.workspace
             if action and workspace is not None:
                 attempt(workspace, self.carry_out(next(each for each in all_commands() if each.id == action)))
 
@@ -97,7 +98,7 @@ class CommandRunner:
         from flowcabal_tui.tui.app.effects import acts_on_row
         from flowcabal_tui.tui.app.ways import is_of_page
 
-        workspace = self._app.departure.workspace
+        workspace = self._departure.workspace
         if (obstacle := self._obstacle(command)) or workspace is None:
             self._say(obstacle)
             return None
@@ -131,7 +132,7 @@ class CommandRunner:
         title, owner = _(command.title), command.owner
         if command.where == "home":
             return _("{title} works on the start page.").format(title=title)
-        if self._app.departure.workspace is None:
+        if self._departure.workspace is None:
             return _("{title} needs an open book.").format(title=title)
         if owner is not None and owner not in PANE_OF and opener(owner) is None:
             return _("{title} works in {place}, which is not open.").format(title=title, place=_(command.place))
@@ -161,7 +162,7 @@ class CommandRunner:
         return next((each for each in workspace.query(owner) if each.display), None)
 
     async def _page(self, owner: type[DOMNode], way: PaletteCommand) -> DOMNode | None:
-        """Opens a page and waits until it is there."""
+        """Opens a page and returns it once it is the current screen; None when a key was pressed meanwhile."""
         page: asyncio.Future[Screen[Any] | None] = asyncio.get_running_loop().create_future()
         place = self._here(way) or await self._reach(way)
         if place is None:
@@ -189,7 +190,7 @@ class CommandRunner:
         self._app.notify(words, severity="warning", markup=False)
 
 
-async def _handled(app: FlowCabalApp) -> None:
+async def _handled(app: App[int]) -> None:
     """Returns when the app has handled all messages in its queue."""
     done = asyncio.Event()
     app.call_later(done.set)

@@ -8,10 +8,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from textual.app import App
+from textual.screen import Screen
+
 from flowcabal_tui.domain.errors import ProjectLocked
 from flowcabal_tui.domain.garbage import end_loading
 from flowcabal_tui.domain.os_errors import os_reason
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, language_in_use, use_language
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.entry import ModelProposal, ProjectAccess, Recent
 from flowcabal_tui.tui.app.opening import OpeningScreen
@@ -20,37 +23,39 @@ from flowcabal_tui.tui.shared.typed_path import PathSuggester, typed_path
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
-    from flowcabal_tui.tui.app.app import FlowCabalApp
+    from flowcabal_tui.tui.app.departure import Departure
     from flowcabal_tui.tui.app.new_project import NewProject
+    from flowcabal_tui.tui.app.theme_choice import ThemeChoice
     from flowcabal_tui.tui.models.model_form import ModelChoice
     from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 
 
 class ProjectOpener:
-    """Opens projects from the start page. `wizard_runs` while themes are only previewed."""
+    """Opens projects from the start page. `wizard_runs` while themes are only previewed.
+
+    `put_base` replaces every screen.
+    """
 
     def __init__(
         self,
-        app: FlowCabalApp,
+        app: App[int],
+        put_base: Callable[[Screen[Any]], None],
+        departure: Departure,
+        looks: ThemeChoice,
         access: ProjectAccess,
         settings: ScreenSettings,
         proposals: tuple[ModelProposal, ...],
         now: Callable[[], datetime],
     ) -> None:
-        self._app, self._access, self._settings, self._proposals, self._now = (
-            app,
-            access,
-            settings,
-            proposals,
-            now,
-        )
+        self._app, self._put_base, self._departure, self._looks = app, put_base, departure, looks
+        self._access, self._settings, self._proposals, self._now = access, settings, proposals, now
         self.wizard_runs = False
 
     def show_home(self) -> None:
         """Shows the start page with the current list of recent books."""
         from flowcabal_tui.tui.app.home import HomeScreen  # not needed where a project is opened
 
-        self._app.put_base(HomeScreen(self._access.recents(), self._access.books, self._now))
+        self._put_base(HomeScreen(self._access.recents(), self._access.books, self._now))
 
     def forget(self, recent: Recent) -> None:
         """Removes a project from the list of the start page."""
@@ -67,13 +72,13 @@ class ProjectOpener:
 
     def show_workspace(self, workspace: WorkspaceScreen) -> None:
         """Shows a project's workspace."""
-        self._app.departure.workspace = workspace
-        self._app.put_base(workspace)
+        self._departure.workspace = workspace
+        self._put_base(workspace)
 
     def open_project(self, folder: Path, *, read_only: bool = False, manuscript: Path | None = None) -> None:
         """Opens a project and shows its workspace; `manuscript` is imported into it."""
         if not isinstance(self._app.screen, OpeningScreen):
-            self._app.put_base(OpeningScreen(folder.name))
+            self._put_base(OpeningScreen(folder.name))
         self._work(self._open(folder, read_only, manuscript), group="open", exclusive=True)
 
     def _work(self, work: Coroutine[Any, Any, None], *, group: str = "project", exclusive: bool = False) -> None:
@@ -99,12 +104,12 @@ class ProjectOpener:
     async def _opened(self, folder: Path, read_only: bool) -> Project | None:
         """The project, read-only if another has it and the writer agrees; None if not."""
         try:
-            self._app.departure.workbench = await self._access.opener(folder, read_only)
+            self._departure.workbench = await self._access.opener(folder, read_only)
         except ProjectLocked as error:
             if not await self._agreed_to_read(error):
                 return None
-            self._app.departure.workbench = await self._access.opener(folder, True)
-        return self._app.departure.workbench
+            self._departure.workbench = await self._access.opener(folder, True)
+        return self._departure.workbench
 
     async def _agreed_to_read(self, error: ProjectLocked) -> bool:
         from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
@@ -132,18 +137,18 @@ class ProjectOpener:
             if form is not None:
                 self._work(self._create(form))
 
-        self._app.push_screen(NewProjectScreen(Path.cwd(), self._app.screen_language, manuscript=manuscript), made)
+        self._app.push_screen(NewProjectScreen(Path.cwd(), language_in_use(), manuscript=manuscript), made)
 
     async def _create(self, form: NewProject) -> None:
         making = self._access.create(form.folder, form.name, form.language)
         await self._open_made(form.name, making, form.manuscript)
 
     async def _open_demo(self) -> None:
-        language = "zh" if self._app.screen_language.startswith("zh") else "en"
+        language = "zh" if language_in_use().startswith("zh") else "en"
         await self._open_made(_("the sample novel"), self._access.demo(language))
 
     async def _open_made(self, name: str, making: Awaitable[Path], manuscript: Path | None = None) -> None:
-        self._app.put_base(OpeningScreen(name))
+        self._put_base(OpeningScreen(name))
         try:
             folder = await making
         except Exception:  # whatever it was, the writer is not left before a shell that opens nothing
@@ -165,9 +170,9 @@ class ProjectOpener:
         from flowcabal_tui.tui.app.first_run import FirstRunScreen
 
         self.wizard_runs = True
-        names = self._app.looks.load()
-        shown = replace(self._settings, language=self._app.screen_language, theme=self._app.theme)
-        self._app.put_base(FirstRunScreen(self._proposals, names, shown))
+        names = self._looks.load()
+        shown = replace(self._settings, language=language_in_use(), theme=self._app.theme)
+        self._put_base(FirstRunScreen(self._proposals, names, shown))
 
     def end_wizard(
         self, settings: ScreenSettings | None, model: ModelProposal | ModelChoice | None, start: str
@@ -175,12 +180,12 @@ class ProjectOpener:
         """Stores the choices (None: nothing was chosen), then opens the start that the writer chose."""
         self.wizard_runs = False
         if settings is not None:
-            self._app.use_screen_language(settings.language)
+            use_language(settings.language or None)
             self._access.settle(settings, model)
         else:
-            self._app.use_screen_language(self._settings.language)
-            self._app.looks.use(self._settings.theme)
-            self._access.remember(self._app.screen_language, self._app.theme)
+            use_language(self._settings.language or None)
+            self._looks.use(self._settings.theme)
+            self._access.remember(language_in_use(), self._app.theme)
         self.show_home()
         if start:
             self._app.call_after_refresh(self.go, start)

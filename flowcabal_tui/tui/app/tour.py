@@ -34,16 +34,16 @@ class BookState:
         """The state of the workspace; None until its chapters are loaded."""
         if workspace.is_opening:
             return None
-        states, chapter = workspace.runs.run_states, workspace.book.chapter
+        states, chapter = workspace.controllers.runs.run_states, workspace.book.chapter
         done = sum(state == "done" for state in states.values())
         return cls(
-            workspace.questions.count, _deciding(workspace), len(states), done,
-            chapter.version if chapter else 0, len(workspace.document.templates), workspace.view.pane,
+            workspace.controllers.questions.count, _deciding(workspace), len(states), done,
+            chapter.version if chapter else 0, len(workspace.controllers.document.templates), workspace.view.pane,
         )  # fmt: skip
 
 
 def _deciding(workspace: WorkspaceScreen) -> bool:
-    if not workspace.questions.count:
+    if not workspace.controllers.questions.count:
         return False
     from flowcabal_tui.tui.decisions.decisions import DecisionsScreen  # imported by now, if it is open
 

@@ -1,4 +1,4 @@
-"""Opens the manuscript browser, and changes volumes and chapters for it."""
+"""Changes volumes, chapters and scenes for the manuscript browser."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OpenAt = Callable[[ChapterId, int, int], Awaitable[None]]
 
 
 class BrowserController:
-    """Opens the manuscript browser and carries out its requests."""
+    """Carries out the requests of the manuscript browser, and splits the open chapter."""
 
     def __init__(
         self,
@@ -53,16 +53,6 @@ class BrowserController:
 
     async def _ask(self, page: Screen[Any]) -> Any:
         return await self._screen.app.push_screen_wait(page)
-
-    @on_key("book.browser", group="looking")
-    async def browse(self) -> None:
-        """Opens the browser, then the place that was chosen there."""
-        from flowcabal_tui.tui.book.browser import BrowserScreen
-
-        info = self.workbench.info
-        place = await self._ask(BrowserScreen(info.name, info.language, self, self._view.chapter))
-        if place is not None:
-            await self._open_at(place.chapter, place.start, place.end)
 
     async def move_scene(self, chapter: Chapter, scene: ChapterScene, to: int) -> None:
         """Moves a scene within its chapter."""

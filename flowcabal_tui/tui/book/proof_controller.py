@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -18,21 +17,19 @@ from flowcabal_tui.protocol.book import ReplaceText, SwitchProofRule
 from flowcabal_tui.tui.book.controller import BookController
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.shared.spending import may_spend
-from flowcabal_tui.tui.shared.subscriptions import on_key, on_request
+from flowcabal_tui.tui.shared.subscriptions import on_request
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.widgets.writing_area import WritingArea
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
 
-OpenAt = Callable[[ChapterId, int, int, bool], Awaitable[None]]
-
 
 class ProofController:
-    """Asks the engine for the marks of the rules; `open_at` opens a place in the editor."""
+    """Asks the engine for the marks of the rules."""
 
-    def __init__(self, screen: Screen[Any], workbench: Project, book: BookController, open_at: OpenAt) -> None:
-        self._screen, self._workbench, self._book, self._open_at = screen, workbench, book, open_at
+    def __init__(self, screen: Screen[Any], workbench: Project, book: BookController) -> None:
+        self._screen, self._workbench, self._book = screen, workbench, book
 
     def follow_editor(self) -> None:
         """Shows hints as soon as the editor opens."""
@@ -56,18 +53,6 @@ class ProofController:
             marks = await self._workbench.book.proof_text(text)
         if area.text == text:  # what was typed meanwhile is proofed when typing stops
             area.show_hints((mark.start, mark.end, proof_words(mark)) for mark in marks)
-
-    @on_key("book.proof", group="looking")
-    async def open(self) -> None:
-        """Lists the marks of the rules, then opens the chosen place."""
-        from flowcabal_tui.tui.book.proof import ProofScreen
-
-        if self._book.chapter is None:
-            self._screen.notify(_("No chapter is open: `+` in the list of chapters adds one."), markup=False)
-            return
-        place = await self._screen.app.push_screen_wait(ProofScreen(self))
-        if place is not None:
-            await self._open_at(place.chapter, place.start, place.end, True)
 
     @property
     def has_unsaved(self) -> bool:

@@ -2,53 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
-from flowcabal_tui.domain.ids import ChapterId, Generation
+from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.search import SearchHit, TextPlace
 from flowcabal_tui.locale import _, ngettext, sentences
 from flowcabal_tui.project.words import unsaved_words
 from flowcabal_tui.protocol.book import ReplaceText, RevertChange
 from flowcabal_tui.tui.shared.spending import may_spend
-from flowcabal_tui.tui.shared.subscriptions import on_key
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
 
-OpenAt = Callable[[ChapterId, int, int], Awaitable[None]]
-
 
 class SearchController:
-    """Finds and replaces; `open_at` opens a chapter at a place.
+    """Finds and replaces. `query` and `last_hit` are the state in which the search was closed."""
 
-    The screens are imported when they are opened, so that the first frame need not wait for them.
-    """
-
-    def __init__(self, screen: Screen[Any], workbench: Project, open_at: OpenAt) -> None:
-        self._screen, self.workbench, self._open_at = screen, workbench, open_at
-        self._query = ""
-        self._last_hit: SearchHit | None = None
+    def __init__(self, screen: Screen[Any], workbench: Project) -> None:
+        self._screen, self.workbench = screen, workbench
+        self.query = ""
+        self.last_hit: SearchHit | None = None
         self._replaced: Generation | None = None
 
     async def _ask(self, page: Screen[Any]) -> Any:
         return await self._screen.app.push_screen_wait(page)
-
-    @on_key("book.search", group="looking")
-    async def find(self) -> None:
-        """Opens the search in its last state, then the chosen hit."""
-        from flowcabal_tui.tui.book.search import SearchScreen
-
-        page = SearchScreen(self, self._query, self._last_hit)
-        found = await self._ask(page)
-        self._query = page.words
-        if found is not None:
-            self._last_hit = found
-            await self._open_at(ChapterId(found.uri.removeprefix("manuscript/")), found.start, found.end)
 
     async def replace(self, words: str) -> None:
         """Asks for the replacement, shows every place, and replaces the chosen ones at once."""

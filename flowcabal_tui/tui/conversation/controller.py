@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
-from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.conversation import Chip, Citation, ConversationId
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.proposals import Proposal
 from flowcabal_tui.protocol.conversations import AnswerStreaming, TurnChanged
+from flowcabal_tui.tui.conversation.other_pages import OtherPages
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.subscriptions import on_event
 from flowcabal_tui.tui.shared.trouble import attempt
@@ -24,15 +22,6 @@ if TYPE_CHECKING:
     from flowcabal_tui.tui.conversation.screen import ConversationScreen
 
 OpenAt = Callable[[ChapterId, int, int], Coroutine[Any, Any, None]]
-
-
-@dataclass(frozen=True, slots=True)
-class OtherPages:
-    """Pages of other subjects: a receipt with its title, the form of a name or record, the review of a build."""
-
-    receipt: Callable[[Receipt, str], None]
-    correct: Callable[[Proposal], Coroutine[Any, Any, None]]
-    review: Callable[[str], Coroutine[Any, Any, None]]
 
 
 class ConversationController:

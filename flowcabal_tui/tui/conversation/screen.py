@@ -68,7 +68,7 @@ from flowcabal_tui.tui.widgets.role_words import head_words
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
-    from flowcabal_tui.tui.conversation.controller import OtherPages
+    from flowcabal_tui.tui.conversation.other_pages import OtherPages
 
 NEW, FIND = "new", "find"
 
@@ -427,7 +427,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
 
 
 async def last_used(workbench: Project, wanted: ConversationId | None = None) -> ConversationId:
-    """The wanted conversation while it is there, else the one that was used last, else a new one."""
+    """The wanted conversation if it exists, else the one used last, else a new one."""
     known = [each.id for each in await workbench.conversations.conversations()]
     return wanted if wanted in known else known[0] if known else await _started(workbench)
 

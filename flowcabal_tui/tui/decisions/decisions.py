@@ -91,11 +91,11 @@ class DecisionsScreen(Screen[None]):
         begin: Beginning | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.attempts, self._typed = Attempts(), TypedAnswer(self, unsent or Unsent(), editor)
-        self._waiting, self._load_view, self._now = list(questions), load, now
+        self.attempts = Attempts()
+        self._typed = TypedAnswer(self, self.attempts, lambda: self.question, self.refresh_attempt, unsent, editor)
+        self._waiting, self._load_view, self._now, self._appeared = list(questions), load, now, now()
         first, self._begin = begin[0] if begin else run, begin
         self._place = next((place for place, item in enumerate(questions) if first in (item.id, item.run)), 0)
-        self._appeared = now()
         self._ends_when_shown = False
         """The last question was answered on a screen above this one."""
 
@@ -279,7 +279,7 @@ class DecisionsScreen(Screen[None]):
         self.refresh_bindings()
 
     def _decide(self, decision: Decision) -> None:
-        """Posts the answer and goes on to the next question."""
+        """Posts the answer and shows the next question."""
         question = self.question
         if question is not None:
             self.post_message(self.Decided(question.id, decision))
@@ -350,7 +350,7 @@ class DecisionsScreen(Screen[None]):
         self._ask_again("mend", words, needed=not found)
 
     def _ask_again(self, kind: Literal["retry", "mend"], words: str, *, needed: bool) -> None:
-        """Asks for the note, which counts only while the same question is there."""
+        """Asks for a note, which is ignored if another question is displayed by then."""
         asked, number = self.question, self.attempts.number
         if self.is_grace() or self.attempts.shown is None:
             return

@@ -3,28 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Any
 
+from textual.screen import Screen
+
+from flowcabal_tui.domain.run import Question
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
+from flowcabal_tui.tui.decisions.attempts import Attempts
 from flowcabal_tui.tui.decisions.unsent import Place, Unsent
 from flowcabal_tui.tui.shared.editor import edit_outside, editor_command
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
-
-if TYPE_CHECKING:
-    from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
+from flowcabal_tui.tui.widgets.prose_area import ProseArea
 
 
 class TypedAnswer:
-    """The text in the editor of a decision; `editor` is the command of the writer's own editor."""
+    """The text in the editor `#editor` of a decision's screen."""
 
-    def __init__(self, screen: DecisionsScreen, unsent: Unsent, editor: str) -> None:
-        self._screen, self.unsent, self._editor = screen, unsent, editor
+    def __init__(
+        self,
+        screen: Screen[Any],
+        attempts: Attempts,
+        question: Callable[[], Question | None],
+        changed: Callable[[], None],
+        unsent: Unsent | None,
+        editor: str,
+    ) -> None:
+        """`question` returns the displayed question; `changed` is called when a text was stored.
+
+        `editor` is the command of the writer's own editor.
+        """
+        self._screen, self._attempts, self._question, self._changed = screen, attempts, question, changed
+        self.unsent, self._editor = unsent or Unsent(), editor
+
+    @property
+    def _area(self) -> ProseArea:
+        return self._screen.query_one("#editor", ProseArea)
 
     @property
     def place(self) -> Place | None:
         """The question and attempt of the text in the editor."""
-        question, shown = self._screen.question, self._screen.attempts.shown
+        question, shown = self._question(), self._attempts.shown
         return (question.id, shown.number if shown else 0) if question is not None else None
 
     @property
@@ -35,25 +54,25 @@ class TypedAnswer:
     def load(self, text: str) -> None:
         """Loads the text typed before into the editor, or `text`."""
         if (place := self.place) is not None:
-            self._screen.editor_area.load_text(self.unsent.text(place, text))
+            self._area.load_text(self.unsent.text(place, text))
 
     def remember(self) -> None:
         """Stores the text of the editor."""
-        question, shown, place = self._screen.question, self._screen.attempts.shown, self.place
-        if question is not None and place is not None and self._screen.face == "editor":
+        question, shown, place = self._question(), self._attempts.shown, self.place
+        if question is not None and place is not None and self._area.display:
             before = shown.text if shown else clean(question.proposal)
-            self.unsent.remember(place, self._screen.editor_area.text, before)
-            self._screen.refresh_attempt()
+            self.unsent.remember(place, self._area.text, before)
+            self._changed()
 
     def go_past(self, go: Callable[[], object]) -> None:
         """Calls `go` at once, or, if text would be abandoned, after the writer agrees."""
-        asked = self._screen.question
+        asked = self._question()
         if asked is None or not self.unsent.waits(asked.id):
             go()
             return
 
         def answered(leave: bool | None) -> None:
-            if leave and self._screen.question == asked:
+            if leave and self._question() == asked:
                 go()
 
         words = _("You edited a text here and have not submitted it. `e` shows it, F2 submits it.")
@@ -61,10 +80,10 @@ class TypedAnswer:
 
     async def edit_outside(self) -> None:
         """Opens the text in the writer's own editor; the result is kept if the same text is still displayed."""
-        question, place = self._screen.question, self.place
+        question, place = self._question(), self.place
         title = question.node_title or question.node if question else ""
         command = editor_command(self._editor)
-        edited = await edit_outside(self._screen.app, self._screen.editor_area.text, title, command)
+        edited = await edit_outside(self._screen.app, self._area.text, title, command)
         if edited is not None and place is not None and self.place == place:
-            self._screen.editor_area.load_text(edited)
+            self._area.load_text(edited)
             self.remember()

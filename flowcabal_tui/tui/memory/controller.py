@@ -29,8 +29,7 @@ from flowcabal_tui.protocol.memory import (
 )
 from flowcabal_tui.protocol.models import AnswerEmbeddings
 from flowcabal_tui.protocol.runs import UsageChanged
-from flowcabal_tui.tui.memory.outline import OutlineScreen
-from flowcabal_tui.tui.memory.outline_controller import OutlineController
+from flowcabal_tui.tui.memory.outline import OutlineController, OutlineScreen
 from flowcabal_tui.tui.memory.profiles import ProfilePane
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.diff import UnsavedScreen

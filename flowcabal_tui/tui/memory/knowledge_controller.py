@@ -15,7 +15,6 @@ from flowcabal_tui.project.words import paid_models, price_lines, sum_words
 from flowcabal_tui.protocol.memory import Rebuild
 from flowcabal_tui.tui.memory.queue_controller import called
 from flowcabal_tui.tui.shared.spending import agrees_to_pay, agrees_to_stop
-from flowcabal_tui.tui.shared.subscriptions import on_key
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
@@ -39,13 +38,6 @@ class KnowledgeController:
 
     def _say(self, words: str) -> None:
         self._screen.notify(words, markup=False)
-
-    @on_key("memory.knowledge", group="looking")
-    async def show(self) -> None:
-        """Opens the page of the knowledge server."""
-        from flowcabal_tui.tui.memory.knowledge import KnowledgeScreen  # not needed for the first frame
-
-        await self._screen.app.push_screen_wait(KnowledgeScreen(self))
 
     async def subjects(self) -> Mapping[str, str]:
         """The names of chapters, entities and derived texts, by id and by uri."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
@@ -30,7 +29,7 @@ from flowcabal_tui.tui.shared.spending import (
     may_work,
     quote_price,
 )
-from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
+from flowcabal_tui.tui.shared.subscriptions import on_event
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.role_words import facts_words
@@ -58,8 +57,8 @@ _NAMED: Final = 4
 class QueueController:
     """Lists background work, retries and cancels it, and rebuilds."""
 
-    def __init__(self, screen: Screen[Any], workbench: Project, now: Callable[[], datetime]) -> None:
-        self._screen, self.workbench, self._now = screen, workbench, now
+    def __init__(self, screen: Screen[Any], workbench: Project) -> None:
+        self._screen, self.workbench = screen, workbench
         self.rebuilt: RebuildProgress | None = None
         """How far the last rebuild of the index is."""
         self._server = ""
@@ -69,14 +68,6 @@ class QueueController:
 
     def _say(self, words: str) -> None:
         self._screen.notify(words, markup=False)
-
-    @on_key("memory.queue", group="looking")
-    @on_key("memory.rebuild", group="looking", rebuilds=True)
-    async def show(self, *, rebuilds: bool = False) -> None:
-        """Opens the page of background work; with `rebuilds` it asks at once for the parts to rebuild."""
-        from flowcabal_tui.tui.memory.queue import QueueScreen  # not needed for the first frame
-
-        await self._ask(QueueScreen(self, self._now, rebuilds=rebuilds))
 
     @on_event
     def _note_rebuild(self, event: RebuildProgress) -> None:

@@ -15,8 +15,7 @@ from flowcabal_tui.protocol.book import BookChanged, CheckBeats, OutputDeleted, 
 from flowcabal_tui.tui.book.chapter_list import ChapterList
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.memory.beats_panel import BeatsPanel
-from flowcabal_tui.tui.memory.outline import PartOf
-from flowcabal_tui.tui.memory.outline_controller import OutlineController
+from flowcabal_tui.tui.memory.outline import OutlineController, PartOf
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.spending import agrees_to_spend
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request

@@ -1,20 +1,23 @@
-"""Creates the controllers of the workspace's panes once the visible panes are painted."""
+"""The controllers of the workspace's panes, which are created once the visible panes are painted."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import Screen
 
 from flowcabal_tui.domain.conversation import Chip
 from flowcabal_tui.tui.book.browser_controller import BrowserController
+from flowcabal_tui.tui.book.controller import BookController
 from flowcabal_tui.tui.book.maintenance import MaintenanceController
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.book.proof_controller import ProofController
 from flowcabal_tui.tui.book.search_controller import SearchController
 from flowcabal_tui.tui.book.writing import WritingController
-from flowcabal_tui.tui.conversation.controller import ConversationController, OtherPages
+from flowcabal_tui.tui.conversation.controller import ConversationController
+from flowcabal_tui.tui.conversation.other_pages import OtherPages
 from flowcabal_tui.tui.decisions.controller import DecisionController
 from flowcabal_tui.tui.memory.controller import MemoryController
 from flowcabal_tui.tui.memory.knowledge_controller import KnowledgeController
@@ -30,6 +33,7 @@ from flowcabal_tui.tui.runs.node_controller import NodeController
 from flowcabal_tui.tui.runs.receipt_controller import ReceiptController
 from flowcabal_tui.tui.runs.waiting import WaitController
 from flowcabal_tui.tui.shared.known_books import KnownBooks
+from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.story.controller import StoryController
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.workflows.builds_controller import BuildController
@@ -40,112 +44,124 @@ from flowcabal_tui.tui.workspace.beats_beside import BeatsBeside
 from flowcabal_tui.tui.workspace.name_card import NameCardController
 from flowcabal_tui.tui.workspace.navigation import Navigation
 from flowcabal_tui.tui.workspace.notices import EngineNotices
+from flowcabal_tui.tui.workspace.pages import PageOpener
 from flowcabal_tui.tui.workspace.summary import SummaryKeeper
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
-    from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
+    from flowcabal_tui.tui.runs.output import OutputPane
 
 
-def add_controllers(
-    screen: WorkspaceScreen, workbench: Project, now: Callable[[], datetime], editor: str, books: KnownBooks
-) -> tuple[object, ...]:
-    """Creates the controllers as attributes of the screen; returns them in the order in which they receive events."""
-    view = screen.view
-    screen.summary = SummaryKeeper(screen, workbench, view, screen.book, now, books.keep)
-    screen.writing = WritingController(screen, workbench, view)
-    screen.beats = BeatsBeside(screen, workbench, view)
-    screen.document = WorkflowDocument(screen, workbench, view)
-    screen.models = ModelController(screen, workbench)
-    screen.settings_watch = SettingsWatch(screen, workbench)
-    screen.nodes = NodeController(screen, workbench, view, screen.document, screen.output)
-    screen.runs = RunController(screen, workbench, view, screen.document, screen.nodes, screen.models.has_model)
-    screen.waiting = WaitController(screen, view, screen.document, screen.output, lambda: now().timestamp())
-    screen.navigation = Navigation(screen, workbench, view, screen.book, screen.runs, screen.nodes)
-    screen.memory = MemoryController(screen, workbench, view, editor)
-    screen.background = QueueController(screen, workbench, now)
-    screen.knowledge = KnowledgeController(screen, workbench)
-    screen.questions = DecisionController(screen, workbench, view, editor)
-    screen.search = SearchController(screen, workbench, screen.navigation.open_at)
-    screen.receipts = ReceiptController(screen, workbench, view, screen.document, screen.navigation.open_run)
-    screen.maintenance = MaintenanceController(screen, workbench, screen.book, now)
-    screen.keeping = KeepController(screen, workbench, view)
-    screen.browser = BrowserController(
-        screen, workbench, view, screen.book, screen.maintenance, screen.navigation.open_at, screen.receipts.origin
-    )
-    screen.proof = ProofController(screen, workbench, screen.book, screen.navigation.open_at)
-    screen.story = StoryController(screen, workbench, view, screen.navigation.open_at, now)
-    screen.card = NameCardController(
-        screen, workbench, view, screen.story, screen.navigation.open_at, screen.memory.show_profile
-    )
-    screen.revision = RevisionController(
-        screen, workbench, view, screen.navigation.open_at, screen.book.drafts.write, now
-    )
-    screen.comment_marks = CommentMarks(screen, workbench, view)
-    screen.talk = ConversationController(
-        screen,
-        workbench,
-        view,
-        screen.navigation.open_at,
-        partial(_selection, screen),
-        partial(_workflow_id, screen),
-        OtherPages(screen.receipts.show, screen.story.correct, lambda build: screen.builds.review(build)),
-    )
-    screen.graph = GraphController(
-        screen, workbench, view, screen.document, screen.nodes.show_node, screen.nodes.choose_node
-    )
-    screen.builds = BuildController(screen, workbench, screen.document, screen.runs.show_template)
-    screen.library = LibraryController(
-        screen, workbench, screen.document, screen.runs.show_template, screen.builds.build
-    )
-    screen.control = RunControl(
-        screen, workbench, view, screen.runs, screen.nodes, screen.document, screen.graph, editor
-    )
-    return _in_order(screen)
+class Controllers:
+    """The controllers by subject; all but that of the book, which fills the first frame, are created here."""
 
+    def __init__(
+        self,
+        screen: Screen[Any],
+        workbench: Project,
+        view: OpenView,
+        book: BookController,
+        output: OutputPane,
+        now: Callable[[], datetime],
+        editor: str,
+        books: KnownBooks,
+    ) -> None:
+        self._screen, self._view, self.book = screen, view, book
+        self.summary = SummaryKeeper(screen, workbench, view, book, now, books.keep)
+        self.writing = WritingController(screen, workbench, view)
+        self.beats = BeatsBeside(screen, workbench, view)
+        self.document = WorkflowDocument(screen, workbench, view)
+        self.models = ModelController(screen, workbench)
+        self.settings_watch = SettingsWatch(screen, workbench)
+        self.nodes = NodeController(screen, workbench, view, self.document, output)
+        self.runs = RunController(screen, workbench, view, self.document, self.nodes, self.models.has_model)
+        self.waiting = WaitController(screen, view, self.document, output, lambda: now().timestamp())
+        self.navigation = Navigation(screen, workbench, view, book, self.runs, self.nodes)
+        self.memory = MemoryController(screen, workbench, view, editor)
+        self.background = QueueController(screen, workbench)
+        self.knowledge = KnowledgeController(screen, workbench)
+        self.questions = DecisionController(screen, workbench, view, editor)
+        self.search = SearchController(screen, workbench)
+        self.receipts = ReceiptController(screen, workbench, view, self.document, self.navigation.open_run)
+        self.maintenance = MaintenanceController(screen, workbench, book, now)
+        self.keeping = KeepController(screen, workbench, view)
+        self.browser = BrowserController(
+            screen, workbench, view, book, self.maintenance, self.navigation.open_at, self.receipts.origin
+        )
+        self.proof = ProofController(screen, workbench, book)
+        self.pages = PageOpener(
+            screen,
+            view,
+            now,
+            self.navigation.open_at,
+            browser=self.browser,
+            proof=self.proof,
+            search=self.search,
+            background=self.background,
+            knowledge=self.knowledge,
+        )
+        self.story = StoryController(screen, workbench, view, self.navigation.open_at, now)
+        self.card = NameCardController(
+            screen, workbench, view, self.story, self.navigation.open_at, self.memory.show_profile
+        )
+        self.revision = RevisionController(screen, workbench, view, self.navigation.open_at, book.drafts.write, now)
+        self.comment_marks = CommentMarks(screen, workbench, view)
+        self.talk = ConversationController(
+            screen,
+            workbench,
+            view,
+            self.navigation.open_at,
+            self._selection,
+            lambda: self.document.workflow.id if self.document.workflow else "",
+            OtherPages(self.receipts.show, self.story.correct, lambda build: self.builds.review(build)),
+        )
+        self.graph = GraphController(
+            screen, workbench, view, self.document, self.nodes.show_node, self.nodes.choose_node
+        )
+        self.builds = BuildController(screen, workbench, self.document, self.runs.show_template)
+        self.library = LibraryController(screen, workbench, self.document, self.runs.show_template, self.builds.build)
+        self.control = RunControl(screen, workbench, view, self.runs, self.nodes, self.document, self.graph, editor)
 
-def _in_order(screen: WorkspaceScreen) -> tuple[object, ...]:
-    return (
-        screen.waiting,
-        screen.runs,
-        screen.nodes,
-        screen.control,
-        screen.graph,
-        screen.questions,
-        screen.keeping,
-        screen.receipts,
-        screen.book,
-        screen.book.drafts,
-        screen.book.reading,
-        screen.writing,
-        screen.beats,
-        screen.proof,
-        screen.browser,
-        screen.search,
-        screen.maintenance,
-        screen.navigation,
-        screen.memory,
-        screen.background,
-        screen.knowledge,
-        screen.models,
-        screen.story,
-        screen.revision,
-        screen.comment_marks,
-        screen.card,
-        screen.talk,
-        screen.builds,
-        screen.library,
-        screen.settings_watch,
-        EngineNotices(screen),
-    )
+    @property
+    def in_order(self) -> tuple[object, ...]:
+        """All of them, in the order in which they receive events."""
+        return (
+            self.waiting,
+            self.runs,
+            self.nodes,
+            self.control,
+            self.graph,
+            self.questions,
+            self.keeping,
+            self.receipts,
+            self.book,
+            self.book.drafts,
+            self.book.reading,
+            self.writing,
+            self.beats,
+            self.proof,
+            self.browser,
+            self.search,
+            self.maintenance,
+            self.navigation,
+            self.pages,
+            self.memory,
+            self.background,
+            self.knowledge,
+            self.models,
+            self.story,
+            self.revision,
+            self.comment_marks,
+            self.card,
+            self.talk,
+            self.builds,
+            self.library,
+            self.settings_watch,
+            EngineNotices(self._screen),
+        )
 
-
-def _selection(screen: WorkspaceScreen) -> Chip | None:
-    """The passage that is selected in the editor."""
-    pane, chapter = screen.query_one(ManuscriptPane), screen.view.chapter
-    start, end = pane.query_one(ProseArea).selected_span if pane.face == "edit" else (0, 0)
-    return Chip("selection", chapter, start, end, text=pane.text[start:end]) if chapter and start < end else None
-
-
-def _workflow_id(screen: WorkspaceScreen) -> str:
-    return screen.document.workflow.id if screen.document.workflow else ""
+    def _selection(self) -> Chip | None:
+        """The passage that is selected in the editor."""
+        pane, chapter = self._screen.query_one(ManuscriptPane), self._view.chapter
+        start, end = pane.query_one(ProseArea).selected_span if pane.face == "edit" else (0, 0)
+        return Chip("selection", chapter, start, end, text=pane.text[start:end]) if chapter and start < end else None

@@ -36,36 +36,8 @@ from flowcabal_tui.tui.workspace.columns import FIRST_PANE, PaneColumns
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
-    from flowcabal_tui.tui.book.browser_controller import BrowserController
-    from flowcabal_tui.tui.book.maintenance import MaintenanceController
-    from flowcabal_tui.tui.book.proof_controller import ProofController
-    from flowcabal_tui.tui.book.search_controller import SearchController
-    from flowcabal_tui.tui.book.writing import WritingController
-    from flowcabal_tui.tui.conversation.controller import ConversationController
-    from flowcabal_tui.tui.decisions.controller import DecisionController
-    from flowcabal_tui.tui.memory.controller import MemoryController
-    from flowcabal_tui.tui.memory.knowledge_controller import KnowledgeController
-    from flowcabal_tui.tui.memory.queue_controller import QueueController
-    from flowcabal_tui.tui.models.controller import ModelController
-    from flowcabal_tui.tui.models.settings_watch import SettingsWatch
-    from flowcabal_tui.tui.revision.controller import RevisionController
-    from flowcabal_tui.tui.revision.marks import CommentMarks
-    from flowcabal_tui.tui.runs.control import RunControl
-    from flowcabal_tui.tui.runs.controller import RunController
-    from flowcabal_tui.tui.runs.keeping import KeepController
-    from flowcabal_tui.tui.runs.node_controller import NodeController
     from flowcabal_tui.tui.runs.output import OutputPane
-    from flowcabal_tui.tui.runs.receipt_controller import ReceiptController
-    from flowcabal_tui.tui.runs.waiting import WaitController
-    from flowcabal_tui.tui.story.controller import StoryController
-    from flowcabal_tui.tui.workflows.builds_controller import BuildController
-    from flowcabal_tui.tui.workflows.controller import GraphController
-    from flowcabal_tui.tui.workflows.document import WorkflowDocument
-    from flowcabal_tui.tui.workflows.library import LibraryController
-    from flowcabal_tui.tui.workspace.beats_beside import BeatsBeside
-    from flowcabal_tui.tui.workspace.name_card import NameCardController
-    from flowcabal_tui.tui.workspace.navigation import Navigation
-    from flowcabal_tui.tui.workspace.summary import SummaryKeeper
+    from flowcabal_tui.tui.workspace.controllers import Controllers
 
 _CONTROLLERS: Final = "flowcabal_tui.tui.workspace.controllers"
 
@@ -91,37 +63,8 @@ class WorkspaceScreen(Screen[None]):
     AUTO_FOCUS = ""
     """Textual would take the chapters' filter, which styles have not hidden yet."""
 
-    background: QueueController
-    beats: BeatsBeside
-    browser: BrowserController
-    builds: BuildController
-    card: NameCardController
-    comment_marks: CommentMarks
-    control: RunControl
-    document: WorkflowDocument
-    graph: GraphController
-    keeping: KeepController
-    knowledge: KnowledgeController
-    library: LibraryController
-    memory: MemoryController
-    models: ModelController
-    navigation: Navigation
-    nodes: NodeController
-    output: OutputPane
-    proof: ProofController
-    questions: DecisionController
-    receipts: ReceiptController
-    revision: RevisionController
-    runs: RunController
-    search: SearchController
-    settings_watch: SettingsWatch
-    story: StoryController
-    summary: SummaryKeeper
-    talk: ConversationController
-    maintenance: MaintenanceController
-    waiting: WaitController
-    writing: WritingController
-    """Made by `controllers.py` when the panes in view are painted."""
+    controllers: Controllers
+    """Created when the visible panes are painted; `book` exists before."""
 
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
     """Textual would repaint the whole screen; here only the widgets that gain or lose the focus are repainted."""
@@ -154,10 +97,12 @@ class WorkspaceScreen(Screen[None]):
 
     def add_controllers(self, output: OutputPane) -> None:
         """Creates the controllers of the panes, and carries out requests that waited for them."""
-        from flowcabal_tui.tui.workspace.controllers import add_controllers
+        from flowcabal_tui.tui.workspace.controllers import Controllers
 
-        self.output = output
-        self._subscriptions.add(*add_controllers(self, self._workbench, self._now, self._editor, self._books))
+        self.controllers = Controllers(
+            self, self._workbench, self.view, self.book, output, self._now, self._editor, self._books
+        )
+        self._subscriptions.add(*self.controllers.in_order)
         self._is_ready = True
 
     def compose(self) -> ComposeResult:
@@ -173,7 +118,7 @@ class WorkspaceScreen(Screen[None]):
     @property
     def active_runs(self) -> int:
         """The number of runs that quitting would stop."""
-        return len(self.runs.active) if self._is_ready else 0
+        return len(self.controllers.runs.active) if self._is_ready else 0
 
     def on_screen_resume(self, event: ScreenResume) -> None:
         """Skips restyling on the first resume: its widgets were styled when they were mounted."""
@@ -185,7 +130,10 @@ class WorkspaceScreen(Screen[None]):
     @property
     def keys_of_the_moment(self) -> tuple[str, ...]:
         """Ids of the actions that the footer names first: answering a question, stopping a run."""
-        asked, running = ("decisions.open",) * bool(self.questions.count), ("run.stop",) * bool(self.active_runs)
+        asked, running = (
+            ("decisions.open",) * bool(self.controllers.questions.count),
+            ("run.stop",) * bool(self.active_runs),
+        )
         return (*asked, *running, "output.approve", "output.edit", "output.retry")
 
     def on_mount(self) -> None:
@@ -204,9 +152,9 @@ class WorkspaceScreen(Screen[None]):
         output, prompt = await self._columns.mount_hidden()
         output.book_language, prompt.models = info.language, info.model_names
         self.add_controllers(output)
-        self.questions.set_title()
-        self.proof.follow_editor()
-        self.comment_marks.follow_text()
+        self.controllers.questions.set_title()
+        self.controllers.proof.follow_editor()
+        self.controllers.comment_marks.follow_text()
         self._drain_timer = self.set_interval(drain_seconds(), self.drain)
 
     async def _painted(self) -> None:
@@ -223,16 +171,16 @@ class WorkspaceScreen(Screen[None]):
             finally:
                 await self._add_rest()
             await self.book.load_progress()
-            await self.runs.load(self.view.chapter)
-            await self.memory.load()
-            await self.questions.load()
-            self.runs.show_counts()
-            self.story.count_proposals()
-            await self.builds.load()
+            await self.controllers.runs.load(self.view.chapter)
+            await self.controllers.memory.load()
+            await self.controllers.questions.load()
+            self.controllers.runs.show_counts()
+            self.controllers.story.count_proposals()
+            await self.controllers.builds.load()
             if self._left is not None:
-                self.summary.go_on(self._left)
-            self.summary.begin()
-            self.beats.count()
+                self.controllers.summary.go_on(self._left)
+            self.controllers.summary.begin()
+            self.controllers.beats.count()
         except FlowCabalError as error:
             if self._is_ready:
                 raise
@@ -261,8 +209,8 @@ class WorkspaceScreen(Screen[None]):
         """Saves unsaved text where it survives a crash; stores an edited workflow as a version."""
         await self.book.drafts.write()
         if self._is_ready:
-            await self.document.put_away()
-            await self.summary.write()
+            await self.controllers.document.put_away()
+            await self.controllers.summary.write()
 
     @on(Request)
     def carry_out(self, request: Request) -> None:
@@ -281,12 +229,12 @@ class WorkspaceScreen(Screen[None]):
     def _turn_to(self, pane: str, *, focus: bool = True) -> None:
         """Leaving the prompt stores what was changed there."""
         if self.view.pane == "prompt" and pane != "prompt":
-            attempt(self, self.document.put_away(), group="workflow")
+            attempt(self, self.controllers.document.put_away(), group="workflow")
         self.view.pane = pane
         if self._is_ready:
             if pane != "manuscript":
-                self.writing.leave()
-            self.beats.pane_shown(pane)
+                self.controllers.writing.leave()
+            self.controllers.beats.pane_shown(pane)
         self._columns.show(pane, focus=focus)
 
     @on(PaneChosen)

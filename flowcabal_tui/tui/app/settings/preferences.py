@@ -8,15 +8,18 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from textual.app import App
+
 from flowcabal_tui.domain.errors import SettingsError
-from flowcabal_tui.locale import _, use_keys
+from flowcabal_tui.locale import _, language_in_use, use_keys
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.screen import ScreenSettings, load_screen
 from flowcabal_tui.tui.app.keymap import current_ids, key_problems, usable_keymap
 from flowcabal_tui.tui.shared.actions import shown_key
 
 if TYPE_CHECKING:
-    from flowcabal_tui.tui.app.app import FlowCabalApp
+    from flowcabal_tui.tui.app.departure import Departure
+    from flowcabal_tui.tui.app.theme_choice import ThemeChoice
 
 LOOK_SECONDS: Final = 2.0
 """Between two looks at the user's file."""
@@ -26,8 +29,16 @@ _FILE: Final = Path(__file__).with_name("named_keys.toml")
 class Preferences:
     """Follows the user's file. `own_keys` are the keys set by the user, by action id."""
 
-    def __init__(self, app: FlowCabalApp, settings: ScreenSettings, use_language: Callable[[str], None]) -> None:
-        self._app, self._settings, self._use_language = app, settings, use_language
+    def __init__(
+        self,
+        app: App[int],
+        departure: Departure,
+        looks: ThemeChoice,
+        settings: ScreenSettings,
+        use_language: Callable[[str], None],
+    ) -> None:
+        self._app, self._departure, self._looks = app, departure, looks
+        self._settings, self._use_language = settings, use_language
         self.own_keys: dict[str, str] = current_ids(settings.keys)
         self._seen = _stamp()
 
@@ -64,8 +75,8 @@ class Preferences:
             self.use_keys(found.keys)
             self.check_keys()
         if found.theme != before.theme and found.theme != self._app.theme:
-            self._app.looks.use(found.theme)
-        if found.language not in ("", before.language) and found.language[:2] != self._app.screen_language[:2]:
+            self._looks.use(found.theme)
+        if found.language not in ("", before.language) and found.language[:2] != language_in_use()[:2]:
             self._app.notify(_("The language of config.toml takes effect when the program is restarted."), markup=False)
         if found.editor != before.editor:
             self._app.notify(_("The external editor takes effect when the book is opened again."), markup=False)
@@ -90,8 +101,8 @@ class Preferences:
 
         if any(isinstance(screen, SettingsScreen) for screen in self._app.screen_stack):
             return
-        effects = Effects(self._app.looks.load(), self._app.looks.use, self._use_language, self.show_keys)
-        self._app.push_screen(SettingsScreen(self._app.departure.workbench, effects))
+        effects = Effects(self._looks.load(), self._looks.use, self._use_language, self.show_keys)
+        self._app.push_screen(SettingsScreen(self._departure.workbench, effects))
 
     async def show_keys(self) -> None:
         """Shows every key; pressing another one changes it."""
