@@ -240,7 +240,7 @@ def _not_json(action: Action, reason: str) -> BadOutput:
 
 
 async def _awaited(function: ActionFunction, params: dict[str, Any]) -> _Ended:
-    """Calls an `async` function. Its task is cancelled only where nobody waits for the outcome any more."""
+    """Calls an `async` function. Its task is cancelled only when the caller no longer waits for the outcome."""
     try:
         return _Ended(await function(params))
     except (Exception, SystemExit, asyncio.CancelledError) as error:  # the edge: a plug-in may raise anything

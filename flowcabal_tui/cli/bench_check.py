@@ -132,7 +132,7 @@ async def check(arguments: Namespace) -> int:
 
 
 async def _judged(arguments: Namespace, by_novel: Mapping[str, Sequence[CheckRow]]) -> int:
-    """With a judge: your model, which is paid for, or one that errs by chance."""
+    """Runs the checks with a judge: the user's own model, which costs money, or a simulated one that errs at random."""
     gold = read_gold(arguments.rows)
     model = None if arguments.model is None else own_model(own_endpoint(arguments.model))
     if model is not None and not arguments.yes:

@@ -114,7 +114,7 @@ async def _commands(arguments: Namespace, project: Project) -> AsyncIterator[Com
 async def _edited(
     row: Proposal, changes: dict[str, Any], project: Project
 ) -> Entity | StoryRecord | TextEdit | OutlineEdit:
-    """What the row writes, with other values in some fields. Raises BadArgument for one that does not exist or fit."""
+    """The row's record with other values in some fields. Raises BadArgument for one that does not exist or fit."""
     after = row.difference.after
     value: Any = after
     if isinstance(after, NewName):

@@ -12,7 +12,7 @@ REJECTED: Final = "rejected"
 
 @dataclass(frozen=True, slots=True)
 class NearTemplate:
-    """A template with the number of points of a wish that it covers."""
+    """A template that resembles a request: the number of the request's points that it covers."""
 
     name: str
     title: str

@@ -78,7 +78,7 @@ def _with_defaults(of: type, holder: type) -> type:
 
 
 def _fields_of(of: type, options: Mapping[str, bool]) -> Any:
-    """A class that has nothing but the fields of this one and its bases, which the standard library makes."""
+    """A standard dataclass with the fields of this class and of its bases, and nothing else."""
     annotations = inspect.get_annotations(of)
     body = {name: value for name, value in vars(of).items() if name in annotations}
     body |= {"__annotations__": annotations, "__module__": of.__module__, "__doc__": "Fields."}

@@ -102,7 +102,7 @@ def _arrow(route: Route) -> str:
 
 
 def _path(points: Sequence[Point]) -> str:
-    """Straight where upright or level, else a curve that leaves and arrives upright."""
+    """The SVG path: straight for vertical and horizontal steps, otherwise a curve with vertical ends."""
     parts = [f"M{points[0][0]:g} {points[0][1]:g}"]
     for (x0, y0), (x1, y1) in pairwise(points):
         if x0 == x1 or y0 == y1:

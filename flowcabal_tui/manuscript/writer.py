@@ -109,7 +109,7 @@ def export_manuscript(
 
 
 def _harmless(chapter: ImportedChapter) -> ImportedChapter:
-    """Without what a terminal or a reader of the file would obey: the book may be a stranger's."""
+    """The chapter without control sequences, because the book may come from a stranger."""
     title, volume = clean_line(chapter.title), clean_line(chapter.volume)
     return replace(chapter, title=title, volume=volume, text=clean(chapter.text))
 

@@ -73,7 +73,7 @@ class _Arrival:
         return self._pace.answer_timeout - (self._clock() - self._since)
 
     def sign(self) -> None:
-        """Something has arrived."""
+        """Notes the time of the first sign of the answer; called whenever bytes arrive."""
         if self._since is None:
             self._since = self._clock()
 

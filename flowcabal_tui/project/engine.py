@@ -71,7 +71,7 @@ class EngineThread:
 
 
 class Tasks:
-    """Tasks that nobody awaits, referenced so that they are not lost, and cancelled with the project."""
+    """Tasks that are not awaited: references keep them alive, and they are cancelled with the project."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()

@@ -96,7 +96,7 @@ def rate_words(rate: CheckRate) -> str:
 
 
 def compared_words(report: CheckReport) -> str:
-    """What the checks compared in the chapters that they read, and the rules that are off."""
+    """The number of sentences that rules and models compared in the checked chapters, and the rules that are off."""
     rules, model = report.compared_by_rules, report.compared_by_model
     parts = []
     if rules.statements:

@@ -160,7 +160,7 @@ class Workshop:
             await self._end()
 
     async def _end(self) -> None:
-        """Ends the process at once, and lets go of its pipes."""
+        """Kills the process and closes its pipes."""
         process, self._process = self._process, None
         if process is not None:
             _kill(process)

@@ -189,7 +189,7 @@ class QuestionAnswered(Event):
 
 @event
 class WorkflowCompleted(Event):
-    """A run ended successfully or waits for nobody: the outputs of its last nodes."""
+    """A run ended successfully and has no open question: the outputs of its last nodes."""
 
     type: ClassVar[str] = "workflow:completed"
     run: RunId

@@ -258,7 +258,7 @@ class OpenVikingServer:
         return _reason(code, log_tail(log, logged, (self._key, self._endpoint.key)))
 
     async def _lost_its_files(self, running: GuardedChild) -> bool:
-        """Waits for the end of the server, or of its files: it goes on answering from memory without them."""
+        """Waits until the server ends or its files are deleted: it would keep answering from memory without them."""
         had = self._folders()
         while not running.over:
             await running.ended(self._look_seconds)

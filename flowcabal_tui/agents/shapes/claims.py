@@ -11,7 +11,7 @@ from flowcabal_tui.domain.answer_schema import StructuredAnswer, short_text
 
 
 def _plain(word: Any) -> Any:
-    """`Somebody else` as `somebody_else`."""
+    """Normalises a model's word to an identifier: `Somebody else` becomes `somebody_else`."""
     return re.sub(r"\W+", "_", word.strip().lower()).strip("_") if isinstance(word, str) else word
 
 

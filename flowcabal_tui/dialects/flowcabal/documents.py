@@ -105,7 +105,7 @@ class Workflow4(_Shape):
 
 
 class LiteralBlock(_Shape):
-    """A text."""
+    """A block of literal text."""
 
     kind: Literal["literal"]
     content: str

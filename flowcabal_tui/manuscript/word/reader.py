@@ -48,7 +48,7 @@ def docx_text(file: BinaryIO, name: str) -> tuple[str, ImportReport]:
 
 
 class _Document:
-    """Takes the paragraphs as they are parsed and lets go of each."""
+    """Reads the paragraphs as they are parsed, and releases each."""
 
     def __init__(self, archive: Archive, parts: WordParts) -> None:
         self._archive, self._parts = archive, parts

@@ -157,7 +157,7 @@ def _add(
 
 
 def _put(parent: Element, name: str, **values: str) -> None:
-    """A child element with these attributes, instead of the one that is there."""
+    """Replaces the child element of that tag by one with these attributes."""
     for old in parent.findall(f"{_W}{name}"):
         parent.remove(old)
     new = etree.SubElement(parent, f"{_W}{name}")

@@ -36,7 +36,7 @@ _ANY, _NONE = re.compile("^"), re.compile("(?!)")
 
 
 class Row(BaseModel):
-    """A kind of statement: the forms of its sentences, and what it adds to an answer.
+    """A row of the statement table: the sentence patterns of one kind of statement, and what it adds to an answer.
 
     A sentence counts with `needs` and without `unless`; with `around` no sentence of its paragraph may have that. It
     is no dream, wish or denial, unless `reported`. The values of `gives` are filled from the groups of its form; a list
@@ -66,7 +66,7 @@ class Row(BaseModel):
 
 
 class LanguageTables(BaseModel):
-    """The tables of one language."""
+    """The word tables of the offline model for one language."""
 
     lists: dict[str, str]
     said: dict[str, str]

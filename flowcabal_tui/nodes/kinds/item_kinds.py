@@ -102,7 +102,7 @@ class ItemKind(NodeKind):
         raise NotImplementedError
 
     async def work(self, context: NodeContext, params: Any, item: Item) -> Iterable[Item]:
-        """Like `make`, for kinds that must wait for something."""
+        """Like `make`, for kinds that await other services."""
         return self.make(params, item)
 
     async def run(self, context: NodeContext, params: Any) -> Produced:

@@ -144,7 +144,7 @@ def cut_words(attempt: Attempt) -> str:
 
 
 def _why_ask(params: PromptParams, attempt: Attempt, evaluation: Evaluation | None, doubt: str) -> str | None:
-    """Why a human must look at this attempt; None when nobody need."""
+    """The reason why the writer must see this attempt; None if there is none."""
     if cut := cut_words(attempt):
         return cut
     if doubt:

@@ -46,7 +46,7 @@ class BuilderParts:
         )
 
     async def rows(self) -> tuple[BuildRow, ...]:
-        """All builds, oldest first; one that is not in progress any more counts as interrupted."""
+        """All builds, oldest first; an unfinished one that no longer runs counts as interrupted."""
         at_work = self.builds.at_work if "builds" in vars(self) else frozenset()
         rows = await self._base.store.builds.rows()
         return tuple(

@@ -56,7 +56,7 @@ async def run_step(step: Callable[[BackgroundTask], Awaitable[None]], task: Back
 
 
 def wait_before(tries: int) -> float:
-    """The seconds before a step is retried after `tries` tries."""
+    """The seconds to wait before the next try of a step that was tried `tries` times."""
     return min(LONGEST_WAIT, math.ldexp(_FIRST_WAIT, min(tries - 1, _MOST_DOUBLINGS)))
 
 

@@ -112,7 +112,7 @@ class Steps:
         await self._put_entities(found, names_found(chapter, text, found))
 
     async def _put_entities(self, found: Sequence[Entity], proposals: Sequence[Proposal]) -> None:
-        """Together with the steps that look for them in the book: what is known already is not found again."""
+        """Stores the entities together with the steps that index them, since discovery skips known names."""
         if found:
             await self._store.memory.put_entities(
                 found, await self._index_tasks(await self._names_with(found), found), proposals
@@ -175,7 +175,7 @@ class Steps:
             )
 
     async def _discovered(self, chapter: Chapter, known: Sequence[Entity]) -> tuple[Entity, ...]:
-        """Names that rules find in this chapter and those before it, and that nobody has yet."""
+        """Names that the rules find in this chapter and those before it, without names that an entity already has."""
         before = [c for c in await self._store.book.chapters() if c.digest and c.position <= chapter.position]
         texts = [await self._store.book.text(c.id) for c in before[-DISCOVERY_CHAPTERS:]]
         taken = {name for entity in known for name in (*entity.names, *entity.proposed)}

@@ -412,7 +412,7 @@ class SummarySteps:
 
 
 def _owed(changed: Mapping[EntityId, int], made: Mapping[str, int]) -> tuple[EntityId, ...]:
-    """Whom a chapter changed after their profile was made: those that wait longest first."""
+    """The entities that a chapter changed after their profile was made, longest waiting first."""
     newest: dict[EntityId, int] = {}
     for uri, position in made.items():
         entity = EntityId(uri.rsplit("/", 1)[-1])

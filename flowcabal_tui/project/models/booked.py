@@ -71,7 +71,7 @@ class BookedModel:
 
     @staticmethod
     async def _agreed(call: Callable[[], Awaitable[R]]) -> R:
-        """The call; where it could take its run past the limit, a person is asked first, and nobody holds a place."""
+        """Makes the call. Asks the writer first if it could exceed the run's limit; no slot is held meanwhile."""
         while True:
             try:
                 return await call()

@@ -260,7 +260,7 @@ class Comparisons:
         self._emit(ComparisonChanged(identity))
 
     async def _forgetting_answer(self, target: ComparisonTarget) -> Work:
-        """The run that goes on with the answer is stopped, and a later one asks again, with the same candidates."""
+        """Cancels the run that continues with the answer, and starts one that asks again with the same candidates."""
         question = await self._store.runs.question(target.question)
         if await self._manager.goes_on(question.run):
             await self._manager.cancel(question.run, None)

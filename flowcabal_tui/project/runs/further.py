@@ -112,7 +112,7 @@ class FurtherCandidates:
         return (sample for sample in itertools.count(max(1, written)) if sample not in taken)
 
     async def _more_of_round(self, target: ComparisonTarget, count: int) -> RunRequest:
-        """The run once more, with more candidates in its first round; those that are there are served."""
+        """Requests the run again with more candidates in its first round; existing ones are reused."""
         question = await self._store.runs.question(target.question)
         request = await self._store.runs.run_request(question.run)
         workflow = await self._store.runs.workflow_of(question.run)

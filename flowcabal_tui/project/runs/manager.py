@@ -125,7 +125,7 @@ class RunManager:
             await (self._require_confirmed if earlier else self._typed)(changed)
 
     async def _require_run(self, run: RunId) -> None:
-        """Before a run of the past goes on: its document may be confirmed, and the parameters of the run not."""
+        """Requires that the writer has confirmed the document of an earlier run, with its overrides."""
         request = await self._store.runs.run_request(run)
         await self._require_confirmed(overridden(await self._store.runs.workflow_of(run), request.overrides))
 

@@ -102,7 +102,7 @@ class _Offline:
         return True
 
     async def answered(self, run: RunId, reached: LimitReached, *, more: bool) -> None:
-        """Does nothing: nobody is asked."""
+        """Does nothing: no question is asked."""
 
     async def spent(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
         """Books nothing."""

@@ -84,7 +84,7 @@ class _TraceRun(QuotedRun):
     """Follows a node to the attempt that is sought, without stored or placeholder outputs."""
 
     def stored_result(self) -> StoredResult | None:
-        """Nothing is taken over: the node must say what it would send."""
+        """None: no stored output replaces the call, whose request is wanted."""
         return None
 
     def _text(self, node: NodeId) -> str | None:

@@ -153,7 +153,7 @@ class MemoryService:
         return await self._parts.memory.rebuilder.stale()
 
     async def rebuild_plan(self, what: RebuildPart = "all") -> RebuildPlan:
-        """What a rebuild would do; changes nothing."""
+        """The steps, out-of-date texts and damaged texts of a rebuild; changes nothing."""
         return await self._parts.memory.rebuilder.plan(what)
 
     @handles(Rebuild)

@@ -130,7 +130,7 @@ def _require_apart(edits: Edits, known: Mapping[str, BookText]) -> None:
 def _rewrites(
     rows: Sequence[ImpactRow], known: Mapping[str, BookText], model: str, words: str, at: datetime
 ) -> Iterator[Rewrite]:
-    """The words of a model, for whoever asks where a line is from."""
+    """The applied edits of a model, stored so that the origin of a line can be shown."""
     for row in rows:
         edit, place = row.proposal.difference.after, row.proposal.place
         if row.is_by_model and isinstance(edit, TextEdit) and place is not None:

@@ -149,7 +149,7 @@ def _step_done(connection: sqlite3.Connection, step: PurgeStep) -> None:
 
 
 def _copy(path: Path, target: Path) -> None:
-    """Copies the file. In a folder that is not writable, a database that nobody has open is read as immutable."""
+    """Copies the file. In a read-only folder, a database that no process has open is read as immutable."""
     alone = not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-shm").exists()
     options = "mode=ro&immutable=1" if alone else "mode=ro"
     with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?{options}", uri=True)) as connection:

@@ -153,7 +153,7 @@ def _verdict(proposal: Proposal, record: StoryRecord | None) -> ProposalState:
 
 
 def says_same(one: Any, other: Any) -> bool:
-    """True when two states of an entity or record agree, whoever wrote them and wherever they end."""
+    """True when two states of an entity or record agree, apart from author and end."""
     aside = {"by", "evidence", "until", "known_by", "paid", "payment", "first_position", "proposed", "rejected", "note"}
     plain = [{key: value for key, value in to_plain(each).items() if key not in aside} for each in (one, other)]
     return type(one) is type(other) and plain[0] == plain[1]

@@ -53,7 +53,7 @@ class Withdrawn:
         return bool(later) and not read_json(Rests, rests).keys().isdisjoint(later)
 
     def takes(self, rests: str) -> bool:
-        """True when a text that a state is based on has left. `rests` is in the form of `rests_on`."""
+        """True when a text on which a state is based was removed. `rests` has the format of `rests_on`."""
         if not any(chapter in rests for chapter in (*self.chapters, *self.texts)):
             return False
         parts = read_json(Rests, rests).items()

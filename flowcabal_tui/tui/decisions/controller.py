@@ -72,7 +72,7 @@ class DecisionController:
 
     @on_event
     def _read_on(self, event: RunStarted | RunStateChanged | NodeStarted | NodeCompleted) -> None:
-        """The page of a story that is played goes on."""
+        """Loads the next questions of the run that is played."""
         if self._is_playing(event.run):
             attempt(self._screen, self.load(), group="questions", exclusive=True)
 

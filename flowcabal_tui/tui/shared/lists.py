@@ -45,7 +45,7 @@ class PickList(OptionList):
         return None if row is None else self.get_option_at_index(row).id
 
     def pick(self, option_id: str | None) -> None:
-        """Puts the cursor on an option, if it is there."""
+        """Moves the cursor to an option, if the list has it."""
         rows = [row for row, option in enumerate(self.options) if option.id == option_id]
         if option_id is not None and rows:
             self.highlighted = rows[0]

@@ -262,7 +262,7 @@ class FindingsScreen(FilteredPage):
         self.notify(switch_words(command), markup=False)
 
     async def _decide(self, command: Command, gone: Sequence[ProposalId]) -> None:
-        """The cursor goes on to the row behind those that leave the list."""
+        """Carries out the command, and moves the cursor to the row after those that leave the list."""
         if gone and self._states_shown != "all":
             self._cursor_wanted = self.rows.after(gone)
         await self.access.workbench.carry_out(command)

@@ -237,7 +237,7 @@ class ImpactScreen(StoryPage):
             self.notify(_("No place is ticked."), markup=False)
 
     def _quoted_again(self, impact: Impact) -> set[str]:
-        """Places that hold from now on, and those that do not any more."""
+        """The proposals whose place has become valid or invalid since the last look."""
         return self.rows.holding ^ {row.proposal.id for row in impact.settled}
 
     async def _apply(self, impact: Impact) -> None:

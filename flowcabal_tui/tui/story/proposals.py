@@ -245,7 +245,7 @@ class ProposalsScreen(FilteredPage):
         self.work(self._carry_out(UndoDecision(scope="proposals")))
 
     async def _carry_out(self, command: DecideProposals | UndoDecision) -> None:
-        """The cursor goes on to the row behind those that leave the list."""
+        """Carries out the command, and moves the cursor to the row after those that leave the list."""
         if isinstance(command, DecideProposals) and self._states_shown in ("open", "waiting"):
             self._cursor_wanted = self.rows.after(command.proposals)
         await self.access.workbench.carry_out(command)

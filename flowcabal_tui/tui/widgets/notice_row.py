@@ -15,7 +15,7 @@ LEFT_CELLS: Final = 5
 
 
 class NoticeRow(Static):
-    """One row; `-added` is one that a page gets only while there is a notice: above its keys, else `-docked`."""
+    """The row of notices. `-added`: mounted only while there is a notice, above the page's keys, else `-docked`."""
 
     DEFAULT_CSS = """
     NoticeRow { height: 1; width: 1fr; padding: 0 1; text-wrap: nowrap; }

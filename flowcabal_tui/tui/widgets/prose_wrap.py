@@ -68,7 +68,7 @@ def break_at(text: str, start: int, overflow: int, width: int) -> int | None:
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """One paragraph (no line ends) as rows of at most `width` cells; the last may still grow.
+    """Wraps one paragraph (no line ends) into rows of at most `width` cells.
 
     The rows joined are `text`. Only hanging spaces, or one character wider than the row, go over.
     """

@@ -315,7 +315,7 @@ class StreamView(ScrollView, can_focus=True):
         self.previous_match()
 
     def action_select(self) -> None:
-        """Begins a selection of lines: at the marked span if it is there, else at the top of the view."""
+        """Begins a selection of lines: at the marked span if there is one, else at the top of the view."""
         if not self._prose.rows:
             return
         row = self.scroll_offset.y - self._prose_top

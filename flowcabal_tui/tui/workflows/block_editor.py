@@ -100,7 +100,7 @@ class BlockEditor(Vertical):
 
     @dataclass
     class Edited(Request):
-        """The document has changed; this is all of it."""
+        """The user changed the document; holds the whole new one."""
 
         workflow: Workflow
 
