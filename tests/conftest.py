@@ -79,8 +79,11 @@ def folders_of_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
 
 
 @pytest.fixture(autouse=True)
-def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Settings, state, cache and data of the test; keys of the developer are out of sight."""
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Settings, state, cache and data of the test, and English words, also after a test that switched them.
+
+    Keys of the developer are out of sight.
+    """
     home = tmp_path / "home"
     for name in ("CONFIG", "STATE", "CACHE", "DATA"):
         monkeypatch.setenv(f"FLOWCABAL_{name}_DIR", str(home / name.lower()))
@@ -88,4 +91,5 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("FLOWCABAL_LANG", "en")
     use_language("en")
-    return home
+    yield home
+    use_language("en")

@@ -13,6 +13,7 @@ __all__ = ["cursors_stay_visible", "pilots_wait_for_the_loop", "rows_chain_nothi
 
 @pytest.fixture(autouse=True)
 def cursors_stay_visible(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No tick of the blinking hides a cursor, whatever a test says of SSH, where the editor's does not blink."""
+    """No tick of the blinking hides a cursor; the feed is read as often everywhere, which is less often over SSH."""
+    monkeypatch.delenv("SSH_CONNECTION", raising=False)
     monkeypatch.setattr(Input, "_toggle_cursor", lambda _self: None)
     monkeypatch.setattr(TextArea, "_toggle_cursor_blink_visible", lambda _self: None)

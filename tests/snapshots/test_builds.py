@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from flowcabal_tui.locale import use_language
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import FlowCabalApp
 from tests.snapshots.test_shell import NOW, SIZES, pressed
@@ -19,14 +18,6 @@ from tests.tui.waiting import settled
 
 EVERY_SIZE = pytest.mark.parametrize("size", SIZES)
 BOTH = pytest.mark.parametrize("language", ["en", "zh"])
-
-
-@pytest.fixture(autouse=True)
-def at_home(monkeypatch):
-    """The same number of looks at the feed everywhere; English again afterwards."""
-    monkeypatch.delenv("SSH_CONNECTION", raising=False)
-    yield
-    use_language("en")
 
 
 def opened(language: str) -> FlowCabalApp:

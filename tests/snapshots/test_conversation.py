@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
-from flowcabal_tui.locale import use_language
 from flowcabal_tui.tui.conversation.question_line import UnsentQuestion
 from flowcabal_tui.tui.conversation.screen import ConversationScreen, InView
 from tests.snapshots.test_graph import BOTH, EVERY_SIZE, on_top
 from tests.snapshots.test_shell import app
 from tests.tui import fake_books as books
 from tests.tui.fake_conversation import TALK, FakeTalk, pages
-
-
-@pytest.fixture(autouse=True)
-def at_home(monkeypatch):
-    """The same number of looks at the feed everywhere; English again afterwards."""
-    monkeypatch.delenv("SSH_CONNECTION", raising=False)
-    yield
-    use_language("en")
 
 
 @EVERY_SIZE

@@ -11,7 +11,6 @@ from flowcabal_tui.domain.ids import NodeId, QuestionId
 from flowcabal_tui.domain.run import Choice, Decision, Question
 from flowcabal_tui.domain.versions import StaleMark
 from flowcabal_tui.examples import example
-from flowcabal_tui.locale import use_language
 from flowcabal_tui.nodes.registry import kinds
 from flowcabal_tui.protocol.runs import NodeNeedsHuman, QuestionAnswered
 from flowcabal_tui.tui.app.app import FlowCabalApp
@@ -29,14 +28,6 @@ from tests.tui.fakes import FakeWorkbench
 ASK = NodeId("rounds/0/ask")
 BOTH = pytest.mark.parametrize("language", ["en", "zh"])
 EVERY_SIZE = pytest.mark.parametrize("size", SIZES)
-
-
-@pytest.fixture(autouse=True)
-def at_home(monkeypatch):
-    """The same number of looks at the feed everywhere; English again afterwards."""
-    monkeypatch.delenv("SSH_CONNECTION", raising=False)
-    yield
-    use_language("en")
 
 
 def on_top(screen):

@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
-from flowcabal_tui.locale import use_language
 from tests.snapshots.test_graph import BOTH, EVERY_SIZE
 from tests.snapshots.test_shell import app, pressed
-
-
-@pytest.fixture(autouse=True)
-def english():
-    """English again afterwards."""
-    yield
-    use_language("en")
 
 
 @EVERY_SIZE

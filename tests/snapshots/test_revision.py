@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from flowcabal_tui.domain.proposed_rewrite import ProposedRewrite
-from flowcabal_tui.locale import use_language
 from flowcabal_tui.tui.revision.comments import CommentsScreen
 from flowcabal_tui.tui.revision.pass_list import PassesScreen
 from flowcabal_tui.tui.revision.revision import RevisionScreen
@@ -15,13 +12,6 @@ from tests.snapshots.test_graph import BOTH, EVERY_SIZE, on_top
 from tests.snapshots.test_shell import app
 from tests.tui.fake_books import NOW, chapter_id
 from tests.tui.fakes import FakeWorkbench
-
-
-@pytest.fixture(autouse=True)
-def english():
-    """English again afterwards."""
-    yield
-    use_language("en")
 
 
 @EVERY_SIZE

@@ -11,7 +11,6 @@ import pytest
 from textual.pilot import Pilot
 
 from flowcabal_tui.domain.endpoints import Endpoint
-from flowcabal_tui.locale import use_language
 from flowcabal_tui.protocol.settings import SetModel
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import FlowCabalApp
@@ -24,14 +23,6 @@ HOSTED = Endpoint(
     model="deepseek-chat", base_url="https://api.deepseek.com/v1", secret="deepseek", price_in=Decimal(2),
     price_out=Decimal(3), price_cached=Decimal("0.2"), currency="CNY", context_window=128_000,
 )  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def at_home(monkeypatch):
-    """The same number of looks at the feed everywhere; English again afterwards."""
-    monkeypatch.delenv("SSH_CONNECTION", raising=False)
-    yield
-    use_language("en")
 
 
 def app(language: str) -> FlowCabalApp:

@@ -10,7 +10,6 @@ import pytest
 from textual.pilot import Pilot
 
 from flowcabal_tui.domain.errors import ProjectLocked
-from flowcabal_tui.locale import use_language
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import FlowCabalApp
 from tests.tui.fakes import FakeWorkbench
@@ -19,14 +18,6 @@ from tests.tui.waiting import settled
 
 NOW = datetime(2026, 11, 21, 9, 41)
 SIZES = [(80, 24), (140, 40)]
-
-
-@pytest.fixture(autouse=True)
-def no_ssh(monkeypatch):
-    """The same number of looks at the feed everywhere; English again afterwards."""
-    monkeypatch.delenv("SSH_CONNECTION", raising=False)
-    yield
-    use_language("en")
 
 
 def app(language: str = "en", *, opened: bool = False, locked: bool = False, wizard_done: bool = True) -> FlowCabalApp:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.impact import Rename
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.story import RecordId, Relation
-from flowcabal_tui.locale import use_language
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.ego import EgoScreen
 from flowcabal_tui.tui.story.entities import EntitiesScreen
@@ -43,13 +40,6 @@ KINDS = {
     "en": ("mother of", "serves", "friend of", "sworn enemy of", "taught"),
     "zh": ("母亲", "侍奉", "朋友", "死敌", "师父"),
 }
-
-
-@pytest.fixture(autouse=True)
-def english():
-    """English again afterwards."""
-    yield
-    use_language("en")
 
 
 def crowded(language: str) -> StoryAccess:

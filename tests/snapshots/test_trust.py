@@ -9,21 +9,12 @@ from pathlib import Path
 import pytest
 
 from flowcabal_tui.domain.trust import TrustView
-from flowcabal_tui.locale import use_language
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import FlowCabalApp
 from tests.snapshots.test_shell import pressed
 from tests.tui.fake_trust import CHANGED, RESTRICTED
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.try_out import invented_access
-
-
-@pytest.fixture(autouse=True)
-def at_home(monkeypatch):
-    """The same number of looks at the feed everywhere; English again afterwards."""
-    monkeypatch.delenv("SSH_CONNECTION", raising=False)
-    yield
-    use_language("en")
 
 
 def app(language: str, view: TrustView) -> FlowCabalApp:

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 
 from flowcabal_tui.domain.memory import BackgroundTask, StaleText
 from flowcabal_tui.domain.text import digest
-from flowcabal_tui.locale import language_in_use, use_language
+from flowcabal_tui.locale import language_in_use
 from flowcabal_tui.tui.app.app import FlowCabalApp
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.snapshots.test_shell import SIZES, app, settled
@@ -20,14 +20,6 @@ from tests.tui.waiting import answered
 EVERY_SIZE = pytest.mark.parametrize("size", SIZES)
 BOTH = pytest.mark.parametrize("language", ["en", "zh"])
 SOUGHT = {"en": "Mara", "zh": "沈月"}
-
-
-@pytest.fixture(autouse=True)
-def at_home(monkeypatch):
-    """The same number of looks at the feed everywhere; English again afterwards."""
-    monkeypatch.delenv("SSH_CONNECTION", raising=False)
-    yield
-    use_language("en")
 
 
 def workbench(pilot: Pilot[int]) -> FakeWorkbench:

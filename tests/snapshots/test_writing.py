@@ -4,17 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from flowcabal_tui.locale import use_language
 from tests.snapshots.test_shell import SIZES, app, pressed
 from tests.tui.fakes import FakeWorkbench
-
-
-@pytest.fixture(autouse=True)
-def at_home(monkeypatch):
-    """The same number of looks at the feed everywhere; English again afterwards."""
-    monkeypatch.delenv("SSH_CONNECTION", raising=False)
-    yield
-    use_language("en")
 
 
 @pytest.mark.parametrize("size", SIZES)

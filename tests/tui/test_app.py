@@ -12,7 +12,6 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
 from flowcabal_tui.domain.errors import ProjectError
-from flowcabal_tui.locale import use_language
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import FlowCabalApp, TooSmallScreen
 from flowcabal_tui.tui.app.entry import ProjectAccess
@@ -27,13 +26,6 @@ from tests.tui.try_out import PROPOSALS, invented_access
 from tests.tui.waiting import until
 
 NOW = datetime(2026, 11, 21, 9, 41)
-
-
-@pytest.fixture(autouse=True)
-def english():
-    """Words of the tests are English again after a test switched them."""
-    yield
-    use_language("en")
 
 
 def app_at_home(

@@ -11,7 +11,6 @@ from textual.pilot import Pilot
 import flowcabal_tui.tui
 from flowcabal_tui.domain.memory import BackgroundTask, StaleText
 from flowcabal_tui.domain.text import digest
-from flowcabal_tui.locale import use_language
 from flowcabal_tui.tui.app.effects import effect_of
 from flowcabal_tui.tui.app.keys_page import all_keys
 from flowcabal_tui.tui.runs.controller import RunController
@@ -121,7 +120,6 @@ async def test_what_is_paid_for_asks_with_model_likely_and_at_most(action: str, 
         assert [each for each in said[language] if each not in words] == []
         await press(pilot, "n")
         assert workbench.sent == before
-    use_language("en")
 
 
 @pytest.mark.parametrize("action", STOPPING)

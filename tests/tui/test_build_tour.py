@@ -11,7 +11,6 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from flowcabal_tui.domain.workflow import Workflow
-from flowcabal_tui.locale import use_language
 from flowcabal_tui.project import Project, create_project
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.form import FormScreen
@@ -31,12 +30,6 @@ WISHES = {
     "en": "Plan it, show me the plan, then draft and polish it.",
     "zh": "先拟计划给我看，再写初稿，最后润色。",
 }
-
-
-@pytest.fixture(autouse=True)
-def english():
-    yield
-    use_language("en")
 
 
 @asynccontextmanager

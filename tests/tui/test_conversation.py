@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -17,7 +16,6 @@ from flowcabal_tui.agents.conversation.tools import tools_at
 from flowcabal_tui.domain.conversation import AskQuote, Chip, Scope, Turn, UsedTool
 from flowcabal_tui.domain.proposals import Difference, TextEdit, WorkflowEdit
 from flowcabal_tui.domain.story import Fact, RecordId
-from flowcabal_tui.locale import use_language
 from flowcabal_tui.project import Project
 from flowcabal_tui.protocol.conversations import AnswerStreaming, TurnChanged
 from flowcabal_tui.settings.screen import ScreenSettings
@@ -405,9 +403,3 @@ async def test_a_question_beside_the_workspace_is_answered_and_its_place_opens_t
     finally:
         for project in opened_projects:
             await project.close()
-
-
-@pytest.fixture(autouse=True)
-def english():
-    yield
-    use_language("en")

@@ -89,7 +89,6 @@ async def test_rows_are_columns_and_chain_nothing(name: str, language: str) -> N
             assert row.count(CHAIN) <= 1, row
         for words in heads(pilot) if name not in ("findings", "proposals") else ():
             assert CHAIN not in words and "`" not in words, words
-    use_language("en")
 
 
 def heads(pilot: Pilot[int]) -> list[str]:

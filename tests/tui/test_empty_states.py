@@ -17,7 +17,7 @@ from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.locale import _, use_language
+from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project, create_project
 from flowcabal_tui.protocol.book import AddChapter
 from flowcabal_tui.settings.screen import ScreenSettings
@@ -91,7 +91,6 @@ async def opened_empty(folder: Path, state: Path, language: str) -> AsyncIterato
         await settled(pilot)
         yield projects[0], pilot
         await app.departure.close_project()
-    use_language("en")
 
 
 def words_of(screen: Screen[object], selector: str) -> str:

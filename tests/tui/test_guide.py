@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from textual.widgets import Static
 
-from flowcabal_tui.locale import use_language
 from flowcabal_tui.project import create_demo
 from flowcabal_tui.tui.app.guide import GuidePanel, guide_text, steps_of
 from flowcabal_tui.tui.app.tour import TOUR, BookState
@@ -90,4 +89,3 @@ async def test_the_guide_follows_a_chapter_from_its_run_to_the_book(tmp_path: Pa
         await until(at.pilot, lambda: "6/7" in words(at.pilot))
         await at.press("tilde")
         await until(at.pilot, lambda: not words(at.pilot))
-    use_language("en")

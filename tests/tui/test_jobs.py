@@ -15,7 +15,6 @@ import pytest
 from textual.widgets import Input, Static
 
 from flowcabal_tui.domain.comments import CommentFilter
-from flowcabal_tui.locale import use_language
 from flowcabal_tui.project import Project, create_demo
 from flowcabal_tui.protocol.book import WriteChapter
 from flowcabal_tui.tui.app.palette import PaletteScreen
@@ -40,12 +39,6 @@ from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.pictures import Studio, studio
 from tests.tui.test_build_tour import typed
 from tests.tui.waiting import answered, settled, until
-
-
-@pytest.fixture(autouse=True)
-def english():
-    yield
-    use_language("en")
 
 
 @dataclass

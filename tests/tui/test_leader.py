@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,13 +20,6 @@ from tests.tui.test_palette import app
 from tests.tui.waiting import settled, until
 
 NEVER = 1e6
-
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    """Words of the tests are English again after a test switched them."""
-    yield
-    use_language("en")
 
 
 async def opened(pilot: Pilot[int]) -> None:

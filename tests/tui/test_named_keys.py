@@ -40,7 +40,6 @@ NO_KEYS = {
 def usual_keys() -> Iterator[None]:
     yield
     use_keys({})
-    use_language("en")
 
 
 def messages() -> Iterator[str]:

@@ -28,12 +28,6 @@ REFUSED = "这一段不接受：与第三章的人物档案矛盾。"
 SIZES = [(60, 16), (80, 24), (81, 25), (100, 30), (101, 31), (133, 40), (140, 41)]
 
 
-@pytest.fixture(autouse=True)
-def english():
-    yield
-    use_language("en")
-
-
 @pytest.fixture
 def lasting(monkeypatch):
     """A notice stays until it is withdrawn, on a slow machine too."""

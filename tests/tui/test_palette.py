@@ -47,13 +47,6 @@ SOUGHT = {
 }  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def english():
-    """Words of the tests are English again after a test switched them."""
-    yield
-    use_language("en")
-
-
 def below(kind: type) -> Iterator[type]:
     for each in kind.__subclasses__():
         yield each

@@ -48,8 +48,6 @@ KEY = "sk-a-secret-of-the-writer-0123456789"
 def own_file():
     paths.user_file().parent.mkdir(parents=True)
     paths.user_file().write_text(OWN, "utf-8")
-    yield
-    use_language("en")
 
 
 async def page(pilot: Pilot[int], row: str = "") -> SettingsScreen:

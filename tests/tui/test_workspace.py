@@ -19,7 +19,7 @@ from flowcabal_tui.domain.errors import ProjectLocked, ProjectReadOnly
 from flowcabal_tui.domain.ids import ChapterId, OutputId, RunId
 from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.domain.run import Spend
-from flowcabal_tui.locale import language_in_use, use_language
+from flowcabal_tui.locale import language_in_use
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.book import (
     AddChapter,
@@ -50,13 +50,6 @@ from tests.tui.waiting import until
 
 NOW = datetime(2026, 11, 21, 9, 41)
 PANE_IDS = ("chapters", "workflow", "manuscript", "output", "prompt", "context", "profiles")
-
-
-@pytest.fixture(autouse=True)
-def english():
-    """Words of the tests are English again after a test switched them."""
-    yield
-    use_language("en")
 
 
 class LingeringWorkbench(FakeWorkbench):

@@ -12,7 +12,6 @@ from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.versions import StaleMark
 from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.examples import example
-from flowcabal_tui.locale import use_language
 from flowcabal_tui.protocol.runs import AdvanceRun, CancelRun, NodeStateChanged, RunStateChanged, RunWorkflow
 from flowcabal_tui.protocol.workflows import EditOutput, FreezeNode, SaveWorkflow, SelectVersion, UnfreezeNode
 from flowcabal_tui.tui.runs.node_versions import NodeVersionsScreen
@@ -32,13 +31,6 @@ from tests.tui.hosts import shown
 from tests.tui.test_workspace import screen_of, settled, told, until, workspace
 
 SMALL = (80, 24)
-
-
-@pytest.fixture(autouse=True)
-def english():
-    """Words of the tests are English again after a test switched them."""
-    yield
-    use_language("en")
 
 
 async def pressed(pilot: Pilot[int], *keys: str) -> None:

@@ -8,12 +8,10 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-import pytest
 from textual.pilot import Pilot
 
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.ids import Generation
-from flowcabal_tui.locale import use_language
 from flowcabal_tui.protocol.book import (
     EditChapter,
     MergeChapters,
@@ -44,13 +42,6 @@ from tests.tui.waiting import settled, until
 
 NOW = datetime(2026, 11, 21, 9, 41)
 FIRST, SECOND = books.chapter_id(1), books.chapter_id(2)
-
-
-@pytest.fixture(autouse=True)
-def english():
-    """Words of the tests are English again after a test switched them."""
-    yield
-    use_language("en")
 
 
 @asynccontextmanager
