@@ -11,9 +11,11 @@ from flowcabal_tui.cli.terminal import say
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.model_calls import Role
 from flowcabal_tui.domain.run import Quote
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.words import paid_models, spend_lines
+from flowcabal_tui.protocol.memory import PayMemory
+from flowcabal_tui.settings import paths
 
 
 def add_yes(command: ArgumentParser) -> None:
@@ -21,6 +23,30 @@ def add_yes(command: ArgumentParser) -> None:
     command.add_argument(
         "--yes", action="store_true", help=_("accept the price without being asked; it is still shown")
     )
+
+
+async def memory_settled(project: Project, *, yes: bool = False) -> None:
+    """Waits until the background tasks have finished. Of those that would cost money, prints the price; with `yes` it
+    lets them cost that, else they stay."""
+    await project.memory.settled()
+    if (work := await project.memory.unpaid()) is None:
+        return
+    models = paid_models(project.info.models, "agent")
+    lines = spend_lines(work.quote, models=models)
+    steps = ngettext("{n} step of background work waits.", "{n} steps of background work wait.", work.tasks)
+    for line in (steps.format(n=work.tasks), _("This costs money."), *lines):
+        say(line, file=sys.stderr)
+    if yes and work.quote.pause is not None:
+        await project.carry_out(PayMemory(work.quote.pause))
+        await project.memory.settled()
+        if (work := await project.memory.unpaid()) is None:
+            return
+    words = _(
+        "background work waits for your answer; nothing was sent. `flowcabal-tui rebuild {folder} --what stale --yes` "
+        "pays for it, or set memory_spending in {file}: ask, never, or an amount a day."
+    )
+    place = words.format(folder=project.info.path, file=paths.user_file())
+    say(_("note: {text}").format(text=place), file=sys.stderr)
 
 
 async def agreed_to_pay(price: Iterable[str], *, yes: bool, advice: str = "") -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
+from flowcabal_tui.cli.agreeing import memory_settled
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_json, say_row
 from flowcabal_tui.domain.codec import to_plain
@@ -51,7 +52,7 @@ async def undo(arguments: Namespace) -> int:
         listed = await project.book.changes()
         words = next((change_words(each, listed) for each in listed if each.generation == generation), "")
         say(_("Undone: {change}").format(change=words))
-        await project.memory.settled()
+        await memory_settled(project, yes=arguments.yes)
     finally:
         await project.close()
     return 0

@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
-from flowcabal_tui.cli.agreeing import agreed_to_spend
+from flowcabal_tui.cli.agreeing import agreed_to_spend, memory_settled
 from flowcabal_tui.cli.answers import BadArgument, require_beside
 from flowcabal_tui.cli.naming import the_chapter
 from flowcabal_tui.cli.opening import opened
@@ -85,7 +85,7 @@ async def _apply(project: Project, found: Impact, arguments: Namespace) -> str |
     _require_known(found.settled, arguments.again)
     ids = (tuple(each) for each in (arguments.leave, arguments.take, arguments.holds, arguments.again))
     applied = await project.carry_out(ApplyImpact(found.change, found.digest, *ids))
-    await project.memory.settled()
+    await memory_settled(project, yes=arguments.yes)
     return applied
 
 
@@ -93,7 +93,7 @@ async def _undo(arguments: Namespace) -> int:
     project = await opened(arguments, knowledge=False)
     try:
         await project.carry_out(UndoDecision(scope="impact"))
-        await project.memory.settled()
+        await memory_settled(project, yes=arguments.yes)
     finally:
         await project.close()
     if arguments.json:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from flowcabal_tui.cli.agreeing import agreed_to_pay
+from flowcabal_tui.cli.agreeing import agreed_to_pay, memory_settled
 from flowcabal_tui.cli.answers import BadArgument, require_beside
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_json, say_over, say_row
@@ -51,6 +51,7 @@ async def import_(arguments: Namespace) -> int:
         made = await project.carry_out(command)
         _print_result(preview, made, reference=bool(reference))
         await _settled(project)
+        await memory_settled(project)
         if not reference and (quote := await _offered(project)):
             say(_("The agents' model has not read them yet: `flowcabal-tui bootstrap`, {quote}.").format(quote=quote))
     finally:

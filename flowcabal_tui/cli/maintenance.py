@@ -7,6 +7,7 @@ import sys
 from argparse import Namespace
 from collections.abc import AsyncIterator
 
+from flowcabal_tui.cli.agreeing import memory_settled
 from flowcabal_tui.cli.embeddings import settle_embeddings
 from flowcabal_tui.cli.knowledge import knowledge_decided
 from flowcabal_tui.cli.notes import note_unsaved
@@ -40,11 +41,14 @@ async def rebuild(arguments: Namespace) -> int:
     try:
         plan = await project.memory.rebuild_plan(arguments.what)
         _print_plan(plan, arguments.what)
-        if arguments.dry_run or (arguments.what == "stale" and not plan.stale):
+        if arguments.dry_run:
+            return 0
+        if arguments.what == "stale" and not plan.stale:
+            await memory_settled(project, yes=arguments.yes)
             return 0
         await settle_embeddings(project, arguments)
         absent = await knowledge_decided(project) if arguments.knowledge else ""
-        work = asyncio.create_task(_rebuild(project, arguments.what))
+        work = asyncio.create_task(_rebuild(project, arguments.what, yes=arguments.yes))
         while not work.done():
             _print_progress(project)
             await asyncio.wait([work], timeout=TICK_SECONDS)
@@ -80,9 +84,9 @@ async def _left(project: Project, arguments: Namespace, absent: str) -> AsyncIte
         )
 
 
-async def _rebuild(project: Project, what: str) -> None:
+async def _rebuild(project: Project, what: str, *, yes: bool) -> None:
     await project.carry_out(Rebuild(what))  # type: ignore[arg-type]  # the parser knows the parts
-    await project.memory.settled()
+    await memory_settled(project, yes=yes)
 
 
 def _print_plan(plan: RebuildPlan, what: str) -> None:
@@ -130,7 +134,7 @@ async def delete(arguments: Namespace) -> int:
         )
         name = named.output or named.chapter
         say(_("It is available again.") if back else gone.format(project=arguments.project, id=name))
-        await project.memory.settled()
+        await memory_settled(project, yes=arguments.yes)
     finally:
         await project.close()
     return 0
@@ -159,7 +163,7 @@ async def purge(arguments: Namespace) -> int:
                 return 1
         await project.carry_out(command)
         code = await _purged(project)
-        await project.memory.settled()
+        await memory_settled(project)
         return code
     finally:
         await project.close()

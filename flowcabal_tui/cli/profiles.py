@@ -6,6 +6,7 @@ import difflib
 from argparse import Namespace
 from collections.abc import Iterable
 
+from flowcabal_tui.cli.agreeing import memory_settled
 from flowcabal_tui.cli.answers import BadArgument
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_json, say_row
@@ -36,7 +37,7 @@ async def profile(arguments: Namespace) -> int:
         for command in commands:
             await project.carry_out(command)
         if commands:
-            await project.memory.settled()
+            await memory_settled(project, yes=arguments.yes)
         _print(await project.memory.profile(arguments.uri), arguments)
     finally:
         await project.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from flowcabal_tui.cli.agreeing import add_yes
 from flowcabal_tui.cli.argument_types import embeddings_flag, path, whole
 from flowcabal_tui.locale import _
 
@@ -51,6 +52,7 @@ def run_arguments(run: argparse.ArgumentParser) -> None:
     )
     run.add_argument("--keep", metavar=_("NODE"), help=_("keep the output of this node when the run is done"))
     run.add_argument("--wait", action="store_true", help=_("with --keep: wait for background work and its advice"))
+    add_yes(run)
     form = run.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help=_("print events, read commands, one JSON object per line"))
     form.add_argument("--plain", action="store_true", help=_("plain text without a progress line"))

@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from flowcabal_tui.cli.adding import stored_document
+from flowcabal_tui.cli.agreeing import memory_settled
 from flowcabal_tui.cli.answers import Answers, answer_to
 from flowcabal_tui.cli.documents import SUFFIXES
 from flowcabal_tui.cli.embeddings import settle_embeddings
@@ -81,6 +82,7 @@ async def run(arguments: Namespace) -> int:
         if arguments.knowledge:
             await tell_what_the_server_lacks(project)
         session = _Session(project, printer, answers, reads_commands=arguments.json, steps=arguments.step)
+        session.pays = arguments.yes
         return await session.follow(RunId(await project.carry_out(command)), arguments.keep, wait=arguments.wait)
     finally:
         await project.close()
@@ -164,6 +166,8 @@ class _Session:
         self._asked_for: list[Question] = []
         self._input_ended = False
         self._model_failed = False
+        self.pays = False
+        """The user has accepted the price of the background work that follows a keep."""
 
     async def follow(self, run: RunId, keep: str | None, *, wait: bool = False) -> int:
         """Follows the run and returns the exit code.
@@ -194,7 +198,7 @@ class _Session:
             await note_replaced(self._project, before)
             self._print()
             if wait:
-                await self._project.memory.settled()
+                await memory_settled(self._project, yes=self.pays)
                 self._print()
         if state in ("waiting", "paused"):
             self._printer.waits(tuple(self._waiting.values()))

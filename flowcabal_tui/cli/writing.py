@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 
+from flowcabal_tui.cli.agreeing import memory_settled
 from flowcabal_tui.cli.answers import BadArgument
 from flowcabal_tui.cli.naming import the_chapter, the_node, the_run
 from flowcabal_tui.cli.notes import note_replaced, note_unsaved
@@ -119,7 +120,7 @@ async def keep(arguments: Namespace) -> int:
         say(_("Kept as {output}.").format(output=output))
         await note_replaced(project, before)
         if arguments.wait:
-            await project.memory.settled()
+            await memory_settled(project, yes=arguments.yes)
             for event in project.take():
                 if isinstance(event, OutputChecked):
                     say(advice(event))

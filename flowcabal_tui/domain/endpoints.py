@@ -120,6 +120,13 @@ class Endpoint(Sampled):
         return is_loopback(self.base_url)
 
     @property
+    def is_free(self) -> bool:
+        """True for the embedded model, for prices of 0, and for a server on this machine without a price."""
+        prices = self.price_in, self.price_out, self.price_cached, self.price_cache_write
+        known = self.price_in is not None and self.price_out is not None
+        return self.provider == "offline" or ((known or self.is_local) and not any(prices))
+
+    @property
     def address(self) -> str:
         """The address of calls: that of the settings, or the provider's default."""
         return self.base_url.strip() or DIALECTS[self.provider].address

@@ -12,7 +12,7 @@ DialectError: Mistakes
 RunError: UnknownName, BudgetExceeded, StaleQuestion, StepFailed, EmbeddingsNotAgreed, BadArgument,
     BadLine
 UnknownName: Gone
-BudgetExceeded: LimitReached
+BudgetExceeded: LimitReached, SpendingNotAgreed
 KnowledgeError: KnowledgeAbsent, KnowledgePending, KnowledgeMissing, KnowledgeBusy, _AlreadyThere
 ActionError: ActionFileError, UnknownAction, ActionDisabled, ActionForbidden, ApprovalRequired, ActionUnbound,
     BadParams, SimulationError, ActionFailed
@@ -191,6 +191,12 @@ class LimitReached(BudgetExceeded):
     asked: object = None
     number: int = 0
     cut: bool = False
+
+
+class SpendingNotAgreed(BudgetExceeded):
+    """A call of background work would cost money that the user has not agreed to."""
+
+    exit_code = 3
 
 
 class StaleQuestion(RunError):

@@ -94,7 +94,7 @@ class ProjectBase:
         from flowcabal_tui.project.models.roles import ModelRoles
 
         settings, key = self.current_settings, self.trust.require_model
-        return ModelRoles(settings, self.store, self.limits, self.emit, key, pace=self._pace)
+        return ModelRoles(settings, self.store, self.limits, self.emit, key, self.clock, pace=self._pace)
 
     @cached_property
     def prompts(self) -> PromptLibrary:

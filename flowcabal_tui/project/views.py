@@ -11,7 +11,7 @@ from flowcabal_tui.domain.memory import (
     Entity,
 )
 from flowcabal_tui.domain.model_calls import Role
-from flowcabal_tui.domain.run import Attempt, NodeState, Question
+from flowcabal_tui.domain.run import Attempt, NodeState, Question, Quote
 from flowcabal_tui.domain.trust import TrustState
 from flowcabal_tui.domain.value_class import dataclass
 
@@ -75,6 +75,18 @@ class Appearances:
     mentions: int
     first: int
     last: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnpaidWork:
+    """Background work that waits until the user agrees to what it costs, with its quote.
+
+    `rule` is that of the user's settings: `ask`, `never`, or an amount a day.
+    """
+
+    tasks: int
+    quote: Quote
+    rule: str
 
 
 @dataclass(frozen=True, slots=True)

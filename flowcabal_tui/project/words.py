@@ -233,7 +233,7 @@ def spend_lines(quote: Quote, *, asks: bool = True, models: str = "") -> list[st
         most = spend_words(quote.most, quote.currency)
     lines = [*quote.warnings, *price_lines(models, spend_words(quote.likely, quote.currency), most)]
     if pause is not None:
-        lines.append(_("The run asks you before it can cost more than this."))
+        lines.append(_("You are asked before it can cost more than this."))
     if len(quote.lines) > 1:
         most_calls = ["" if pause else f"–{line.most.calls:,}" for line in quote.lines]
         parts = [

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 from flowcabal_tui.domain.ids import ChapterId, Generation, OutputId
 from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Level
+from flowcabal_tui.domain.run import SpendLimit
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.protocol.base import Command, Event, Order, event
 
@@ -102,6 +103,17 @@ class CancelBackground(Command):
     task: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class PayMemory(Command):
+    """Answers that the waiting background work may cost as much as `limit` in all; it asks again before it costs more.
+
+    The answer ends with this work and with this process.
+    """
+
+    type: ClassVar[str] = "memory:pay"
+    limit: SpendLimit
+
+
 RebuildPart = Literal["index", "summaries", "profiles", "knowledge", "stale", "all"]
 """stale: only texts made from a source that was changed since."""
 
@@ -195,6 +207,17 @@ class BackgroundChanged(Event):
     counts: tuple[tuple[str, int], ...]
     task: BackgroundTask | None = None
     owed: tuple[tuple[str, int], ...] = ()
+
+
+@event
+class MemoryWaits(Event):
+    """So many background tasks wait until the user agrees to what they cost; 0: none any more.
+
+    The question `unpaid` has their quote, `PayMemory` is the answer.
+    """
+
+    type: ClassVar[str] = "memory:waits"
+    tasks: int
 
 
 @event

@@ -82,7 +82,9 @@ def _words(annotation: Any) -> str:
     if typing.get_origin(annotation) is typing.Literal:
         return " or ".join(f'`"{value}"`' for value in typing.get_args(annotation))
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        return _words(next(part for part in typing.get_args(annotation) if part is not type(None)))
+        return " or ".join(_words(part) for part in typing.get_args(annotation) if part is not type(None))
+    if typing.get_origin(annotation) is typing.Annotated:
+        return _words(typing.get_args(annotation)[0])
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return "tables as above"
     if (container := typing.get_origin(annotation)) in (dict, tuple):

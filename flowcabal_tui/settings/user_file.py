@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from decimal import Decimal
+from typing import Annotated, Literal
 
 from pydantic import Field
 from pydantic.dataclasses import dataclass
@@ -16,6 +17,9 @@ from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.settings.toml_file import changed, load
 from flowcabal_tui.system.files import write_whole
 
+SpendingRule = Literal["ask", "never"] | Annotated[Decimal, Field(gt=0, allow_inf_nan=False)]
+"""What background calls to paid models may cost: only after an answer, never, or so much a day without one."""
+
 
 @dataclass(frozen=True, config={"extra": "forbid"})
 class UserSettings(ScreenSettings):
@@ -25,6 +29,11 @@ class UserSettings(ScreenSettings):
     project_files: Literal["private", "shared"] = Field(
         default="private",
         description="Who may read what is made in a project's folder: only you, or whom your umask allows.",
+    )
+    memory_spending: SpendingRule = Field(
+        default="ask",
+        description="What summaries, profiles and the reading of kept chapters may cost: `ask` first, `never`, or an "
+        "amount a day that is spent without a question.",
     )
     agents: AgentPlugins = Field(
         default=AgentPlugins(), description="As `[agents.plugins]` of a project; these go first."

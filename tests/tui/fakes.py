@@ -73,6 +73,7 @@ from flowcabal_tui.project.views import (
     ProfileRow,
     ProfileView,
     ProjectInfo,
+    UnpaidWork,
 )
 from flowcabal_tui.protocol.base import Command, CommandDone, CommandFailed, Event
 from flowcabal_tui.protocol.book import (
@@ -244,6 +245,7 @@ class FakeWorkbench(FakeReading, FakeBuilds):
         self.deleted_rows: list[Chapter] = []
         self.logged_changes: list[LoggedChange] = []
         self.stale_rows: list[StaleText] = []
+        self.unpaid_work: UnpaidWork | None = None
         self.tasks = [BackgroundTask(1, "l0", books.chapter_id(3), digest("l0"), "waiting", 3)]
         self.put_versions(books.DRAFT, self.words.first_draft, self.words.second_draft)
 
@@ -686,8 +688,8 @@ class FakeWorkbench(FakeReading, FakeBuilds):
         likely, most = Spend(2, 4_000, 900, Decimal("0.02")), Spend(6, 12_000, 4_000, Decimal("0.09"))
         return Quote((), (), likely, most, currency="CNY")
 
-    async def quote_reading(self, chapters: int) -> Quote:
-        return await self.quote_background({"story": chapters})
+    async def unpaid(self) -> UnpaidWork | None:
+        return self.unpaid_work
 
     async def preview_import(self, path: Path) -> ImportPreview:
         return ImportPreview((ImportedChapter(path.stem, self.words.texts[0]),), "utf-8", self.words.language)

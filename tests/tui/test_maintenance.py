@@ -4,28 +4,34 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
+import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
 from flowcabal_tui.domain.changes import LoggedChange
 from flowcabal_tui.domain.ids import Generation, OutputId
 from flowcabal_tui.domain.memory import BackgroundTask, Curated, StaleText
+from flowcabal_tui.domain.run import Quote, Spend
 from flowcabal_tui.domain.text import digest
+from flowcabal_tui.locale import use_language
+from flowcabal_tui.project.views import UnpaidWork
 from flowcabal_tui.protocol.book import DeleteOutput, MergeChapters, RevertChange, SplitChapter, TagOutput
-from flowcabal_tui.protocol.memory import Purge, Rebuild, RebuildProgress, RegenerateProfile
+from flowcabal_tui.protocol.memory import MemoryWaits, PayMemory, Purge, Rebuild, RebuildProgress, RegenerateProfile
 from flowcabal_tui.tui.book.browser import BrowserScreen
 from flowcabal_tui.tui.book.kept import KeptScreen
 from flowcabal_tui.tui.memory.queue import QueueScreen
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.type_name import TypeNameScreen
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import HOSTILE, Host, shown
-from tests.tui.test_workspace_whole import opened, press, settled, workspace
+from tests.tui.test_workspace_whole import opened, press, settled, until, workspace
 
 FIRST, SECOND = books.chapter_id(1), books.chapter_id(2)
 OLD, NEW = OutputId("aaaabbbbccccdddd"), OutputId("1111222233334444")
@@ -110,15 +116,6 @@ async def test_tags_are_set_shown_and_filtered_by(tmp_path: Path) -> None:
         assert "#siege" not in shown(pilot.app)[0] and "draft, attempt 2" in shown(pilot.app)[2]
 
 
-async def test_the_question_before_money_names_what_is_changed_not_where_the_list_was_opened(tmp_path: Path) -> None:
-    async with opened(tmp_path, offline=False) as (workbench, pilot):
-        keep(workbench)
-        outline = replace(kept(OutputId("5555666677778888"), 3), kind="outline", chapter=None)
-        workbench.kept_rows += [(outline, "The outline.")]
-        await press(pilot, "M", "g", "K", "b", "g", "D")
-        assert "Change Outline?" in screen_text(pilot)
-
-
 async def test_a_kept_output_is_purged_only_when_its_name_was_typed(tmp_path: Path) -> None:
     async with opened(tmp_path) as (workbench, pilot):
         keep(workbench)
@@ -196,7 +193,7 @@ async def test_a_profile_is_made_again_after_a_question_where_that_costs_money(t
         await press(pilot, "n")
         assert workbench.sent == []
         await press(pilot, "r", "y")
-        assert [type(each) for each in workbench.sent] == [RegenerateProfile]
+        assert [type(each) for each in workbench.sent] == [RegenerateProfile, PayMemory]
 
 
 async def test_where_the_agents_model_costs_money_it_is_asked_for_first(tmp_path: Path) -> None:
@@ -205,19 +202,56 @@ async def test_where_the_agents_model_costs_money_it_is_asked_for_first(tmp_path
         await press(pilot, "Q", "m")
         assert isinstance(pilot.app.screen, ConfirmScreen) and "This costs money." in screen_text(pilot)
         await press(pilot, "n", "escape")
-        await press(pilot, "M", "g", "l", "j", "j", "s", "2", "enter")
-        assert isinstance(pilot.app.screen, ConfirmScreen) and "Split Rain?" in screen_text(pilot)
-        await press(pilot, "n", "h", "m")
-        assert "This costs money." in screen_text(pilot)
-        await press(pilot, "n")
+        await press(pilot, "Q", "m", "y")
+        (remade, paid) = workbench.sent
+        assert isinstance(remade, Rebuild) and isinstance(paid, PayMemory)
+        assert paid.limit.cost == Decimal("0.06"), "what was shown as the highest price is the limit"
+
+
+async def test_a_change_of_the_text_asks_no_question_about_money(tmp_path: Path) -> None:
+    """The memory work that follows asks: where it is paid for, not before the text is changed."""
+    async with opened(tmp_path, offline=False) as (workbench, pilot):
         keep(workbench)
-        await press(pilot, "K", "D", "n")
-        assert workbench.sent == []
-        await press(pilot, "D", "y", "escape", "m", "y")
+        await press(pilot, "M", "g", "K", "D", "escape", "m", "y")
         assert workbench.sent == [DeleteOutput(NEW), MergeChapters(FIRST, SECOND)]
         scenes = await workbench.book.scenes(FIRST)
-        await press(pilot, "l", "j", "j", "s", "2", "enter", "y")
+        await press(pilot, "l", "j", "j", "s", "2", "enter")
         assert workbench.sent[2:] == [SplitChapter(FIRST, scenes[1].body.start, "2", 1)]
+
+
+def unpaid(rule: str = "ask") -> UnpaidWork:
+    likely, most = Spend(3, 4_000, 900, Decimal("0.02")), Spend(36, 90_000, 40_000, Decimal("1.75"))
+    return UnpaidWork(4, Quote((), (), likely, most, currency="USD"), rule)
+
+
+@pytest.mark.parametrize(
+    ("language", "rule", "line", "told"),
+    [
+        ("en", "ask", "memory waits for your answer: R", "waits because it would cost money"),
+        ("zh", "ask", "记忆等待你的答复：R", "会产生费用，正在等待"),
+        ("en", "never", "memory waits for your answer: R", ""),
+    ],
+)
+async def test_memory_work_that_waits_for_money_is_shown_and_one_key_asks_with_its_price(
+    tmp_path: Path, language: str, rule: str, line: str, told: str
+) -> None:
+    async with opened(tmp_path, offline=False, language=language) as (workbench, pilot):
+        workbench.unpaid_work = unpaid(rule)
+        workbench.emit(MemoryWaits(4))
+        await until(pilot, lambda: line in pilot.app.screen.query_one(StatusLine).words)
+        assert [bool(told) for words in said(pilot) if told in words] == [True] * bool(told)
+        await press(pilot, "R")
+        words = screen_text(pilot)
+        assert isinstance(pilot.app.screen, ConfirmScreen)
+        assert "$0.02" in words and "$0.06" in words and "$1.75" not in words
+        await press(pilot, "n")
+        assert workbench.sent == []
+        await press(pilot, "R", "y")
+        assert workbench.sent == [PayMemory(unpaid().quote.pause)]
+        workbench.unpaid_work = None
+        workbench.emit(MemoryWaits(0))
+        await until(pilot, lambda: line not in pilot.app.screen.query_one(StatusLine).words)
+    use_language("en")
 
 
 async def test_a_rebuild_shows_what_it_would_do_and_then_how_far_it_is(tmp_path: Path) -> None:

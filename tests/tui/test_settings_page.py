@@ -87,7 +87,7 @@ async def test_every_row_is_there_whole_at_either_size(tmp_path: Path, size, lan
         assert words in rows(pilot)
         assert [each.id for each in options if not each.disabled] == [
             "book:user", "book:agent", "book:embedding", "project", "goals", "agents", "knowledge",
-            "own:user", "own:agent", "own:embedding", "language", "theme", "keys", "editor",
+            "own:user", "own:agent", "own:embedding", "spending", "language", "theme", "keys", "editor",
         ]  # fmt: skip
 
 

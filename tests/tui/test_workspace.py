@@ -18,7 +18,6 @@ from textual.widgets import Input, Static
 from flowcabal_tui.domain.errors import ProjectLocked, ProjectReadOnly
 from flowcabal_tui.domain.ids import ChapterId, OutputId, RunId
 from flowcabal_tui.domain.memory import Totals
-from flowcabal_tui.domain.run import Spend
 from flowcabal_tui.locale import language_in_use
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.book import (
@@ -205,7 +204,7 @@ async def test_a_run_that_spends_money_shows_its_quote_first_and_no_is_the_defau
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
         words = str(pilot.app.screen.query_one(".confirm-words").render())
         assert "3 of 3 nodes would run." in words
-        assert "The run asks you before it can cost more than this." in words and "108 calls" not in words
+        assert "You are asked before it can cost more than this." in words and "108 calls" not in words
         await pilot.press("enter")
         await settled(pilot)
         assert not any(isinstance(item, RunWorkflow) for item in workbench.sent)
@@ -414,18 +413,6 @@ async def test_keeping_an_output_names_its_run_node_attempt_and_chapter(tmp_path
         told = await screen_of(pilot).controllers.keeping.keep(books.RUN, books.POLISH, 1, books.chapter_id(1))
     assert workbench.sent == [PersistOutput(books.RUN, books.POLISH, 1, chapter=books.chapter_id(4))]
     assert told == "Kept as version 1 of chapter 4. Background work follows."
-
-
-async def test_keeping_says_what_the_memory_likely_costs(tmp_path):
-    class Costing(FakeWorkbench):
-        async def quote(self, request):
-            return replace(await super().quote(request), keeping=Spend(5, 9_000, 700, Decimal("0.05")), currency="USD")
-
-    workbench = Costing()
-    async with workspace(workbench, tmp_path) as pilot:
-        workbench.put_node(books.RUN, books.POLISH, "done", books.attempts(workbench.words))
-        told = await screen_of(pilot).controllers.keeping.keep(books.RUN, books.POLISH, 1, books.chapter_id(1))
-    assert told.endswith("Background work follows. This is likely to cost $0.05.")
 
 
 async def test_keeping_a_step_on_which_others_build_is_asked_first_and_no_is_the_default(tmp_path):

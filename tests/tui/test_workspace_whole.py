@@ -10,7 +10,6 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.protocol.book import (
     EditChapter,
@@ -31,7 +30,6 @@ from flowcabal_tui.tui.runs.origin import BlameScreen
 from flowcabal_tui.tui.runs.receipt import ReceiptPane
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.versions import VersionsScreen
-from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui import fake_books as books
@@ -104,15 +102,6 @@ async def test_the_preview_of_a_replacement_names_the_chapters_with_unsaved_text
         await workbench.drafts.put(SECOND, "Mara, typed", 1)
         await press(pilot, "F", *"Mara", "ctrl+r", "y", "enter")
         assert "Unsaved text in: 2 " in "\n".join(shown(pilot.app))
-
-
-async def test_where_it_costs_money_a_replacement_is_asked_for_first(tmp_path: Path) -> None:
-    async with opened(tmp_path, offline=False) as (workbench, pilot):
-        assert workbench.info.models[1] == ("agent", Endpoint(model="writer-1"))
-        await press(pilot, "F", *"Mara", "ctrl+r", "y", "enter", "ctrl+s")
-        assert isinstance(pilot.app.screen, ConfirmScreen)
-        await press(pilot, "n")
-        assert workbench.sent == []
 
 
 async def test_w_shows_where_the_paragraph_comes_from_and_its_run_can_be_opened(tmp_path: Path) -> None:

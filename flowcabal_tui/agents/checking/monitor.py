@@ -28,7 +28,14 @@ from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.agents.shapes.claims import Claims, Readings
 from flowcabal_tui.agents.tokens import CountedTokens
 from flowcabal_tui.domain.endpoints import Endpoint
-from flowcabal_tui.domain.errors import FlowCabalError, HelperFailed, ModelError, ModelFault, SettingsError
+from flowcabal_tui.domain.errors import (
+    FlowCabalError,
+    HelperFailed,
+    ModelError,
+    ModelFault,
+    SettingsError,
+    SpendingNotAgreed,
+)
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.domain.model_ports import TokenCounter
@@ -184,6 +191,8 @@ class Monitor:
         for shrink in SHRINKS:
             try:
                 return await self._read(angles, goal, model if shrink == 1 else self._model(), tokens, shrink)
+            except SpendingNotAgreed:
+                raise  # it is asked when the user has answered
             except FlowCabalError as error:
                 if not (isinstance(error, ModelError) and is_too_long(error)) or shrink == SHRINKS[-1]:
                     return [Judgement(tuple(angles), None, problem=_words(error))]

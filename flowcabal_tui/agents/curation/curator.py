@@ -36,7 +36,7 @@ from flowcabal_tui.agents.shapes.curation import (
 )
 from flowcabal_tui.agents.tokens import CountedTokens
 from flowcabal_tui.domain.endpoints import Endpoint
-from flowcabal_tui.domain.errors import FlowCabalError, ModelError
+from flowcabal_tui.domain.errors import FlowCabalError, ModelError, SpendingNotAgreed
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Derived, Entity, Evidence
@@ -179,6 +179,8 @@ class Curator:
                 checks += await self._monitor.check_text(text, uri, title, chapter, view.generation, angles)
         try:
             return KeepAdvice(checks, tuple(advice) or await self._dimensions(title, text, view))
+        except SpendingNotAgreed:
+            raise  # it is asked when the user has answered
         except FlowCabalError as error:
             return KeepAdvice(checks, tuple(DimensionAdvice(each, None, error.title) for each in DIMENSIONS))
 

@@ -33,7 +33,7 @@ _SERVICES: Final[dict[str, tuple[type[Any], str]]] = {
     ),
     "memory": (
         MemoryService,
-        "source profiles profile stale rebuild_plan background background_counts bootstrap quote_bootstrap",
+        "source profiles profile stale rebuild_plan background background_counts unpaid bootstrap quote_bootstrap",
     ),
     "story": (StoryService, "entities story seen mentions companions proposals proposal"),
     "findings": (FindingService, "findings finding_report quote_check"),

@@ -13,10 +13,12 @@ from typing import Final, get_args
 from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, KnowledgeError
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.memory import BackgroundTask, Freshness, TaskKind
+from flowcabal_tui.domain.run import SpendLimit
 from flowcabal_tui.project.memory.step_runner import LONGEST_WAIT, TRIES, StepEnd, run_step, wait_before
+from flowcabal_tui.project.models.memory_gate import MEMORY_WORK, MemoryGate, MemoryWork
 from flowcabal_tui.project.work_signal import WorkSignal
 from flowcabal_tui.protocol.base import Event, Status
-from flowcabal_tui.protocol.memory import BackgroundChanged
+from flowcabal_tui.protocol.memory import BackgroundChanged, MemoryWaits
 from flowcabal_tui.store import Outbox
 
 log = logging.getLogger(__name__)
@@ -37,6 +39,7 @@ class Background:
         knowledge_is_up: Callable[[], bool],
         may_work: Callable[[], bool],
         work: WorkSignal,
+        gate: Callable[[], MemoryGate],
     ) -> None:
         """`do` carries out a step; it raises FlowCabalError, or Gone when its subject no longer exists.
 
@@ -44,8 +47,12 @@ class Background:
         """
         self._outbox, self._step, self._emit, self._clock = outbox, do, emit, clock
         self._knowledge_is_up, self._may_work, self._wake = knowledge_is_up, may_work, work.wake
+        self._gate = gate
         self._not_confirmed: set[int] = set()
         """Tasks that wait until the user confirms what they use."""
+        self._unpaid: set[int] = set()
+        """Tasks that wait because a call would cost money that the user has not agreed to."""
+        self._announced = 0
         self._lanes: dict[tuple[TaskKind, ...], asyncio.Event] = {LOCAL: work.lane(), KNOWLEDGE: work.lane()}
         self._running: dict[int, asyncio.Task[None]] = {}
         self._untold: set[int] = set()
@@ -66,10 +73,16 @@ class Background:
         ]
 
     async def _lane(self, kinds: tuple[TaskKind, ...], event: asyncio.Event) -> None:
+        begun = False
         while True:
             event.clear()
             try:
+                if not begun:
+                    await self._outbox.hasten()  # what waited for an answer in an earlier process waits for it here
+                    begun = True
                 idle = not await self._one(kinds)
+                if idle and kinds is LOCAL:
+                    await self._follow_gate()
             except FlowCabalError as error:  # the store itself cannot be read or written just now
                 self._hindered(error)
                 idle = True
@@ -117,7 +130,10 @@ class Background:
         if not await self._outbox.begin(task.id):
             return
         await self.emit_counts(replace(task, state="running"))
+        MEMORY_WORK.set(work := MemoryWork())
         end = await run_step(self._step, task)
+        if work.refused is not None:  # also where the step went on without the answer
+            end = StepEnd("unpaid", work.refused.title, work.refused)
         self._unwritten = end.error if isinstance(end.error, DiskFull) else self._unwritten
         match end.ending:
             case "done" | "gone":
@@ -125,7 +141,9 @@ class Background:
             case "later":
                 await self._later(task, end)
             case "unconfirmed":
-                await self._until_confirmed(task, end.why)
+                await self._until_answered(task, end.why, self._not_confirmed)
+            case "unpaid":
+                await self._until_answered(task, end.why, self._unpaid)
             case _:
                 await self._failed(task, end.why)
 
@@ -137,12 +155,41 @@ class Background:
         not_before = self._now() + wait_before(tries)
         await self._mark(replace(task, state="waiting", tries=tries, error=end.why, not_before=not_before))
 
-    async def _until_confirmed(self, task: BackgroundTask, why: str) -> None:
-        """Postpones a task until the user confirms; it is retried regularly, since the user may answer in another
+    async def _until_answered(self, task: BackgroundTask, why: str, waiting: set[int]) -> None:
+        """Postpones a task until the user answers; it is retried regularly, since the user may answer in another
         process."""
-        self._not_confirmed.add(task.id)
+        waiting.add(task.id)
         not_before = self._now() + LONGEST_WAIT
         await self._mark(replace(task, state="waiting", error=why, not_before=not_before))
+
+    async def unpaid(self) -> tuple[BackgroundTask, ...]:
+        """The tasks that wait until the user agrees to what they cost."""
+        return tuple(task for task in await self._outbox.all(("waiting",)) if task.id in self._unpaid and not task.job)
+
+    async def pay(self, limit: SpendLimit) -> None:
+        """Resumes the tasks that wait for money; until no task is left, the work may cost `limit` in all."""
+        if await self._outbox.all(("waiting", "running")):
+            self._gate().allow(limit)
+        await self._resume_unpaid()
+
+    async def _resume_unpaid(self) -> None:
+        self._unpaid.clear()
+        await self._outbox.hasten()
+        await self.emit_counts()
+        self._wake()
+
+    async def _follow_gate(self) -> None:
+        """Ends the user's answer with its work; announces tasks that wait for one, and resumes them when the rule or
+        the day is another."""
+        if self._unpaid and self._gate().has_changed():
+            await self._resume_unpaid()
+            return
+        waiting = len(await self.unpaid()) if self._unpaid else 0
+        if waiting != self._announced:
+            self._announced = waiting
+            self._emit(MemoryWaits(waiting))
+        if self._gate().has_answer and (await self._outbox.counts(LOCAL)).get("waiting", 0) <= waiting:
+            self._gate().lapse()
 
     async def confirmed(self) -> None:
         """Resumes at once the tasks that wait for the user's confirmation."""
@@ -181,6 +228,7 @@ class Background:
 
     async def retry(self, identity: int | None = None) -> None:
         """Retries failed or cancelled tasks (all, or one), and delayed ones now."""
+        self._unpaid.clear()
         await self._outbox.move(("failed", "cancelled", "waiting"), "waiting", identity)
         await self.emit_counts()
         self._wake()
@@ -217,7 +265,8 @@ class Background:
         if not self._may_work():
             return False
         counts, now = await self._outbox.counts(local), self._now()
-        if ("waiting" in counts or "running" in counts) and (not self._not_confirmed or await self._local_due(local)):
+        held = self._not_confirmed | self._unpaid
+        if ("waiting" in counts or "running" in counts) and (not held or await self._local_due(local)):
             return True
         return self._knowledge_is_up() and any(
             task.kind in KNOWLEDGE and not task.job and (task.state == "running" or task.not_before <= now)
@@ -225,9 +274,9 @@ class Background:
         )
 
     async def _local_due(self, local: Collection[TaskKind]) -> bool:
-        """True when there is work for the memory that does not wait for a confirmation."""
+        """True when there is work for the memory that does not wait for an answer of the user."""
         return any(
-            task.kind in local and not task.job and task.id not in self._not_confirmed
+            task.kind in local and not task.job and task.id not in self._not_confirmed | self._unpaid
             for task in await self._outbox.all(("waiting", "running"))
         )
 

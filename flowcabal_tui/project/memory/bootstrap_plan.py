@@ -196,12 +196,12 @@ def likely(asked: Counter[TaskKind], lengths: Sequence[int], price: Price, sourc
     return Spend(calls, sent, received, spent)
 
 
-def at_most(asked: Counter[TaskKind], lengths: Sequence[int], price: Price) -> Spend:
-    """The highest price: with every part, repair and repetition after a failed call, and answers of the greatest
-    length."""
+def at_most(asked: Counter[TaskKind], lengths: Sequence[int], price: Price) -> tuple[Spend, Spend]:
+    """The highest price, and that of the dearest call: with every part, repair and repetition after a failed call, and
+    answers of the greatest length."""
     endpoint, counter, space = price.endpoint, price.counter, space_of(price.endpoint)
     out, tries = output_bound(endpoint, None), (1 + REPAIRS) * (1 + endpoint.retries)
-    most = Spend()
+    most = dearest = Spend()
     for kind, number in asked.items():
         extra = structured_extra(counter, endpoint, _SHAPES[kind])
         for length, times in _texts(kind, number, lengths):
@@ -209,8 +209,10 @@ def at_most(asked: Counter[TaskKind], lengths: Sequence[int], price: Price) -> S
             prompt = _PROMPT[kind] + length
             sent = with_margin(counter, (prompt if space is None or parts == 1 else min(prompt, space)) + extra)
             one = bound_of(endpoint, sent, out)
-            most = most.plus(Spend(1, one.input_tokens, one.output_tokens, one.cost).times(parts * tries * times))
-    return most
+            call = Spend(1, one.input_tokens, one.output_tokens, one.cost)
+            most = most.plus(call.times(parts * tries * times))
+            dearest = max(dearest, call, key=lambda each: each.tokens)
+    return most, dearest
 
 
 def _texts(kind: TaskKind, number: int, lengths: Sequence[int], sources: int = _SOURCES) -> Iterator[tuple[int, int]]:
@@ -229,7 +231,7 @@ def quote(
 ) -> BootstrapQuote:
     """The quote of a reading, for the most and the usual questions; `lengths` are the tokens of its chapters."""
     sources = min(_USUAL_SOURCES, sum(lengths) // _SHARE_NAMED or _USUAL_SOURCES)
-    usual, most = likely(usual_asked, lengths, price, sources), at_most(asked, lengths, price)
+    usual, most = likely(usual_asked, lengths, price, sources), at_most(asked, lengths, price)[0]
     tokens = usual.input_tokens + usual.output_tokens
     seconds = None if price.pace is None else price.pace * tokens
     return BootstrapQuote(

@@ -140,6 +140,7 @@ class MemoryParts:
             lambda: self.knowledge.is_up,
             lambda: base.trust.state != "restricted",
             base.work,
+            lambda: base.models.spending.gate,
         )
 
     @cached_property

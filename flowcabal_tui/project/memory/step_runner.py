@@ -17,6 +17,7 @@ from flowcabal_tui.domain.errors import (
     ModelError,
     ModelFault,
     SettingsError,
+    SpendingNotAgreed,
 )
 from flowcabal_tui.domain.memory import BackgroundTask
 
@@ -27,7 +28,7 @@ LONGEST_WAIT: Final = 300.0
 _MOST_DOUBLINGS: Final = 10
 _HOPELESS: Final = frozenset({ModelFault.AUTH, ModelFault.NOT_FOUND, ModelFault.NOT_CONFIGURED})
 
-Ending = Literal["done", "gone", "later", "unconfirmed", "hopeless", "failed"]
+Ending = Literal["done", "gone", "later", "unconfirmed", "unpaid", "hopeless", "failed"]
 """`gone`: the subject no longer exists. `hopeless`: every other step that calls the model would fail too."""
 
 
@@ -70,6 +71,8 @@ def _ending_of(error: FlowCabalError) -> Ending:
             if error.fault is ModelFault.NOT_CONFIRMED:
                 return "unconfirmed"
             return "later" if error.retryable else "hopeless" if error.fault in _HOPELESS else "failed"
+        case SpendingNotAgreed():
+            return "unpaid"
         case BudgetExceeded() | SettingsError() | DiskFull():
             return "hopeless"
     return "failed"

@@ -17,6 +17,7 @@ from flowcabal_tui.domain.run import SpendLimit
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.bounds import CallBound, bound_of
+from flowcabal_tui.project.models.memory_gate import Booking
 from flowcabal_tui.project.words import money
 from flowcabal_tui.settings.project_file import BudgetSettings
 
@@ -32,6 +33,8 @@ class Reservation:
     number: int = field(default_factory=lambda: secrets.randbits(62))
     """The number of the open call in the store."""
     call: OpenCall | None = None
+    booking: Booking | None = None
+    """Of a call of background work to a paid model."""
     arrived: int = 0
     """Tokens of the answer that were counted."""
     uncounted: list[str] = field(default_factory=list)

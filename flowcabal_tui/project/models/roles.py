@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -54,6 +55,7 @@ class ModelRoles:
         limits: Limits,
         emit: Callable[[Event], None],
         key: Callable[[str, Endpoint], str | None],
+        clock: Callable[[], datetime],
         *,
         pace: float | None = None,
     ) -> None:
@@ -70,7 +72,7 @@ class ModelRoles:
         self._windows: dict[str, dict[Learned, int]] = {}
         self._asked: set[str] = set()
         self.counter = TokenEstimator(self.name("user"))
-        self.spending = Spending(lambda: self._settings.budget, store, self.counter, emit)
+        self.spending = Spending(lambda: self._settings.budget, store, self.counter, emit, clock)
 
     async def begin(self) -> None:
         """Loads the spending and the learned properties of endpoints."""

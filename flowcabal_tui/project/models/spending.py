@@ -33,6 +33,7 @@ from flowcabal_tui.models.bounds import USUAL_OUTPUT, CallBound, bound_of_reques
 from flowcabal_tui.models.collect import WENT_OUT
 from flowcabal_tui.models.registry import cost
 from flowcabal_tui.models.tokens import Calibration, TokenEstimator
+from flowcabal_tui.project.models.memory_gate import MEMORY_WORK, MemoryGate
 from flowcabal_tui.project.models.reservations import Reservation, Reservations, RunSpending
 from flowcabal_tui.project.words import money
 from flowcabal_tui.protocol.base import Event
@@ -70,8 +71,10 @@ class Spending:
         store: Store,
         counter: TokenEstimator,
         emit: Callable[[Event], None],
+        clock: Callable[[], datetime],
     ) -> None:
         self._budget, self._store, self.counter, self._emit = budget, store, counter, emit
+        self.gate = MemoryGate(clock)
         self.totals = Totals()
         self._of_runs: dict[RunId, Totals] = {}
         self.reservations = Reservations(budget, lambda: self.totals)
@@ -150,7 +153,8 @@ class Spending:
         Until then the store lists the call as open; if the program is killed, the call is booked when the project is
         next opened. `attempt` is the attempt of the node that streams a text, `before` the text that it continues.
         `extra` are further tokens sent, such as a schema. `answer` is the assumed maximum of answer tokens when no
-        limit is sent; 0: the assumption of the run's quote. Raises BudgetExceeded, or LimitReached for a run's limit.
+        limit is sent; 0: the assumption of the run's quote. Raises BudgetExceeded, LimitReached for a run's limit, or
+        SpendingNotAgreed in background work.
         """
         run = PAYING_RUN.get()
         keeper = WENT_OUT.set(partial(self._keep_sent, role, endpoint.model, purpose, run or "", attempt))
@@ -199,12 +203,16 @@ class Spending:
         await self.reservations.admit(asked, self.require_budget)
         outside = BOOKED_CALL.set(asked)
         try:
+            if MEMORY_WORK.get() is not None and not endpoint.is_free:
+                asked.booking = await self.gate.begin(endpoint.currency, bound)
             await self._store.usage.open(asked.number, asked.call)
             yield asked
         finally:
             BOOKED_CALL.reset(outside)
             self._store.usage.close(asked.number)
             self.reservations.release(asked)
+            if asked.booking is not None:
+                self.gate.end(asked.booking)
 
     def count_piece(self, asked: Reservation, piece: str) -> None:
         """Counts a piece of an answer or of its thoughts. Enlarges the reservation of a request without a limit.
@@ -221,12 +229,16 @@ class Spending:
         asked.uncounted.clear()
         if (most := with_margin(self.counter, asked.arrived)) > asked.bound.output_tokens:
             self.reservations.enlarge(asked, most + ROOM_TOKENS)
+            if asked.booking is not None:
+                self.gate.again(asked.booking, asked.bound)
 
     def require_again(self, asked: Reservation) -> None:
         """Checks the budget before a failed try is repeated. Raises BudgetExceeded, or LimitReached for a run's
         limit."""
         self.require_budget()
         self.reservations.require_again(asked)
+        if asked.booking is not None:
+            self.gate.again(asked.booking, asked.bound)
         if asked.call is not None:
             self._store.usage.open_again(asked.number, asked.call)
 
@@ -291,6 +303,9 @@ class Spending:
         if (job := PAYING_RUN.get()) is not None:
             self.reservations.spent(job, record)
             self._of_runs[job] = self._of_runs.get(job, Totals()).plus(record)
+        if booked is not None and booked.booking is not None:
+            booked.booking.paid += record.cost or Decimal(0)
+            booked.booking.used += sum(filter(None, (paid.input_tokens, paid.output_tokens)))
         self._emit(UsageChanged(self.totals, job, self._of_runs.get(job) if job else None))
         await self._store.usage.add(record, booked.number if booked else None)
 

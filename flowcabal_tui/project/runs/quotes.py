@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
 
@@ -14,7 +14,7 @@ from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import ChapterLocked, ModelError, ModelFault, RunError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.domain.memory import TaskKind
+from flowcabal_tui.domain.memory import BackgroundTask, TaskKind
 from flowcabal_tui.domain.overview import LENGTH
 from flowcabal_tui.domain.run import Quote, RunRequest, Spend, SpendLimit
 from flowcabal_tui.domain.workflow import CHAPTER_KEEPS, Workflow
@@ -71,21 +71,35 @@ class Quotes:
         counts: dict[TaskKind, int] = {"story": read, "l1": 1, "l0": 1, "profile": alone}
         return Counter({kind: count * chapters for kind, count in counts.items()})
 
-    async def reading(self, chapters: int) -> Quote:
-        """The quote of the reading that follows a change of `chapters` chapters."""
-        return await self.background(self._reading(chapters))
+    async def unpaid(self, tasks: Collection[BackgroundTask], monitor: MonitorPort | None) -> Quote:
+        """The quote of waiting tasks: a chapter's reading stands for all that follows from it."""
+        read = {task.subject for task in tasks if task.kind == "story"}
+        others = (task for task in tasks if task.kind != "story" and task.subject.rpartition("@")[2] not in read)
+        kinds = Counter(task.kind if task.kind in bootstrap_plan.ASKS else "l1" for task in others)
+        quote = await self.background(self._reading(len(read)) + kinds)
+        wanted = {task.subject for task in tasks if task.kind == "check"}
+        checked = [each for each in await self._store.book.chapters() if each.id in wanted and each.digest]
+        if monitor is None or not checked:
+            return quote
+        checks = await self.check(checked, monitor)
+        if quote.most is None or checks.most is None or not quote.likely.calls:
+            return checks
+        dearest = max(quote.dearest, checks.dearest, key=lambda each: each.tokens)
+        return replace(
+            quote, likely=quote.likely.plus(checks.likely), most=quote.most.plus(checks.most), dearest=dearest
+        )
 
     async def background(self, steps: Mapping[TaskKind, int]) -> Quote:
         """The quote of background work; free if none of its steps uses a paid model."""
         endpoint = self._models.endpoint("agent")
         asked = Counter({kind: count for kind, count in steps.items() if kind in bootstrap_plan.ASKS and count})
-        if not (asked and endpoint and endpoint.provider != "offline" and self._settings().agents.curator):
+        if not asked or endpoint is None or endpoint.is_free or not self._settings().agents.curator:
             return Quote((), ())
         basis = await self._basis(RunRequest(""))
         price = bootstrap_plan.Price(basis.counter, endpoint)
         likely = bootstrap_plan.likely(asked, (basis.draft_tokens,), price)
-        most = bootstrap_plan.at_most(asked, (basis.answer_tokens,), price)
-        return Quote((), (), likely, most, currency=endpoint.currency)
+        most, dearest = bootstrap_plan.at_most(asked, (basis.answer_tokens,), price)
+        return Quote((), (), likely, most, currency=endpoint.currency, dearest=dearest)
 
     def _keeping(self, length: int) -> Spend | None:
         """The likely cost of the agents' model and the embedding model after a chapter of this many tokens is kept."""

@@ -18,11 +18,13 @@ from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.project.commands import handles
 from flowcabal_tui.project.memory.rebuild import RebuildPlan
+from flowcabal_tui.project.models.memory_gate import spending_rule
 from flowcabal_tui.project.parts import Parts
-from flowcabal_tui.project.views import OpenedSource, ProfileRow, ProfileView
+from flowcabal_tui.project.views import OpenedSource, ProfileRow, ProfileView, UnpaidWork
 from flowcabal_tui.protocol.memory import (
     CancelBackground,
     PauseBootstrap,
+    PayMemory,
     PinProfile,
     Purge,
     Rebuild,
@@ -105,9 +107,18 @@ class MemoryService:
         """The quote of the given number of steps of background work, by kind."""
         return await self._parts.runs.quotes.background(steps)
 
-    async def quote_reading(self, chapters: int) -> Quote:
-        """The quote of the background work that follows a change of `chapters` chapters."""
-        return await self._parts.runs.quotes.reading(chapters)
+    async def unpaid(self) -> UnpaidWork | None:
+        """The background work that waits until the user agrees to what it costs; None when none does."""
+        tasks = await self._parts.memory.background.unpaid()
+        if not tasks:
+            return None
+        quote = await self._parts.runs.quotes.unpaid(tasks, self._parts.agents.monitor())
+        return UnpaidWork(len(tasks), quote, str(spending_rule()))
+
+    @handles(PayMemory)
+    async def pay(self, command: PayMemory) -> None:
+        self._parts.base.limits.hurry()
+        await self._parts.memory.background.pay(command.limit)
 
     @handles(RetryBackground)
     async def retry(self, command: RetryBackground) -> None:

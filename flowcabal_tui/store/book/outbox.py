@@ -150,6 +150,14 @@ class Outbox:
             counts["waiting"] = counts.get("waiting", 0) + begun
         return counts
 
+    async def hasten(self) -> None:
+        """Makes all waiting tasks due now, as if they had not been tried."""
+        await self._database.do(
+            lambda connection: connection.execute(
+                "UPDATE task SET not_before=0, tries=0 WHERE state='waiting' AND job='' AND not_before>0"
+            ).close()
+        )
+
     async def waits(self, kind: TaskKind) -> bool:
         """True when a task of this kind waits or runs."""
         row = await self._database.row(

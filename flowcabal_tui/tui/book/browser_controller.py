@@ -18,7 +18,6 @@ from flowcabal_tui.tui.book.maintenance import MaintenanceController
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.prose_form import ProseScreen
-from flowcabal_tui.tui.shared.spending import agrees_to_pay, may_spend, reading_price
 from flowcabal_tui.tui.shared.subscriptions import on_key
 from flowcabal_tui.tui.shared.versions import VersionsScreen
 from flowcabal_tui.tui.shared.view import OpenView
@@ -129,8 +128,7 @@ class BrowserController:
     async def split(self, chapter: Chapter, at: int) -> ChapterId | None:
         """Asks for the title of the new chapter and returns its id; None if it was not split."""
         title = await self._ask(PromptLine(_("Title of the new chapter, which begins here"), value=chapter.title))
-        asked = _("Split {title}?").format(title=one_line(chapter.title))
-        if not title or not await may_spend(self._screen, self.workbench, asked, 2):
+        if not title:
             return None
         new = await self.workbench.carry_out(SplitChapter(chapter.id, at, title, chapter.version))
         self._screen.notify(
@@ -148,10 +146,7 @@ class BrowserController:
             return
         title = _("Merge {first} and {second}?").format(first=chapter.title, second=following.title)
         words = _("The second chapter follows the first after a scene break; its versions stay in the project.")
-        price = await reading_price(self.workbench, 1)
-        if await (
-            agrees_to_pay(self._screen.app, title, price, words) if price else self._ask(ConfirmScreen(title, words))
-        ):
+        if await self._ask(ConfirmScreen(title, words)):
             await self.workbench.carry_out(MergeChapters(chapter.id, following.id))
 
     async def versions(self, chapter: Chapter) -> None:

@@ -137,7 +137,7 @@ class KeptScreen(ModalScreen[None]):
         """Removes the text from the chapter, or (`back`) restores it."""
         kept = self._at
         if kept is not None and kept.deleted == back:
-            self._then(self._controller.take_out(kept.id, back, self._words[kept.id]))
+            self._then(self._controller.take_out(kept.id, back))
 
     def action_whole_book(self) -> None:
         """Switches between the outputs of the chapter and those of the whole book."""

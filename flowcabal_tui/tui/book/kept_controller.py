@@ -14,8 +14,6 @@ from flowcabal_tui.project.words import KEEP_KINDS
 from flowcabal_tui.protocol.book import DeleteOutput, TagOutput
 from flowcabal_tui.tui.book.maintenance import MaintenanceController
 from flowcabal_tui.tui.shared.form import names_of
-from flowcabal_tui.tui.shared.spending import may_spend
-from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
 if TYPE_CHECKING:
@@ -47,12 +45,9 @@ class KeptController:
             for kept in reversed(await self.workbench.book.kept())
         )
 
-    async def take_out(self, output: OutputId, back: bool, name: str) -> None:
-        """Removes an output from the chapter and the memory, or restores it; asks first if the agents' model costs
-        money."""
-        title = _("Change {title}?").format(title=one_line(name or (self._chapter.title if self._chapter else "")))
-        if await may_spend(self._screen, self.workbench, title):
-            await self.workbench.carry_out(DeleteOutput(output, restore=back))
+    async def take_out(self, output: OutputId, back: bool) -> None:
+        """Removes an output from the chapter and the memory, or restores it."""
+        await self.workbench.carry_out(DeleteOutput(output, restore=back))
 
     async def tag(self, kept: Curated) -> None:
         """Asks for the tags of a kept output, separated by commas."""

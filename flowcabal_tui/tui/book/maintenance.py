@@ -17,7 +17,6 @@ from flowcabal_tui.protocol.book import RevertChange
 from flowcabal_tui.protocol.memory import Purge
 from flowcabal_tui.tui.book.controller import BookController
 from flowcabal_tui.tui.shared.choose import ChooseScreen
-from flowcabal_tui.tui.shared.spending import may_spend
 from flowcabal_tui.tui.shared.subscriptions import on_key
 from flowcabal_tui.tui.shared.typed_path import PathSuggester, typed_path
 from flowcabal_tui.tui.shared.words import one_line
@@ -61,9 +60,8 @@ class MaintenanceController:
         if change is None:
             return
         words = one_line(change_words(change, listed))
-        if await may_spend(self._screen, self._workbench, _("Undo: {change}?").format(change=words)):
-            await self._workbench.carry_out(RevertChange(change.generation))
-            self._screen.notify(_("Undone: {change}").format(change=words), markup=False)
+        await self._workbench.carry_out(RevertChange(change.generation))
+        self._screen.notify(_("Undone: {change}").format(change=words), markup=False)
 
     async def purge_chapter(self, under_cursor: Chapter | None) -> None:
         """Asks which chapter, if there are deleted ones, then for its name as a confirmation."""

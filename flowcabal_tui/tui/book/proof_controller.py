@@ -16,7 +16,6 @@ from flowcabal_tui.project.proof_words import RULES, proof_words
 from flowcabal_tui.protocol.book import ReplaceText, SwitchProofRule
 from flowcabal_tui.tui.book.controller import BookController
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
-from flowcabal_tui.tui.shared.spending import may_spend
 from flowcabal_tui.tui.shared.subscriptions import on_request
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.widgets.writing_area import WritingArea
@@ -78,9 +77,6 @@ class ProofController:
         if chapter.chapter in self._book.drafts.chapters:
             words = _("The chapter has unsaved text: Enter opens the place in the editor.")
             self._screen.notify(words, severity="warning", markup=False)
-            return False
-        title = _("Change {words} to {others}?").format(words=found.words, others=found.suggestion)
-        if not await may_spend(self._screen, self._workbench, title):
             return False
         place = TextPlace(chapter.chapter, chapter.version, found.start)
         await self._workbench.carry_out(ReplaceText(found.words, found.suggestion, (place,)))

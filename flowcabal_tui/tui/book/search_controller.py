@@ -12,7 +12,6 @@ from flowcabal_tui.domain.search import SearchHit, TextPlace
 from flowcabal_tui.locale import _, ngettext, sentences
 from flowcabal_tui.project.words import unsaved_words
 from flowcabal_tui.protocol.book import ReplaceText, RevertChange
-from flowcabal_tui.tui.shared.spending import may_spend
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
@@ -48,9 +47,7 @@ class SearchController:
         unsaved = unsaved_words([chapter for chapter, _draft in await self.workbench.drafts.all()])
         note = sentences(unsaved, _("It is not searched and not changed: save it first.")) if unsaved else ""
         chosen = await self._ask(ReplaceScreen(words, by, places, self._text_of, note))
-        changed = len({place.chapter for place in chosen or ()})
-        title = ngettext("Change {n} chapter?", "Change {n} chapters?", changed).format(n=changed)
-        if chosen and await may_spend(self._screen, self.workbench, title, changed):
+        if chosen:
             self._replaced = Generation(int(await self.workbench.carry_out(ReplaceText(words, by, chosen))))
             count = ngettext("Replaced at {n} place", "Replaced at {n} places", len(chosen)).format(n=len(chosen))
             message = _("{count}. Ctrl+z in the search undoes it.").format(count=count)

@@ -11,8 +11,10 @@ from textual.screen import Screen
 from flowcabal_tui.domain.errors import VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, Level, MetaName
-from flowcabal_tui.locale import _
+from flowcabal_tui.domain.run import SpendLimit
+from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project.models.consent import EmbeddingQuote
+from flowcabal_tui.project.views import UnpaidWork
 from flowcabal_tui.project.words import LEVELS, META
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.book import WriteMeta
@@ -20,6 +22,8 @@ from flowcabal_tui.protocol.memory import (
     BackgroundChanged,
     CancelBackground,
     KnowledgeStatus,
+    MemoryWaits,
+    PayMemory,
     PinProfile,
     ProfileUpdated,
     RegenerateProfile,
@@ -34,7 +38,7 @@ from flowcabal_tui.tui.memory.profiles import ProfilePane
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.diff import UnsavedScreen
 from flowcabal_tui.tui.shared.prose_form import ProseScreen
-from flowcabal_tui.tui.shared.spending import agrees_to_stop, may_remake, may_work
+from flowcabal_tui.tui.shared.spending import agrees_to_pay, agrees_to_stop, quote_price, remake_agreed, work_agreed
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import attempt
@@ -125,12 +129,14 @@ class MemoryController:
     @on_request(ProfilePane.MakeRequested)
     async def make_profile(self, uri: str) -> None:
         """Regenerates a profile from the text, after a question if that costs money."""
-        if await may_remake(self._screen, self._workbench, (uri,)):
-            words = _("It is being regenerated; the old one is used until then.")
-            await self._change(RegenerateProfile(uri), words)
+        if await remake_agreed(self._screen, self._workbench, (uri,), RegenerateProfile(uri)) is not None:
+            await self._changed(_("It is being regenerated; the old one is used until then."))
 
     async def _change(self, command: Command, words: str) -> None:
         await self._workbench.carry_out(command)
+        await self._changed(words)
+
+    async def _changed(self, words: str) -> None:
         await self.refresh()
         self._screen.notify(words, markup=False)
 
@@ -187,19 +193,43 @@ class MemoryController:
         if retry and (asked := await self._workbench.models.embedding_question()) is not None:
             await self._ask_embeddings(asked)
             return
+        if retry and (unpaid := await self._workbench.memory.unpaid()) is not None:
+            await self._ask_money(unpaid)
+            return
         tasks = await self._workbench.memory.background()
         wanted = Counter(
             task.kind for task in tasks if task.state in (("failed", "cancelled") if retry else _UNFINISHED)
         )
         if retry:
-            agreed = await may_work(self._screen, self._workbench, _("Retry background work?"), wanted)
-        else:
-            agreed = not wanted or await agrees_to_stop(self._screen.app, _("Cancel background work?"))
-        if not agreed:
-            return
-        await self._workbench.carry_out(RetryBackground() if retry else CancelBackground())
-        words = _("Background work is resumed.") if retry else _("Background work is cancelled; it can be retried.")
-        self._screen.notify(words, markup=False)
+            title = _("Retry background work?")
+            if await work_agreed(self._screen, self._workbench, title, wanted, RetryBackground()) is not None:
+                self._screen.notify(_("Background work is resumed."), markup=False)
+        elif not wanted or await agrees_to_stop(self._screen.app, _("Cancel background work?")):
+            await self._workbench.carry_out(CancelBackground())
+            self._screen.notify(_("Background work is cancelled; it can be retried."), markup=False)
+
+    async def _ask_money(self, work: UnpaidWork) -> None:
+        """Asks whether the waiting background work may cost its price."""
+        price = quote_price(self._workbench, work.quote, "agent", asks=True)
+        title = ngettext("Do {n} step of background work?", "Do {n} steps of background work?", work.tasks)
+        rule = _("Your settings have the rule for this: ask, an amount a day, or never.")
+        if await agrees_to_pay(self._screen.app, title.format(n=work.tasks), price, rule):
+            await self._workbench.carry_out(PayMemory(work.quote.pause or SpendLimit()))
+            self._screen.notify(_("Background work is resumed."), markup=False)
+
+    @on_event
+    def _show_unpaid(self, event: MemoryWaits) -> None:
+        attempt(self._screen, self._note_unpaid(), group="unpaid", exclusive=True)
+
+    async def _note_unpaid(self) -> None:
+        """Shows that work waits for money in the status line, and once its price."""
+        status, work = self._screen.query_one(StatusLine), await self._workbench.memory.unpaid()
+        is_new = not status.unpaid
+        status.update_unpaid(work.tasks if work else 0)
+        if work is not None and is_new and work.rule != "never":
+            lines = quote_price(self._workbench, work.quote, "agent", asks=True)
+            words = _("Background work waits because it would cost money: `R` answers.")
+            self._screen.notify("\n".join((words, *lines[:3])), markup=False)
 
     async def _ask_embeddings(self, asked: EmbeddingQuote) -> None:
         """Asks whether texts may be sent to the embedding model; Escape leaves the question open."""

@@ -25,9 +25,10 @@ from flowcabal_tui.tui.shared.spending import (
     agents_cost,
     agrees_to_pay,
     agrees_to_stop,
-    may_remake,
-    may_work,
+    begin_work,
     quote_price,
+    remake_agreed,
+    work_agreed,
 )
 from flowcabal_tui.tui.shared.subscriptions import on_event
 from flowcabal_tui.tui.shared.words import one_line
@@ -109,8 +110,7 @@ class QueueController:
         """Retries one step, or all that failed or were cancelled; asks first if that costs money."""
         steps = [each for each in await self.tasks(None) if task in (None, each.id) and each.state in _AGAIN]
         kinds = Counter(each.kind for each in steps)
-        if await may_work(self._screen, self.workbench, _("Retry background work?"), kinds):
-            await self.workbench.carry_out(RetryBackground(task))
+        await work_agreed(self._screen, self.workbench, _("Retry background work?"), kinds, RetryBackground(task))
 
     async def cancel(self, task: int | None) -> None:
         """Cancels one step, or all remaining ones, after a question."""
@@ -131,9 +131,11 @@ class QueueController:
         if quote.is_free:
             agreed = await self._ask(ConfirmScreen(title, words))
         else:
-            agreed = await agrees_to_pay(self._screen.app, title, quote_price(self.workbench, quote, "agent"), words)
+            price = quote_price(self.workbench, quote, "agent", asks=True)
+            agreed = await agrees_to_pay(self._screen.app, title, price, words)
         if agreed:
-            await self._rebuild(Rebuild(part))
+            self.rebuilt = None
+            self._say_left(await begin_work(self.workbench, Rebuild(part), quote))
 
     def _planned(self, part: RebuildPart, plan: RebuildPlan, names: Mapping[str, str]) -> Iterator[str]:
         if plan.chapters:
@@ -159,12 +161,16 @@ class QueueController:
 
     async def make_again(self, stale: Sequence[StaleText]) -> None:
         """Regenerates texts from the current text of the book, after a question if that costs money."""
-        if stale and await may_remake(self._screen, self.workbench, [text.uri for text in stale]):
-            await self._rebuild(Rebuild("stale", tuple(text.uri for text in stale)))
-
-    async def _rebuild(self, command: Rebuild) -> None:
+        uris = tuple(text.uri for text in stale)
+        if not uris:
+            return
         self.rebuilt = None
-        count = int(await self.workbench.carry_out(command) or 0)
+        left = await remake_agreed(self._screen, self.workbench, uris, Rebuild("stale", uris))
+        if left is not None:
+            self._say_left(left)
+
+    def _say_left(self, left: str) -> None:
+        count = int(left or 0)
         words = ngettext("{n} step waits; the rest is done.", "{n} steps wait; the rest is done.", count)
         self._say(words.format(n=count))
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
 
-from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Author, Chapter
 from flowcabal_tui.domain.run import RunFilter
 from flowcabal_tui.domain.workflow import CHAPTER_KEEPS, Workflow
 from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.nodes.graph import dependencies
-from flowcabal_tui.project.words import money
 from flowcabal_tui.protocol.book import PersistOutput
 from flowcabal_tui.protocol.revision import LockChapters
 from flowcabal_tui.tui.runs.output import OutputPane
@@ -64,13 +61,12 @@ class KeepController:
                 return ""
         if place is not None and workflow.keep.kind in CHAPTER_KEEPS and not await self._may_unlock(place):
             return ""
-        costs = await self._memory_costs(run)
         await self._workbench.carry_out(PersistOutput(run, node, number, chapter=target, partial=partial))
         kept = await self._chapter(target)
         if kept is None or workflow.keep.kind not in CHAPTER_KEEPS:
-            return sentences(_("Kept."), costs)
+            return _("Kept.")
         words = _("Kept as version {version} of chapter {n}. Background work follows.")
-        return sentences(words.format(version=kept.version, n=kept.position), costs)
+        return words.format(version=kept.version, n=kept.position)
 
     async def _may_unlock(self, place: Chapter) -> bool:
         """A locked chapter is unlocked on the writer's answer; until then the output waits with its run."""
@@ -83,17 +79,6 @@ class KeepController:
             return False
         await self._workbench.carry_out(LockChapters((place.id,), locked=False))
         return True
-
-    async def _memory_costs(self, run: RunId) -> str:
-        """The likely cost of updating the memory, from the run's quote; "" when it is free or its price is unknown."""
-        try:
-            quote = await self._workbench.runs.quote(
-                replace((await self._workbench.runs.run_details(run)).request, again=())
-            )
-        except FlowCabalError:  # the workflow cannot run any more: what it wrote is kept all the same
-            return ""
-        cost = quote.keeping.cost if quote.keeping else None
-        return _("This is likely to cost {spend}.").format(spend=money(cost, quote.currency)) if cost else ""
 
     async def _is_cut_off(self, run: RunId, node: NodeId, number: int) -> bool:
         attempts = (await self._workbench.runs.node(run, node)).attempts

@@ -14,6 +14,8 @@ from flowcabal_tui.domain.model_calls import Role
 from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.words import paid_models, spend_lines
+from flowcabal_tui.protocol.base import Command
+from flowcabal_tui.protocol.memory import PayMemory
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
 if TYPE_CHECKING:
@@ -56,38 +58,30 @@ def agents_cost(workbench: Project) -> bool:
     return bool(paid_models(workbench.info.models, "agent"))
 
 
-def reading_again() -> str:
-    """A sentence on the cost of a change of chapters: the agents' model reads them again."""
-    return _("The agents' model reads each of them again for its summary, names and facts.")
+async def begin_work(workbench: Project, command: Command, quote: Quote) -> str:
+    """Starts background work whose quote the writer has accepted; returns the result of the command."""
+    result = await workbench.carry_out(command)
+    if not quote.is_free and quote.pause is not None:
+        await workbench.carry_out(PayMemory(quote.pause))
+    return str(result or "")
 
 
-async def reading_price(workbench: Project, chapters: int) -> list[str]:
-    """The lines of the price of reading the changed chapters again; [] if nothing is spent."""
-    quote = await workbench.memory.quote_reading(max(1, chapters))
-    if quote.is_free:
-        return []
-    models = paid_models(workbench.info.models, "agent")
-    return [*spend_lines(quote, asks=False, models=models), reading_again()]
-
-
-async def may_spend(screen: Screen[Any], workbench: Project, title: str, chapters: int = 1) -> bool:
-    """Asks before a change of `chapters` chapters that the agents' model reads again; True at once if nothing is
-    spent."""
-    price = await reading_price(workbench, chapters)
-    return not price or await agrees_to_pay(screen.app, title, price)
-
-
-async def may_work(screen: Screen[Any], workbench: Project, title: str, steps: Mapping[TaskKind, int]) -> bool:
-    """Asks before the given steps of background work; True at once if nothing is spent."""
+async def work_agreed(
+    screen: Screen[Any], workbench: Project, title: str, steps: Mapping[TaskKind, int], command: Command
+) -> str | None:
+    """Starts background work after a question if it costs money; returns the result of the command, or None."""
     quote = await workbench.memory.quote_background(steps)
-    return await agrees_to_spend(screen.app, workbench, title, quote, "agent")
+    price = [] if quote.is_free else quote_price(workbench, quote, "agent", asks=True)
+    if price and not await agrees_to_pay(screen.app, title, price):
+        return None
+    return await begin_work(workbench, command, quote)
 
 
-async def may_remake(screen: Screen[Any], workbench: Project, uris: Sequence[str]) -> bool:
-    """Asks whether the agents' model may regenerate these derived texts; returns the writer's answer."""
+async def remake_agreed(screen: Screen[Any], workbench: Project, uris: Sequence[str], command: Command) -> str | None:
+    """Like `work_agreed`, for a command by which the agents' model regenerates these derived texts."""
     count = len(uris)
     title = ngettext("Regenerate {n} text?", "Regenerate {n} texts?", count).format(n=count)
-    return await may_work(screen, workbench, title, Counter(map(_kind_of, uris)))
+    return await work_agreed(screen, workbench, title, Counter(map(_kind_of, uris)), command)
 
 
 def _kind_of(uri: str) -> TaskKind:

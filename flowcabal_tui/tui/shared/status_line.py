@@ -90,6 +90,8 @@ class StatusLine(Horizontal):
         self._running_count = self._paused_count = self._question_count = self._interrupted_count = 0
         self._memory_left = self._memory_failed = self._proposal_count = self._build_count = self._finding_count = 0
         self._building_count = 0
+        self.unpaid = 0
+        """Steps of background work that wait until the writer agrees to what they cost."""
         self._memory_reason = ""
         self._words_shown = Content()
         self._spent = self._spent_short = self._running_cost = ""
@@ -186,6 +188,11 @@ class StatusLine(Horizontal):
         unchanged)."""
         self._memory_left, self._memory_failed = left, failed
         self._memory_reason = one_line(self._memory_reason if reason is None else reason, 60)
+        self._show_words()
+
+    def update_unpaid(self, waiting: int) -> None:
+        """Sets the number of steps that wait until the writer agrees to what they cost."""
+        self.unpaid = waiting
         self._show_words()
 
     def update_reading(self, status: BootstrapStatus) -> None:
@@ -292,8 +299,11 @@ class StatusLine(Horizontal):
             yield _Part(words.format(n=self._proposal_count), 2, "waiting")
 
     def _memory_parts(self) -> Iterator[_Part]:
-        reason = self._memory_reason
-        if self._memory_left:
+        reason = "" if self.unpaid else self._memory_reason
+        if self.unpaid:
+            words = without_backticks(_("memory waits for your answer: `R`"))
+            yield _Part(words, 2, "waiting", without_backticks(_("memory waits: `R`")))
+        elif self._memory_left:
             words = _("memory: {n} left").format(n=self._memory_left)
             yield _Part(beside(words, reason), 2 if reason else 6, "secondary", words if reason else "")
         if self._memory_failed:

@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.widgets import OptionList, Static
 
 from flowcabal_tui.domain.errors import VersionConflict
-from flowcabal_tui.domain.impact import BookChange, Impact, ImpactRow, Rename
+from flowcabal_tui.domain.impact import BookChange, Impact, ImpactRow
 from flowcabal_tui.domain.proposals import Finding
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.impact_words import (
@@ -25,7 +25,7 @@ from flowcabal_tui.project.impact_words import (
 )
 from flowcabal_tui.protocol.story import ApplyImpact, UndoDecision
 from flowcabal_tui.tui.shared.hint_line import HintLine
-from flowcabal_tui.tui.shared.spending import agrees_to_spend, may_spend
+from flowcabal_tui.tui.shared.spending import agrees_to_spend
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
@@ -243,15 +243,7 @@ class ImpactScreen(StoryPage):
     async def _apply(self, impact: Impact) -> None:
         ticked, settled = self.rows.ticked, {row.proposal.id for row in impact.settled}
         ticked = ticked - settled
-        patches = any(row.proposal.id in ticked and row.answer == "patch" for row in impact.rows)
-        changes = patches and not isinstance(self._change, Rename)
         holds, again = tuple(sorted(self.rows.holding - settled)), tuple(sorted(settled - self.rows.holding))
-        title = ngettext("Change {n} place?", "Change {n} places?", len(ticked)).format(n=len(ticked))
-        chapters = {
-            row.proposal.place.chapter for row in impact.rows if row.proposal.id in ticked and row.proposal.place
-        }
-        if changes and not await may_spend(self, self.access.workbench, title, len(chapters)):
-            return
         leave = tuple(row.proposal.id for row in impact.rows if row.chosen and row.proposal.id not in ticked)
         take = tuple(row.proposal.id for row in impact.rows if not row.chosen and row.proposal.id in ticked)
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 
 from textual import on
@@ -26,9 +27,9 @@ from flowcabal_tui.protocol.book import SetGoals
 from flowcabal_tui.protocol.settings import ChangeSettings, SetModel
 from flowcabal_tui.settings.key_hosts import keep_model_key, key_hosts
 from flowcabal_tui.settings.project_file import ModelsSettings
-from flowcabal_tui.settings.user_file import UserSettings, change_user, load_user
+from flowcabal_tui.settings.user_file import SpendingRule, UserSettings, change_user, load_user
 from flowcabal_tui.tui.app.settings.forms import Values, agents_form, knowledge_form, project_form
-from flowcabal_tui.tui.app.settings.rows import LANGUAGES, ROLE_WORDS, SettingRow, sections
+from flowcabal_tui.tui.app.settings.rows import LANGUAGES, ROLE_WORDS, SPENDING, SettingRow, sections
 from flowcabal_tui.tui.app.themes import theme_words
 from flowcabal_tui.tui.book.days import goals_form
 from flowcabal_tui.tui.models.model_form import KnownKeys, ModelForm, use_question
@@ -161,6 +162,8 @@ class SettingsScreen(ModalScreen[None]):
             await self._change_model(place, table)
         elif row == "keys":
             await self._effects.keys()
+        elif row == "spending":
+            await self._change_spending()
         elif row in ("language", "theme", "editor"):
             await self._change_screen(row)
         elif self._book_view is not None and self._workbench is not None:
@@ -258,6 +261,21 @@ class SettingsScreen(ModalScreen[None]):
             await self._keep_model(place, table, None)
             await self.reload()
 
+    # Money
+
+    async def _change_spending(self) -> None:
+        """Asks for the rule of background work with paid models."""
+        choices = (*((key, _(words)) for key, words in SPENDING.items()), ("amount", _("an amount a day ...")))
+        chosen = await self.app.push_screen_wait(ChooseScreen(_("Background work"), choices))
+        rule: SpendingRule | None = "ask" if chosen == "ask" else "never" if chosen == "never" else None
+        if chosen == "amount":
+            before = self._user.memory_spending
+            shown = f"{before:f}" if isinstance(before, Decimal) else ""
+            title = _("Amount a day, in the currency of the model's price")
+            rule = _amount_of(await self.app.push_screen_wait(PromptLine(title, value=shown)))
+        if rule is not None:
+            await self._saved(lambda: change_user(lambda user: replace(user, memory_spending=rule)))
+
     # The screen
 
     async def _change_screen(self, row: str) -> None:
@@ -294,6 +312,19 @@ class SettingsScreen(ModalScreen[None]):
             raise SettingsError(
                 _("The settings could not be saved."), os_reason(error), _("Nothing was changed.")
             ) from error
+
+
+def _amount_of(typed: str | None) -> Decimal | None:
+    """The typed amount; None for none. Raises SettingsError."""
+    if not typed or not typed.strip():
+        return None
+    try:
+        amount = Decimal(typed.strip())
+    except InvalidOperation:
+        amount = Decimal(0)
+    if not amount.is_finite() or amount <= 0:
+        raise SettingsError(_("This is not an amount above 0: {words}").format(words=clean_line(typed)))
+    return amount
 
 
 def with_own_model(user: UserSettings, table: str, endpoint: Endpoint | None) -> UserSettings:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Final
 
 from flowcabal_tui.domain.addresses import host_of
@@ -13,7 +14,7 @@ from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.services.settings import SettingsView
 from flowcabal_tui.project.words import money
 from flowcabal_tui.settings.project_file import AgentsSettings, GoalsSettings, KnowledgeSettings, ModelsSettings
-from flowcabal_tui.settings.user_file import UserSettings
+from flowcabal_tui.settings.user_file import SpendingRule, UserSettings
 from flowcabal_tui.tui.app.themes import theme_words
 
 ROLE_WORDS: Final = {
@@ -22,6 +23,10 @@ ROLE_WORDS: Final = {
     "embedding": mark("Search by meaning"),
 }
 LANGUAGES: Final = {"": mark("from the environment"), "zh": "中文", "en": "English"}
+SPENDING: Final = {
+    "ask": mark("ask before it costs money"),
+    "never": mark("never: wait until you start it"),
+}
 AGENT_WORDS: Final = {
     "context": mark("Context: adds what a prompt must know"),
     "monitor": mark("Monitor: checks drafts for contradictions"),
@@ -40,6 +45,8 @@ ABOUT: Final = {
     "agents": mark("What happens around a draft: what its prompt includes, which checks it gets, and which summaries "
                    "follow."),
     "knowledge": mark("A server that searches the whole book by meaning. The book works without it."),
+    "spending": mark("What summaries, profiles and the reading of kept chapters may cost, in all books. A paid model "
+                     "is not called beyond it; the work waits, and the text is saved at once."),
     "language": mark("Menus and messages only; each book has a language of its own."),
     "theme": mark("Six themes come with the program; yours are read from the folder themes beside config.toml."),
     "keys": mark("Every command and its key. Press a new key to change one."),
@@ -67,7 +74,7 @@ class SettingRow:
     @property
     def file(self) -> str:
         """The file that has it."""
-        if self.id.startswith("own:") or self.id in ("language", "theme", "keys", "editor"):
+        if self.id.startswith("own:") or self.id in ("spending", "language", "theme", "keys", "editor"):
             return _("In your config.toml.")
         return _("In the flowcabal.toml of this book.")
 
@@ -97,6 +104,8 @@ def sections(user: UserSettings, view: SettingsView | None) -> Iterator[Section]
             ),
         )
     yield Section(_("Models of new books"), tuple(_model_rows(user.models, "own")))
+    spending = SettingRow("spending", _("Background work of the memory"), spending_words(user.memory_spending))
+    yield Section(_("Money"), (spending,))
     changed = len(user.keys)
     yield Section(
         _("The screen"),
@@ -134,6 +143,13 @@ def model_words(endpoint: Endpoint) -> str:
             money(each, clean_line(endpoint.currency)) for each in (endpoint.price_in, endpoint.price_out)
         )
     return _("{model}, {price}").format(model=where, price=price)
+
+
+def spending_words(rule: SpendingRule) -> str:
+    """The rule for background work with paid models."""
+    if isinstance(rule, Decimal):
+        return _("up to {amount} a day without asking").format(amount=f"{rule:f}")
+    return _(SPENDING[rule])
 
 
 def goals_words(goals: GoalsSettings) -> str:
