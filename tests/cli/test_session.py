@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -359,6 +360,25 @@ async def test_a_run_without_what_it_reads_is_refused_as_on_the_command_line(
         assert (await client.asks("run:list"))["runs"] == []
         assert await client.ends() == 0
     assert calls(server) == 0
+
+
+async def test_background_work_with_a_price_waits_for_the_answer_of_the_client(
+    project: Make, server: FaultServer
+) -> None:
+    priced = endpoint(server, price_in=Decimal(2), price_out=Decimal(10), max_output=400)
+    folder = await asyncio.to_thread(project, both(priced))
+    async with session(folder) as client:
+        await client.asks("connect")
+        chapter = (await client.asks("chapter:list"))["chapters"][0]["id"]
+        await client.asks("chapter:write", chapter=chapter, text="The ferry left Saltreach at noon. " * 9)
+        await client.event("memory:waits")
+        assert calls(server) == 0
+        work = (await client.asks("ask", question="unpaid"))["value"]
+        assert work["rule"] == "ask" and Decimal(work["quote"]["likely"]["cost"]) > 0
+        await client.asks("memory:pay", limit={"cost": "2", "currency": "USD"})
+        await client.event("memory:waits", tasks=0)
+        assert calls(server) > 0
+        assert await client.ends() == 0
 
 
 async def test_control_sequences_of_a_text_are_escaped(project: Make, server: FaultServer) -> None:
