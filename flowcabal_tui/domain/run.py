@@ -372,6 +372,15 @@ class QuoteLine:
 
 
 @dataclass(frozen=True, slots=True)
+class UsualCost:
+    """What the last `runs` like this one have cost: a range, of five or more without the cheapest and the dearest."""
+
+    low: Decimal
+    high: Decimal
+    runs: int
+
+
+@dataclass(frozen=True, slots=True)
 class Quote:
     """The cost of a run: nodes that would run and nodes served from the store, frozen ones among them.
 
@@ -397,6 +406,8 @@ class Quote:
     """The likely cost of updating the memory after a keep, which is not part of the run; None: nothing."""
     warnings: tuple[str, ...] = ()
     """Warnings for the writer before the run, besides its cost."""
+    usual: UsualCost | None = None
+    """None where fewer than three runs like this one are stored."""
 
     @property
     def is_free(self) -> bool:

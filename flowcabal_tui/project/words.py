@@ -12,7 +12,7 @@ from flowcabal_tui.domain.manuscript import Author, Chapter
 from flowcabal_tui.domain.memory import Freshness, KeepKind, Level, MetaName, TaskKind
 from flowcabal_tui.domain.model_calls import Role
 from flowcabal_tui.domain.outline import Placed
-from flowcabal_tui.domain.run import AngleCheck, CallKind, CheckAngle, NodeState, Quote, RunState, Spend
+from flowcabal_tui.domain.run import AngleCheck, CallKind, CheckAngle, NodeState, Quote, RunState, Spend, UsualCost
 from flowcabal_tui.domain.search import SearchKind
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, mark, ngettext, sentences
@@ -231,9 +231,10 @@ def spend_lines(quote: Quote, *, asks: bool = True, models: str = "") -> list[st
         most = tokens if pause.cost is None or not pause.currency else money(pause.cost, pause.currency)
     elif quote.most is not None:
         most = spend_words(quote.most, quote.currency)
-    lines = [*quote.warnings, *price_lines(models, spend_words(quote.likely, quote.currency), most)]
-    if pause is not None:
-        lines.append(_("You are asked before it can cost more than this."))
+    *model, likely, bound = price_lines(models, spend_words(quote.likely, quote.currency), most)
+    highest = [bound] if pause is None else [bound, _("You are asked before it can cost more than this.")]
+    lines = [*quote.warnings, *model]
+    lines += [likely, *highest] if quote.usual is None else [usual_words(quote.usual, quote.currency)]
     if len(quote.lines) > 1:
         most_calls = ["" if pause else f"–{line.most.calls:,}" for line in quote.lines]
         parts = [
@@ -241,7 +242,14 @@ def spend_lines(quote: Quote, *, asks: bool = True, models: str = "") -> list[st
             for line, more in zip(quote.lines, most_calls, strict=True)
         ]
         lines.append(_("Calls: {parts}").format(parts=_(", ").join(parts)))
-    return [*lines, *quote.open_ends, *keeping]
+    return [*lines, *(highest if quote.usual else ()), *quote.open_ends, *keeping]
+
+
+def usual_words(usual: UsualCost, currency: str) -> str:
+    """What the last runs like this one have cost."""
+    low, high = money(usual.low, currency), money(usual.high, currency)
+    spend = low if low == high else f"{low}–{high}"
+    return _("Usually: {spend} (the last {n} runs)").format(spend=spend, n=usual.runs)
 
 
 def calls_words(calls: int) -> str:

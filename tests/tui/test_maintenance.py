@@ -227,8 +227,8 @@ def unpaid(rule: str = "ask") -> UnpaidWork:
 @pytest.mark.parametrize(
     ("language", "rule", "line", "told"),
     [
-        ("en", "ask", "memory waits for your answer: R", "waits because it would cost money"),
-        ("zh", "ask", "记忆等待你的答复：R", "会产生费用，正在等待"),
+        ("en", "ask", "memory waits for your answer: R", "it would cost about $0.02"),
+        ("zh", "ask", "记忆等待你的答复：R", "大约需要 $0.02"),
         ("en", "never", "memory waits for your answer: R", ""),
     ],
 )

@@ -16,7 +16,7 @@ from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, TaskKind
 from flowcabal_tui.domain.overview import LENGTH
-from flowcabal_tui.domain.run import Quote, RunRequest, Spend, SpendLimit
+from flowcabal_tui.domain.run import Quote, RunRequest, Spend, SpendLimit, UsualCost
 from flowcabal_tui.domain.workflow import CHAPTER_KEEPS, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.bounds import with_margin
@@ -31,6 +31,9 @@ from flowcabal_tui.runner.ports import MonitorPort
 from flowcabal_tui.runner.scope import RunScope
 from flowcabal_tui.settings.project_file import ProjectSettings
 from flowcabal_tui.store import Store
+
+_LEAST, _TRIMMED, _LATEST = 3, 5, 8
+"""Runs from which a usual cost is known, from which their extremes are left out, and that are looked at."""
 
 
 class Quotes:
@@ -49,8 +52,24 @@ class Quotes:
         if locked := await self.locked(scope.workflow, scope.request):
             unkept = _("What the run writes for it cannot be kept until you unlock it.")
             quote = replace(quote, warnings=(*quote.warnings, f"{locked.title} {unkept}"))
+        quote = replace(quote, usual=await self._usual(scope.workflow, scope.request, quote))
         keeps = scope.workflow.keep.kind == "chapter" and scope.request.chapter is not None
         return replace(quote, keeping=self._keeping(basis.draft_tokens)) if keeps else quote
+
+    async def _usual(self, workflow: Workflow, request: RunRequest, quote: Quote) -> UsualCost | None:
+        """What whole runs of this workflow have cost; None for one that takes outputs from earlier runs."""
+        if quote.served or quote.frozen or quote.is_free:
+            return None
+
+        def fits(other: RunRequest) -> bool:
+            alike = (other.targets, other.overrides) == (request.targets, request.overrides)
+            return alike and not other.again and not other.aside
+
+        costs = await self._store.usage.costs_of_runs(workflow.reference, quote.currency, fits, _LATEST)
+        if len(costs) < _LEAST:
+            return None
+        usual = sorted(costs)[1:-1] if len(costs) >= _TRIMMED else sorted(costs)
+        return UsualCost(usual[0], usual[-1], len(costs))
 
     async def locked(self, workflow: Workflow, request: RunRequest) -> ChapterLocked | None:
         """The reason why the output cannot currently be kept in its chapter; None: it can."""

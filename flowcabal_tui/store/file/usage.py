@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from collections.abc import Callable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
@@ -10,12 +12,16 @@ from flowcabal_tui.domain.codec import to_json
 from flowcabal_tui.domain.ids import RunId
 from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.domain.model_calls import UsageRecord
-from flowcabal_tui.store.file.connection import Clock, Database
-from flowcabal_tui.store.file.reading import read_json
+from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.store.file.blobs import unpack
+from flowcabal_tui.store.file.connection import Clock, Database, Row
+from flowcabal_tui.store.file.reading import decodes, read_json, readable
 
 if TYPE_CHECKING:
     from flowcabal_tui.domain.endpoints import OpenCall
 
+_LOOKED_AT: Final = 40
+"""Runs among which like ones are looked for."""
 _OPEN: Final = """INSERT OR REPLACE INTO open_call (number, role, purpose, endpoint, estimated, run, at)
     VALUES (?, ?, ?, ?, ?, ?, ?)"""
 
@@ -90,3 +96,32 @@ class UsageLog:
             unknown_calls=len(rows) - len(costs),
             estimated_calls=sum(row[0] is None and row[3] is not None for row in rows),
         )
+
+    async def costs_of_runs(
+        self, workflow: str, currency: str, fits: Callable[[RunRequest], bool], limit: int
+    ) -> tuple[Decimal, ...]:
+        """What the newest completed runs of a workflow's reference have cost, at most `limit`, newest first.
+
+        Only runs that took no output from an earlier run, whose request fits, and whose every call has a price in this
+        currency.
+        """
+        rows = await self._database.rows(
+            "SELECT run.id, request, payload FROM run JOIN event ON seq=(SELECT max(seq) FROM event WHERE run=run.id"
+            " AND node='' AND kind='run-ended') WHERE workflow=? AND NOT EXISTS"
+            " (SELECT 1 FROM event WHERE run=run.id AND node='' AND kind='nodes-served')"
+            " ORDER BY run.number DESC LIMIT ?",
+            (workflow, _LOOKED_AT),
+        )
+        found: list[Decimal] = []
+        for run, request, state in readable(_ended, rows):
+            if len(found) < limit and state == "done" and fits(request):
+                spent = await self.totals(run)
+                if spent.calls and spent.cost is not None and spent.currency == currency:
+                    found.append(spent.cost)
+        return tuple(found)
+
+
+@decodes
+def _ended(row: Row) -> tuple[RunId, RunRequest, str]:
+    run, request, payload = row
+    return RunId(run), read_json(RunRequest, request), json.loads(unpack(payload))["state"]

@@ -15,7 +15,7 @@ from flowcabal_tui.domain.run import SpendLimit
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project.models.consent import EmbeddingQuote
 from flowcabal_tui.project.views import UnpaidWork
-from flowcabal_tui.project.words import LEVELS, META
+from flowcabal_tui.project.words import LEVELS, META, money
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.book import WriteMeta
 from flowcabal_tui.protocol.memory import (
@@ -227,9 +227,10 @@ class MemoryController:
         is_new = not status.unpaid
         status.update_unpaid(work.tasks if work else 0)
         if work is not None and is_new and work.rule != "never":
-            lines = quote_price(self._workbench, work.quote, "agent", asks=True)
-            words = _("Background work waits because it would cost money: `R` answers.")
-            self._screen.notify("\n".join((words, *lines[:3])), markup=False)
+            likely, tokens = work.quote.likely, _("{n} tokens").format(n=f"{work.quote.likely.tokens:,}")
+            spend = tokens if likely.cost is None else money(likely.cost, work.quote.currency)
+            words = _("Background work waits: it would cost about {spend}. `R` answers.")
+            self._screen.notify(words.format(spend=spend), markup=False)
 
     async def _ask_embeddings(self, asked: EmbeddingQuote) -> None:
         """Asks whether texts may be sent to the embedding model; Escape leaves the question open."""
