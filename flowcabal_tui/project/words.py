@@ -144,6 +144,8 @@ KEEP_KINDS: Final[Mapping[KeepKind, str]] = {
     "note": mark("Note"),
     "entity": mark("Name"),
 }
+UNPAID: Final = mark("Background work waits for your answer: it would cost money.")
+"""Why a task waits that no answer or rule of the user pays for."""
 TASK_STATES: Final[Mapping[Freshness, str]] = {
     "waiting": mark("queued"),
     "running": mark("running"),

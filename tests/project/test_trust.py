@@ -7,6 +7,7 @@ import re
 import shutil
 from dataclasses import replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from flowcabal_tui.domain.ids import Digest, NodeId
 from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.project import create_project
 from flowcabal_tui.project.trust.collect import collect
-from flowcabal_tui.project.trust.trust_items import workflow_items
+from flowcabal_tui.project.trust.trust_items import model_item, workflow_items
 from flowcabal_tui.protocol.book import WriteChapter
 from flowcabal_tui.protocol.memory import BackgroundChanged, KnowledgeStatus
 from flowcabal_tui.protocol.models import ConfirmModels, ConfirmTrust, TrustChanged
@@ -267,6 +268,16 @@ def test_the_value_of_a_key_is_read_where_trust_is_asked() -> None:
         if re.search(r"import .*\bfind_key\b", path.read_text("utf-8"))
     }
     assert readers == {f"project/{each}.py" for each in ("trust/service", "trust/own_models", "models/trying")}
+
+
+def test_a_price_of_nothing_on_another_machine_is_asked_about() -> None:
+    """A confirmed project whose file is changed to a price of 0 would otherwise spend without a question."""
+    priced = Endpoint(model="m", base_url="https://models.example/v1", price_in=Decimal(3), price_out=Decimal(15))
+    cheaper = priced.model_copy(update={"price_in": Decimal(2)})
+    free = priced.model_copy(update={"price_in": Decimal(0), "price_out": Decimal(0)})
+    assert model_item("agent", priced) == model_item("agent", cheaper)
+    assert model_item("agent", free).digest != model_item("agent", priced).digest
+    assert "price is given as 0" in model_item("agent", free).target
 
 
 def test_an_endpoint_without_an_address_is_its_providers() -> None:

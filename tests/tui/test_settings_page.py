@@ -320,6 +320,31 @@ async def test_a_knowledge_server_elsewhere_is_asked_for(tmp_path: Path, answer:
     assert len([each for each in workbench.sent if isinstance(each, ChangeSettings)]) == sent
 
 
+@pytest.mark.parametrize(
+    ("keys", "typed", "line"),
+    [
+        (("j",), "", 'memory_spending = "never"'),
+        (("j", "j"), "0.50", "memory_spending = 0.50"),
+        (("j", "j"), "-1", ""),
+        (("j", "j"), "lots", ""),
+    ],
+)
+async def test_what_background_work_may_cost_is_chosen_for_all_books(tmp_path, keys, typed, line):
+    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+        screen = await page(pilot, "spending")
+        assert isinstance(pilot.app.screen, ChooseScreen)
+        await pilot.press(*keys, "enter")
+        await settled(pilot)
+        if typed:
+            pilot.app.screen.query_one(Input).value = typed
+            await pilot.press("enter")
+            await settled(pilot)
+        assert (pilot.app.screen is screen) == bool(line)
+    assert [row for row in paths.user_file().read_text("utf-8").splitlines() if "spending" in row] == [line] * bool(
+        line
+    )
+
+
 async def test_colours_change_at_once_and_keep_their_comment(tmp_path: Path):
     async with workspace(FakeWorkbench(), tmp_path) as pilot:
         screen = await page(pilot, "theme")

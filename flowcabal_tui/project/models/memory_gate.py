@@ -15,6 +15,7 @@ from flowcabal_tui.domain.run import SpendLimit
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.bounds import CallBound
+from flowcabal_tui.project.words import UNPAID
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.locked import locked
 from flowcabal_tui.settings.user_file import SpendingRule, load_user
@@ -136,7 +137,7 @@ class MemoryGate:
 
     def _refuse(self) -> None:
         error = SpendingNotAgreed(
-            _("Background work waits for your answer: it would cost money."),
+            _(UNPAID),
             _("Nothing was sent. The text is saved."),
             _("Answer on the screen with R, or on the command line with --yes; memory_spending in your config.toml has "
               "the rule."),

@@ -19,6 +19,7 @@ from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import all_nodes
 from flowcabal_tui.nodes.registry import plug_in_of
+from flowcabal_tui.project.words import beside
 
 HARMLESS: Final = frozenset(
     {"start", "end", "human", "condition", "loop", "parallel"}
@@ -29,12 +30,17 @@ Commands = Mapping[str, Sequence[str]]
 
 
 def model_item(table: str, endpoint: Endpoint) -> TrustItem:
-    """The item of a model: the host to which text is sent, by the table that names it, and the names of its keys."""
+    """The item of a model: the host to which text is sent, by the table that names it, and the names of its keys.
+
+    A price of 0 on another machine is a part of it: background work is not asked about there (decision 41).
+    """
+    says_free = endpoint.is_free and not endpoint.is_local
+    shown = beside(f"{endpoint.provider} {endpoint.model}", _("its price is given as 0") if says_free else "")
     return TrustItem.of(
         "model",
         table,
-        f"{_shown_host(endpoint.address)} ({endpoint.provider} {endpoint.model})",
-        binds=[endpoint.provider, endpoint.address, endpoint.api_key_env, endpoint.secret],
+        f"{_shown_host(endpoint.address)} ({shown})",
+        binds=[endpoint.provider, endpoint.address, endpoint.api_key_env, endpoint.secret, *["free"] * says_free],
         text=without_login(endpoint.address),
     )
 

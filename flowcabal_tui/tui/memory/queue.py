@@ -19,7 +19,7 @@ from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Freshne
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.memory.bootstrap_words import progress_words
-from flowcabal_tui.project.words import TASK_STATES, TASKS
+from flowcabal_tui.project.words import TASK_STATES, TASKS, UNPAID
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
@@ -220,10 +220,10 @@ class QueueScreen(ModalScreen[None]):
     def _history(self, task: BackgroundTask) -> list[str]:
         """The number of tries, and the time of the next one."""
         parts = []
-        if task.tries:
+        if task.tries and task.error != _(UNPAID):
             parts.append(_("attempts: {n}").format(n=task.tries))
         left = task.not_before - self._now().timestamp()
-        if task.state == "waiting" and left > 0:
+        if task.state == "waiting" and left > 0 and task.error != _(UNPAID):
             parts.append(_("again in {n} s").format(n=round(left)))
         return parts
 
