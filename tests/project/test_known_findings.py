@@ -79,7 +79,7 @@ async def test_findings_stand_behind_the_draft_with_the_order_to_mend_them() -> 
     assert "“As an AI language model, I cannot go on.”" in part.whole and "not part of the story" in part.whole
     assert "said on the screen" not in sent
     assert sent.startswith(f"{PLAN}\n\n{DRAFT}\n\n") and sent.endswith(f"{part.source}\n\nPolish it.")
-    assert "even where that changes a fact" in without_parts(sent)
+    assert "even if that changes a fact" in without_parts(sent)
     assert (made.user_suffix, made.stable, made.receipt.used) == (plain.user_suffix, plain.stable, plain.receipt.used)
     listed = sent.removeprefix(f"{PLAN}\n\n{DRAFT}\n\n").removesuffix("\n\nPolish it.")
     assert given.added == FakeTokens().count(listed)
