@@ -145,7 +145,7 @@ async def test_an_arc_that_ends_with_the_chapter_has_state_in_the_same_question_
     (request,) = model.requests
     asked = request.messages[1].content
     assert [asked.count(each) for each in (far, EARLIER, "午后下起了雨")] == [1, 1, 1], "each once"
-    assert "- `p3`, `p4`: No profile but an arc" in asked
+    assert "- `p3`, `p4`: Not a profile, but a summary of an arc" in asked
     assert '<profile id="p3" kind="arc"></profile>\n<profile id="p4" kind="work"></profile>' in asked
 
 
