@@ -388,6 +388,8 @@ def test_the_time_grows_with_the_length_of_the_request(language: str, wish: str)
     ("language", "wish", "steps"),
     [
         ("zh", "初稿超了九千字，就砍。", ["write", "measure"]),
+        ("zh", "不到四千字就补写，别的一律直接润色。", ["write", "measure"]),
+        ("zh", "我要三个不一样的初稿，我选一份，再润色。", ["candidates", "polish"]),
         ("zh", "现成的那章，称呼对不对查一遍，再删短。", ["check", "revise", "cut"]),
         ("en", "One version through Ann's eyes and one from Bob's, then weave them.", ["together", "do"]),
     ],
@@ -399,3 +401,10 @@ def test_classes_of_wording_are_read(language: str, wish: str, steps: list[str])
 def test_a_pause_in_the_clause_of_a_node_comes_after_that_node() -> None:
     made = form("计划和初稿之间，要个人工环节：计划出来让我改。", "zh", ("计划", "初稿"))
     assert [(each.change, each.node) for each in made.alterations] == [("pause", "计划")]
+
+
+def test_several_words_of_a_prompt_are_replaced_at_once() -> None:
+    document = {"id": "w", "nodes": [{"id": "draft", "params": {"prompt": "a grey dog and a tall man"}}]}
+    wish = 'Change "grey dog" to "black cat" and "tall man" to "small boy".'
+    made = form_of(wish, WorkingCopy.of(document, Known()), "en")
+    assert [(each.find, each.to) for each in made.alterations] == [("grey dog", "black cat"), ("tall man", "small boy")]

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final
 
 from flowcabal_tui.agents.builder.document import Json
 from flowcabal_tui.agents.builder.request_words import BuildRequest, WordHit
 from flowcabal_tui.agents.builder.working_copy import Known
 from flowcabal_tui.nodes.validation.scope import ActionShape
-
-_TITLE: Final = re.compile(r"\A[^.。!?！？\n:：]*[:：]")
-"""The name of what is wanted, before its steps: "A weekly digest: look for ..."."""
 
 
 def action_steps(found: BuildRequest, known: Known) -> list[Json]:
@@ -27,9 +23,8 @@ def action_steps(found: BuildRequest, known: Known) -> list[Json]:
     for hit, number in found.bounds()[:1] if placed else []:
         placed.append((hit.start, {"does": "filter", "above" if hit.key == "longer" else "below": number.value}))
     placed.sort(key=lambda each: each[0])
-    changing = {
-        at: step["action"] for at, step in placed if not _parts(step.get("action", "read")) & {*found.tables["reading"]}
-    }
+    reading = {*found.tables["reading"]}
+    changing = {at: step["action"] for at, step in placed if reading.isdisjoint(_parts(step.get("action", "read")))}
     for mark in found.marks("each")[:1] if changing else []:
         near = min(changing, key=lambda at: (at not in found.sentence[mark.start], abs(at - mark.start)))
         placed = [(at, {"does": "each", "steps": [step]} if at == near else step) for at, step in placed]
@@ -55,13 +50,11 @@ def _parts(name: str) -> set[str]:
 def _named(found: BuildRequest, name: str) -> list[WordHit]:
     """The words of the request for an action: those of the vocabulary that occur in its id, and the id's own."""
     parts, listed = _parts(name), found.hits["actions"]
-    hits = [hit for hit in listed if any(part.startswith(hit.key) for part in parts)]
-    own = found.named(part for part in parts if len(part) > 3 and part not in found.tables["generic"])
-    hits += [hit for hit in own if hit.start not in {each.start for each in hits}]
-    meant = [hit for hit in hits if hit.start not in found.denied]
-    title = _TITLE.match(found.text)
-    after_title = [hit for hit in meant if title is None or hit.start >= title.end()]
-    return sorted(after_title or meant, key=lambda hit: hit.start)
+    own = (part for part in parts if len(part) > 3 and part not in found.tables["generic"])
+    hits = [hit for hit in listed if any(part.startswith(hit.key) for part in parts)] + found.named(own)
+    meant = sorted((hit for hit in hits if hit.start not in found.denied), key=lambda hit: hit.start)
+    heading = max((each.end() for each in found.found("heading")), default=0)
+    return [hit for hit in meant if hit.start >= heading] or meant
 
 
 def _placed(named: Mapping[str, list[WordHit]]) -> list[tuple[int, str]]:
@@ -76,16 +69,12 @@ def _placed(named: Mapping[str, list[WordHit]]) -> list[tuple[int, str]]:
 
 def _step(found: BuildRequest, name: str, actions: Mapping[str, ActionShape]) -> Json:
     """The step of an action with the parameters that the request gives: a quoted query, an address, a number."""
+    quoted, mails = [each.key for each in found.quoted], [each[0].strip(".") for each in found.found("mail")]
+    kind = name.rpartition(".v")[0].rpartition(".")[2]
+    values = {"query": quoted[:1], "to": mails[:1], "recipient": mails[:1], "count": ["{{count}}"], "type": [kind]}
     params: Json = {}
-    mail = next((each[0].strip(".") for each in found.found("mail")), "")
-    for field, schema in actions[name].arg_schema.get("properties", {}).items():
-        low = field.casefold()
-        if "query" in low and found.quoted:
-            params[field] = found.quoted[0].key
-        elif mail and ("to" in low or "recipient" in low) and "content" not in low:
-            params[field] = mail
-        elif "count" in low and schema.get("type") == "integer":
-            params[field] = "{{count}}"
-        elif low.endswith("type") and schema.get("type") == "string":
-            params[field] = name.rpartition(".v")[0].rpartition(".")[2]
+    for field in actions[name].arg_schema.get("properties", {}):
+        words = _parts(re.sub("([A-Z])", r" \1", field))
+        given = [value for word, listed in values.items() if word in words for value in listed]
+        params |= {field: given[0]} if given else {}
     return {"does": "action", "action": name, "params": params}

@@ -41,11 +41,10 @@ def _mentions(found: BuildRequest, place: PlacedNode) -> list[WordHit]:
 
 def _replaced(found: BuildRequest, nodes: Nodes, mentions: Sequence[WordHit]) -> Iterator[Json]:
     """Replaces words of a prompt, given as two quotations; the prompt is that of the named node if it contains them."""
-    named = [each.key for each in mentions]
-    pairs = pairwise([each.key for each in found.quoted] if found.has("to") else ())
-    order = sorted(nodes, key=lambda path: path not in named)
-    having = [(path, old, new) for old, new in pairs for path in order if old in str(own_params(nodes[path].node))]
-    yield from ({"change": "replace", "node": path, "find": old, "to": new} for path, old, new in having[:1])
+    order = [*(each.key for each in mentions), *nodes]
+    for old, new in pairwise([each.key for each in found.quoted] if found.has("to") else ()):
+        having = [path for path in order if old in str(own_params(nodes[path].node))]
+        yield from ({"change": "replace", "node": path, "find": old, "to": new} for path in having[:1])
 
 
 def _values(found: BuildRequest, nodes: Nodes, mentions: Sequence[WordHit], models: Iterable[str]) -> Iterator[Json]:
@@ -68,18 +67,14 @@ def _inserted(found: BuildRequest, nodes: Nodes, mentions: Sequence[WordHit]) ->
     about, taken, order = next(iter(found.abouts()), ""), {each.start for each in mentions}, [*nodes]
     there = {hit.key for hit in found.verbs if hit.start in taken}
     verb = next((hit.key for hit in found.verbs if hit.key not in there), "check" if about else "")
-    bounds, step = found.bounds(100), {"does": verb, "about": about if verb == "check" else ""}
+    change = {"change": "insert", "step": {"does": verb, "about": about if verb == "check" else ""}}
     ends = sorted(list(dict.fromkeys(each.key for each in mentions))[:2], key=order.index)
-    if verb and mentions and bounds:
-        only = {"when": f"{bounds[0][0].key}_than", "length": int(bounds[0][1].value)}
-        yield {"change": "insert", "node": mentions[0].key, "step": step, **only}
+    if verb and mentions and (bounds := found.bounds(100)):
+        hit, number = bounds[0]
+        yield {**change, "node": mentions[0].key, "when": f"{hit.key}_than", "length": int(number.value)}
     elif verb and mentions and found.has("insert"):
-        reader = next((_near(found, mentions, each.start) for each in found.marks("sees")), "")
-        if others := [each.key for each in mentions if reader and order.index(each.key) < order.index(reader)]:
-            ends = [others[0], reader]
-        if len(ends) == 1 and any(found.is_later(each) for each in mentions):
-            ends = ["", *ends]
-        yield {"change": "insert", "node": ends[0], "before": "".join(ends[1:]), "step": step}
+        ends = ["", *ends] if len(ends) == 1 and any(map(found.is_later, mentions)) else ends
+        yield {**change, "node": ends[0], "before": "".join(ends[1:])}
 
 
 def _near(found: BuildRequest, mentions: Sequence[WordHit], at: int) -> str:
@@ -94,11 +89,9 @@ def _set(path: str, field: str, to: object) -> Json:
 
 def _settings(found: BuildRequest, nodes: Nodes, mentions: Sequence[WordHit]) -> Iterator[Json]:
     """Sets numbers and switches of the named node, or of the only one that has such a setting."""
-    ends = {each.end + gap for each in found.marks("to") for gap in range(4)}
-    numbers = sorted(found.numbers, key=lambda each: each.start not in ends)
     for path in [path for path in nodes if not mentions or path in {each.key for each in mentions}]:
         field, now = found.tables["settings"].get(nodes[path].node.get("kind")), own_params(nodes[path].node)
-        new = [int(each.value) for each in numbers if field and each.value >= 1 and each.value != now.get(field)]
+        new = [int(each.value) for each in found.numbers if field and each.value != now.get(field)]
         yield from (_set(path, field, to) for to in new[:1])
         if field == "candidates" and found.has("blind"):
             yield _set(path, "blind", True)
@@ -107,9 +100,8 @@ def _settings(found: BuildRequest, nodes: Nodes, mentions: Sequence[WordHit]) ->
 def _unpaused(found: BuildRequest, nodes: Nodes, mentions: Sequence[WordHit]) -> Iterator[Json]:
     """Removes the pause for the writer after a node."""
     waiting = [each for each in mentions if own_params(nodes[each.key].node).get("review") == "always"]
-    yield from (
-        _set(_near(found, waiting, hit.start), "review", "never") for hit in found.marks("never")[:1] if waiting
-    )
+    for hit in found.marks("never")[:1] if waiting else []:
+        yield _set(_near(found, waiting, hit.start), "review", "never")
 
 
 def _paused(found: BuildRequest, nodes: Nodes, mentions: Sequence[WordHit]) -> Iterator[Json]:

@@ -136,10 +136,11 @@ def _candidates(found: BuildRequest, steps: Steps) -> Steps:
     for each, thing in ideas[:1]:
         candidates |= {"number": int(each.value), "name": thing, "about": said["about"].format(thing=thing)}
     plans, written, rest = _of(steps, "plan"), _of(steps, "write"), _without(steps, "plan", "write")
+    if kind == "opening":
+        return [*plans, candidates, *(written or [{"at": -1, "does": "write"}]), *rest]
     if ideas:  # a plan after them reads the one that was picked
         return [*sorted([*plans, candidates], key=lambda step: step["at"]), *written, *rest]
-    after = (written or [{"at": -1, "does": "write"}]) if kind == "opening" else []
-    return [*plans, *(written if kind == "ending" else []), candidates, *after, *rest]
+    return [*plans, *(written if kind == "ending" else []), candidates, *rest]
 
 
 def _readers(found: BuildRequest, steps: Steps) -> Steps:
@@ -190,9 +191,7 @@ def _rounds(found: BuildRequest, steps: Steps) -> Steps:
 
 def _each(found: BuildRequest, steps: Steps) -> Steps:
     """Makes the writing iterate over the lines of the plan."""
-    chapter = tuple(found.tables["units"]["chapter"])
-    marks = found.marks("each", denied=False) or found.numbers_by("at_once", 2, 64)
-    loops = [each for each in marks if not found.folded[each.end :][:40].lstrip().startswith(chapter)]
+    loops = found.marks("each", denied=False) or found.numbers_by("at_once", 2, 64)
     if not loops or _of(steps, "together", "candidates") or (found.has("existing") and not _of(steps, "plan", "write")):
         return steps
     limits, sides = [each for each in found.numbers if 1 < each.value <= 64], found.marks("side")
@@ -219,14 +218,11 @@ def _measured(found: BuildRequest, steps: Steps) -> Steps:
 
 
 def _ways(found: BuildRequest) -> list[Json]:
-    """The longest series of quotations where the writer is to choose: branches, each with its own text."""
+    """The quotations beside each other where the writer is to choose: branches, each with its own text."""
     quoted = found.quoted if found.has("choose", "pause", "candidates") else []
-    begins = [n for n, (one, other) in enumerate(pairwise(quoted), 1) if one.gap(other) > found.tables["between"]]
-    rows = [quoted[begin:end] for begin, end in pairwise((0, *begins, None))]
-    longest = list(dict.fromkeys(each.key for each in max(rows, key=len, default=[])))[:8]
-    return [
-        {"label": each, "steps": [{"does": "write", "name": each, "text": each}]} for each in longest if longest[1:]
-    ]
+    near = [each.key for pair in pairwise(quoted) if pair[0].gap(pair[1]) <= found.tables["between"] for each in pair]
+    ways = [*dict.fromkeys(near)][:8]
+    return [{"label": way, "steps": [{"does": "write", "name": way, "text": way}]} for way in ways if ways[1:]]
 
 
 def _called(found: BuildRequest, copied: WorkingCopy) -> Steps:
@@ -240,22 +236,20 @@ def _pause(found: BuildRequest, steps: Steps) -> None:
     """Marks the steps that the writer must approve.
 
     A pause belongs to its object, or to the plan if that was named last or in the clause, else to the step whose word
-    comes last before it; after "at the end" to the last step, and with "before the polish" to the step ahead of that.
+    comes last before it, and with "before the polish" to the step ahead of that.
     """
     articles, placed = found.tables["articles"]["words"], sorted(steps, key=lambda step: step["at"])
     planned = found.clauses_of(hit for hit in found.hits["steps"] if hit.key == "plan")
-    lasts, nexts = found.marks("last"), found.marks("next") if _of(steps, "each") else []
+    nexts = found.marks("next") if _of(steps, "each") else []
     for mark in found.marks("pause", "edit", "approve", denied=False) if steps else []:
         around = beside(found.hits["steps"], mark.start)
         objects = [hit.key for hit in around if found.folded[mark.end : hit.start].strip() in articles]
         if found.clause[mark.start] in planned or any(h.key == "plan" and h.start < mark.start for h in around):
             objects = objects or ["plan"]
         owner = [*placed[:1], *(step for step in placed if step["at"] <= mark.start), *_of(steps, *objects)][-1]
-        near = (hit for hit in around if hit.gap(mark) <= found.reach * 2 and not objects)
+        near = (hit for hit in around if hit.gap(mark) <= found.reach * 2)
         if any(hit.key == owner["does"] and found.is_later(hit) for hit in near):
             owner = steps[max(steps.index(owner) - 1, 0)]
-        if any(owner["at"] < hit.start < mark.start for hit in beside(lasts, mark.start)):
-            owner = _without(steps, "count", "remember")[-1]
         is_inside = any(mark.gap(hit) <= found.reach * 2 for hit in beside(nexts, mark.start))
         if not is_inside and owner["does"] not in found.tables["pausing"]:
             owner["pause"] = True
