@@ -159,6 +159,21 @@ async def test_workflows_are_made_copied_renamed_and_deleted_by_one_key(tmp_path
         assert len(await names()) == len(first) + 2
 
 
+async def test_a_workflow_that_was_deleted_comes_back_with_its_versions(tmp_path):
+    async with project(tmp_path, "en", (80, 24)) as (pilot, opened):
+        await press(pilot, "2", "w", "n")
+        await typed_at_end(pilot, "!")
+        await press(pilot, "enter")
+        was = [each.reference for each in await opened.workflows.workflow_versions("chapter")]
+        await press(pilot, "w", "D", "y")
+        await settled(pilot)
+        assert "chapter" not in [each.id for each in await opened.workflows.newest()]
+        await press(pilot, "u")
+        await settled(pilot)
+        assert [each.reference for each in await opened.workflows.workflow_versions("chapter")] == was
+        assert len(was) == 2
+
+
 async def test_versions_of_a_workflow_are_compared_taken_back_and_deleted(tmp_path):
     async with project(tmp_path, "en", (80, 24)) as (pilot, opened):
         await press(pilot, "2", "w", "n")

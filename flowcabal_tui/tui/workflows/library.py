@@ -45,6 +45,8 @@ class LibraryController:
             show,
             build,
         )
+        self._deleted: tuple[Workflow, ...] = ()
+        """The versions of the workflow that was deleted last, oldest first."""
         self._verbs: Mapping[str, Callable[[Workflow], Awaitable[None]]] = {
             "duplicate": self._duplicate, "rename": self._rename, "delete": self._delete,
             "versions": self._versions, "update": self._update,
@@ -63,6 +65,8 @@ class LibraryController:
             await self._example()
         elif verb == "build":
             await self._build("")
+        elif verb == "undo":
+            await self._undo()
         elif reference:
             await self._verbs[verb](await self._workbench.workflows.get(reference.partition("@")[0]))
 
@@ -122,12 +126,25 @@ class LibraryController:
         title = _("Delete {name}?").format(name=one_line(workflow.name or workflow.id, 60))
         words = _("All its versions are deleted. Runs keep the document that they used, and their texts.")
         if await self._ask(ConfirmScreen(title, words)):
+            stored = self._workbench.workflows
+            rows = sorted(await stored.workflow_versions(workflow.id), key=lambda row: row.version)
+            self._deleted = tuple([await stored.get(row.reference) for row in rows])
             await self._workbench.carry_out(DeleteWorkflow(workflow.id))
             await self._document.load()
             left = self._document.templates
             if left:
                 await self._show(left[0].reference)
-            self._say(_("Deleted."))
+            self._say(_("{name} is deleted. `u` in the list of workflows brings it back.").format(name=workflow.id))
+
+    async def _undo(self) -> None:
+        """Stores the workflow that was deleted last, under its versions."""
+        if not self._deleted:
+            self._say(_("No workflow was deleted since the project was opened."))
+            return
+        references = [await self._workbench.carry_out(SaveWorkflow(each, keep_version=True)) for each in self._deleted]
+        self._deleted = ()
+        await self._reload(references[-1])
+        self._say(_("{name} is back.").format(name=references[-1]))
 
     async def _versions(self, workflow: Workflow) -> None:
         from flowcabal_tui.tui.workflows.workflow_versions import WorkflowVersionsScreen  # at first use

@@ -44,6 +44,7 @@ class WorkflowList(PickList):
         _asks("c", "duplicate", mark("Copy"), mark("Make a copy under another name."), show=False),
         _asks("n", "rename", mark("Rename"), mark("Give this workflow another name; its id stays."), show=False),
         _asks("D,delete", "delete", mark("Delete"), mark("Delete this workflow; runs keep their texts."), show=False),
+        _asks("u", "undo", mark("Undo"), mark("Bring back the workflow that you deleted last."), show=False),
     ]  # fmt: skip
 
     @dataclass
