@@ -375,6 +375,7 @@ def instructions(language: str, wish: str) -> int:
         ("zh", "超过三千"),
         ("zh", "写初稿给我看。"),
         ("zh", "润色之前，"),
+        ("zh", "超过维基文件夹重写"),
         ("en", "I "),
     ],
 )

@@ -59,8 +59,9 @@ def _outside(found: BuildRequest, copied: WorkingCopy) -> tuple[str, ...]:
     known = " ".join((*described, *(names.callable_flows or ()), *(names.models or ()))).casefold()
     missing: list[str] = []
     for hit in found.hits["outside"]:
-        words = [found.folded[hit.start : hit.end], *(act.key for act in found.hits["actions"] if act.gap(hit) < 0)]
-        is_meant = hit.start not in found.denied and all(each.gap(hit) >= 0 for each in found.quoted)
+        acts, quoted = beside(found.hits["actions"], hit.start), beside(found.quoted, hit.start)
+        words = [found.folded[hit.start : hit.end], *(act.key for act in acts if act.gap(hit) < 0)]
+        is_meant = hit.start not in found.denied and all(each.gap(hit) >= 0 for each in quoted)
         missing += [found.text[hit.start : hit.end]] if is_meant and not any(word in known for word in words) else []
     return tuple(dict.fromkeys(missing))
 
