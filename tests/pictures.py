@@ -17,6 +17,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from html import unescape
 from pathlib import Path
 from typing import Final
 
@@ -50,6 +51,7 @@ from flowcabal_tui.tui.story.ego import EgoScreen
 from flowcabal_tui.tui.story.findings import FindingsScreen
 from flowcabal_tui.tui.story.impact import ImpactScreen
 from flowcabal_tui.tui.story.records import RecordsScreen
+from flowcabal_tui.tui.widgets.cells import cell_width
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.workflows.build_review import BuildReviewScreen
@@ -62,6 +64,8 @@ IMAGES: Final = Path(__file__).parent.parent / "docs" / "images"
 WIDE, MIDDLE, NARROW = (140, 40), (110, 36), (80, 24)
 NOW = datetime(2026, 11, 21, 9, 41)
 SOUGHT = "葬花"
+CELL: Final = 12.2
+"""Width of a cell, as Rich draws it."""
 FONTS = "'DejaVu Sans Mono', Menlo, Consolas, 'Noto Sans Mono CJK SC', monospace"
 RECENT = (
     Recent("The Lamp at Harrow Point", Path("lamp"), datetime(2026, 11, 20), LAMP),
@@ -74,7 +78,13 @@ def plain_svg(svg: str) -> str:
     svg = re.sub(r"\s*@font-face \{.*?\n    \}", "", svg, flags=re.DOTALL)
     svg = re.sub(r"\s*<!--.*?-->", "", svg, flags=re.DOTALL)
     svg = svg.replace("Fira Code, monospace", FONTS).replace("font-family: arial", "font-family: sans-serif")
+    svg = re.sub(r'textLength="[\d.]+"([^>]*>)([^<]*)', _cells_wide, svg)
     return svg.replace("<svg ", '<svg xml:space="preserve" ', 1)  # librsvg drops spaces at the ends of a text else
+
+
+def _cells_wide(text: re.Match[str]) -> str:
+    """A text as long as its cells: Rich counts characters, of which a Chinese one has two cells."""
+    return f'textLength="{CELL * cell_width(unescape(text[2])):g}"{text[1]}{text[2]}'
 
 
 @dataclass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from flowcabal_tui.settings.reference import settings_page
 from flowcabal_tui.settings.user_file import load_user
 from flowcabal_tui.tui.app.keymap import key_problems
 from flowcabal_tui.tui.app.keys_page import keys_page
+from flowcabal_tui.tui.widgets.cells import cell_width
 
 ROOT = Path(__file__).parent.parent
 GUIDES = sorted((ROOT / "docs" / "guide").glob("*.md"))
@@ -106,6 +108,15 @@ def test_a_picture_fetches_nothing_and_names_no_place(picture: Path) -> None:
     text = picture.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
     assert "://" not in text and "@font-face" not in text
     assert not re.search(r"(?<![\w.])/(home|root|tmp|work|Users)/", text.replace("&#160;", " "))
+
+
+@pytest.mark.parametrize("picture", PICTURES, ids=lambda path: path.stem)
+def test_texts_of_a_picture_are_as_long_as_their_cells(picture: Path) -> None:
+    """Rich counts characters, and a reader's browser squeezes the Chinese ones into half their width."""
+    drawn = picture.read_text(encoding="utf-8")
+    texts = re.findall(r'<text class="[^"]*-r\d[^>]*textLength="([\d.]+)"[^>]*>([^<]*)<', drawn)
+    assert texts
+    assert {words for length, words in texts if abs(float(length) / 12.2 - cell_width(unescape(words))) > 0.1} == set()
 
 
 def test_the_guides_have_the_same_chapters_and_commands() -> None:

@@ -93,6 +93,16 @@ async def test_a_statement_with_a_place_shows_its_chapter_and_enter_opens_it_one
         assert (place.chapter, place.quotation) == (books.chapter_id(2), talk.quoted)
 
 
+async def test_a_conversation_without_turns_says_what_to_do():
+    talk = FakeTalk()
+    turns, talk.known = talk.known, []
+    async with opened(talk) as pilot:
+        assert "Ask anything about the book" in text(pilot) and "F7 lets it" in text(pilot)
+    talk.known = turns
+    async with opened(talk) as pilot:
+        assert "Ask anything about the book" not in text(pilot)
+
+
 async def test_of_several_places_one_is_chosen():
     talk = FakeTalk()
     (first,) = talk.known[0].citations

@@ -59,6 +59,8 @@ async def test_a_key_alone_does_not_go_on_and_the_guide_can_be_left(tmp_path: Pa
         assert panel.region.right == size[0] and (panel.region.x > 0) is (size[0] > 100), (
             "at the side where there is room"
         )
+        centre = pilot.app.screen.query_one("#centre").size.width
+        assert size[0] == 80 or centre >= 38, "the text beside the guide keeps its room"
         await pilot.press("4")
         await settled(pilot)
         pilot.app.guide.look()
@@ -67,6 +69,7 @@ async def test_a_key_alone_does_not_go_on_and_the_guide_can_be_left(tmp_path: Pa
         await pilot.press("tilde")
         await settled(pilot)
         assert not words(pilot)
+        assert pilot.app.screen.query_one("#centre").size.width >= centre
 
 
 @pytest.mark.parametrize(("language", "size"), [("en", (80, 24)), ("zh", (140, 40))])

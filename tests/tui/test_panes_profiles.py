@@ -55,6 +55,15 @@ async def test_profiles_stand_by_kind_with_their_one_line() -> None:
         assert "Chapters (1)" in rows[2]
 
 
+async def test_a_row_of_the_tree_that_is_too_long_ends_in_three_dots() -> None:
+    app, pane = host()
+    async with app.run_test(size=(30, 24)) as pilot:
+        pane.show([replace(ROWS[0], abstract="The scarred ferryman who lit the lamp")])
+        await pilot.pause()
+        (row,) = [row.rstrip() for row in shown(app) if "scarred" in row]
+        assert row.endswith("…") and len(row) <= 30
+
+
 async def test_moving_asks_for_the_profile_under_the_cursor() -> None:
     app, pane = host()
     async with app.run_test() as pilot:

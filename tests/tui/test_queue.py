@@ -92,12 +92,12 @@ async def test_every_step_tells_its_kind_subject_tries_and_reason_by_state() -> 
         rows = [row.strip() for row in shown(app)]
         assert rows[0].endswith("1 of 4 steps are done")
         assert rows.index("running  1") < rows.index("failed  1") < rows.index("queued  1")
-        assert any(row.split()[:6] == ["!", "profile", "Mara,", "2", "The", "Ferry"] for row in rows)
-        assert any(row.startswith(". summary in one line") and "attempts: 2, again in 30 s" in row for row in rows)
+        assert any(row.split()[:6] == ["✗", "profile", "Mara,", "2", "The", "Ferry"] for row in rows)
+        assert any(row.startswith("○ summary in one line") and "attempts: 2, again in 30 s" in row for row in rows)
         assert "file in manuscript/" not in page_text(app)
         await pilot.press("f")
         await settle(app, pilot)
-        assert any(row.split() == ["+", "file", "in", "manuscript/", "1", "Rain"] for row in shown(app))
+        assert any(row.split() == ["●", "file", "in", "manuscript/", "1", "Rain"] for row in shown(app))
 
 
 async def test_the_whole_reason_of_the_step_under_the_cursor_is_shown_with_the_next_key() -> None:
@@ -165,7 +165,7 @@ async def test_of_very_many_texts_out_of_date_the_first_are_listed_and_all_can_b
         page = await opened(app, pilot, controller)
         assert "changed since  300  the first 100 are listed" in page_text(app)
         assert any(
-            row.startswith("~ Mara 1 ") and " 1 Rain, 1 Rain, 1 Rain …" in row for row in map(str.strip, shown(app))
+            row.startswith("◌ Mara 1 ") and " 1 Rain, 1 Rain, 1 Rain …" in row for row in map(str.strip, shown(app))
         )
         await pilot.press("m")
         await settle(app, pilot)
@@ -186,6 +186,15 @@ async def test_an_empty_queue_and_hostile_words_are_shown() -> None:
         assert app.screen is not page
         await opened(app, pilot, Controller(nasty))
         assert "[/] [b]bold[/b]" in page_text(app) and "\x1b" not in page_text(app)
+
+
+async def test_the_kind_of_equal_steps_is_named_once() -> None:
+    app = Host()
+    async with app.run_test(size=(90, 24)) as pilot:
+        await opened(app, pilot, Controller(*(replace(TASKS[2], id=n) for n in range(1, 4))))
+        steps = [row.strip() for row in shown(app) if "1 Rain" in row]
+        assert [row.split()[0] for row in steps[:3]] == ["◐"] * 3
+        assert ["words of the index" in row or "index" in row for row in steps[:3]] == [True, False, False]
 
 
 async def test_texts_for_a_server_that_is_not_used_are_no_work_of_the_list() -> None:

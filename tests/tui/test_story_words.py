@@ -246,6 +246,13 @@ def test_evidence_is_quoted_with_its_chapter():
     assert passage_at("One.", 3, 9) is None
 
 
+def test_an_excerpt_says_where_it_is_cut_and_cuts_no_word():
+    text = "word " * 200 + "The bell." + " after" * 200
+    passage = passage_at(text, 1000, 1009)
+    assert passage is not None and passage.text[passage.start : passage.end] == "The bell."
+    assert passage.text.startswith("…") and passage.text.endswith("after…")
+
+
 def test_most_mentioned_names_complete_first():
     rare = Entity(EntityId("rare"), "item", "Marble")
     names = known_names(Cast((rare, *fake_story.people(books.EN)), (), Story(), (Appearances(HERO, 5, 1, 2),)))

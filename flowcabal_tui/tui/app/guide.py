@@ -138,7 +138,9 @@ class Guide:
         if not self._app.screen_stack:  # the application closes
             return
         top = self._app.screen
+        is_beside = bool(self._steps) and self._app.size.width >= ROOMY
         for screen in self._app.screen_stack:
+            screen.set_class(is_beside, "-guided")
             for panel in screen.query(GuidePanel):
                 if screen is not top or not self._steps:
                     panel.remove()
@@ -147,7 +149,7 @@ class Guide:
         shown = next(iter(top.query(GuidePanel)), None)
         if shown is None:
             top.mount(shown := GuidePanel(markup=False))
-        shown.set_class(self._app.size.width >= ROOMY, "-beside")
+        shown.set_class(is_beside, "-beside")
         shown.update(self._words())
 
     def _words(self) -> Content:

@@ -11,6 +11,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 
@@ -64,7 +65,7 @@ from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
-from flowcabal_tui.tui.widgets.role_words import head_words
+from flowcabal_tui.tui.widgets.role_words import head_words, key_words
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
@@ -95,13 +96,14 @@ class ConversationScreen(ModalScreen[Citation | None]):
              "answer and keeps the text so far; questions sent meanwhile wait. F3 opens other conversations."),
     )  # fmt: skip
     DEFAULT_CSS = """
-    ConversationScreen { background: transparent; align: right top; }
+    ConversationScreen { background: $background 30%; align: right top; }
     ConversationScreen > Vertical {
-        width: 50%; height: 100%; background: $background; border-left: solid $primary; padding: 0;
+        width: 50%; height: 100%; background: $background; border-left: heavy $role-focus; padding: 0;
     }
     ConversationScreen.-narrow > Vertical { width: 100%; border-left: none; }
-    ConversationScreen .head { height: 1; padding: 0 1; text-style: bold reverse; text-wrap: nowrap;
+    ConversationScreen .head { height: 1; padding: 0 1; background: $panel; text-wrap: nowrap;
         text-overflow: ellipsis; }
+    ConversationScreen .empty { padding: 0 1; height: auto; }
     ConversationScreen TurnList { height: 1fr; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -163,6 +165,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
         """Yields the head with the level, the turns, the input, the price of the question."""
         with Vertical():
             yield Static(markup=False, classes="head")
+            yield Static(_empty_words(), classes="empty")
             yield TurnList()
             yield QuestionLine(self._typed, self._quote)
             yield HintLine()
@@ -197,6 +200,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
         cards = await self._cards()
         if not self.is_attached:
             return
+        self.query_one(".empty").display = not self._turns
         self.rows.show_rows(rows_of(self._turns, cards, self._words), to_end=to_end)
         self.refresh_bindings()
         self._show_head()
@@ -438,3 +442,7 @@ async def _started(workbench: Project) -> ConversationId:
 
 def _level_of(key: str) -> ConversationLevel:
     return "do" if key.startswith("do-") else "suggest" if key == "suggest" else "ask"
+
+
+def _empty_words() -> Content:
+    return key_words(_("Ask anything about the book; the answer names its chapters. F7 lets it propose changes."))

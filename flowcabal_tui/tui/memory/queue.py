@@ -28,8 +28,9 @@ from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Colum
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.list_detail import DetailText, ListDetail
 from flowcabal_tui.tui.widgets.progress import progress_bar
+from flowcabal_tui.tui.widgets.rail_graph import state_sign
 from flowcabal_tui.tui.widgets.role_words import facts_words, head_words, key_words
-from flowcabal_tui.tui.widgets.roles import Role, role_style
+from flowcabal_tui.tui.widgets.roles import Role, role_sign, role_style
 
 if TYPE_CHECKING:
     from flowcabal_tui.tui.memory.queue_controller import QueueController
@@ -43,8 +44,10 @@ _CHANGED: Final = 3
 """Changed chapters that are named beside what rests on them."""
 _ORDER: Final[tuple[Freshness, ...]] = ("running", "failed", "stale", "waiting", "cancelled", "fresh")
 _SIGNS: Final[Mapping[Freshness, str]] = {
-    "running": ">", "failed": "!", "stale": "~", "waiting": ".", "cancelled": "x", "fresh": "+",
+    "running": "running", "failed": "failed", "stale": "stale", "waiting": "pending", "cancelled": "cancelled",
+    "fresh": "done",
 }  # fmt: skip
+"""The state of a node that has the sign of a task's state."""
 
 _ROLES: Final[Mapping[Freshness, Role]] = {
     "running": "focus", "failed": "failed", "stale": "stale", "waiting": "secondary", "fresh": "done",
@@ -151,8 +154,7 @@ class QueueScreen(ModalScreen[None]):
 
     def _head(self, counts: Mapping[Freshness, int], reading: BootstrapStatus | None) -> Iterator[str]:
         whole, done = sum(counts.values()), counts.get("fresh", 0)
-        plain = not self.app.console.encoding.lower().startswith("utf")
-        bar = progress_bar(done / whole if whole else 1.0, _BAR, plain=plain)
+        bar = progress_bar(done / whole if whole else 1.0, _BAR, plain=self._plain)
         yield _("{bar} {done} of {count} steps are done").format(bar=bar, done=f"{done:,}", count=f"{whole:,}")
         parts = [f"{_(TASK_STATES[state])} {counts[state]:,}" for state in _ORDER if counts.get(state)]
         yield facts_words(*parts) or _(
@@ -166,6 +168,10 @@ class QueueScreen(ModalScreen[None]):
             right = right.format(n=rebuilt.wrong) if rebuilt.wrong else ""
             yield facts_words(words, right)
 
+    @property
+    def _plain(self) -> bool:
+        return not self.app.console.encoding.lower().startswith("utf")
+
     def _stale_rows(self, stale: Mapping[StaleText, str]) -> Iterator[Option]:
         if not stale:
             return
@@ -174,7 +180,9 @@ class QueueScreen(ModalScreen[None]):
         for key, text in [*self._stale.items()][:_SHOWN]:
             changed = _(", ").join(one_line(self._subjects.get(each, each), 40) for each in text.chapters[:_CHANGED])
             more = " …" if len(text.chapters) > _CHANGED else ""
-            row = columns.row(Cell("~", "stale"), one_line(stale[text]), changed + more)
+            row = columns.row(
+                Cell(role_sign("stale", plain=self._plain), "stale"), one_line(stale[text]), changed + more
+            )
             yield Option(row, id=key)
 
     def _rows(self, tasks: Sequence[BackgroundTask], counts: Mapping[Freshness, int]) -> Iterator[Option]:
@@ -184,9 +192,11 @@ class QueueScreen(ModalScreen[None]):
             if not of_state:
                 continue
             yield _class_head(_(TASK_STATES[state]), counts.get(state, 0), len(of_state))
+            above = None
             for task in of_state[:_SHOWN]:
                 self._listed[str(task.id)] = task
-                yield Option(self._row(columns, task), id=str(task.id))
+                yield Option(self._row(columns, task, names_kind=task.kind != above), id=str(task.id))
+                above = task.kind
 
     @on(OptionList.OptionHighlighted)
     def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
@@ -227,12 +237,13 @@ class QueueScreen(ModalScreen[None]):
             parts.append(_("again in {n} s").format(n=round(left)))
         return parts
 
-    def _row(self, columns: Columns, task: BackgroundTask) -> ColumnRow:
+    def _row(self, columns: Columns, task: BackgroundTask, *, names_kind: bool) -> ColumnRow:
         parts = self._history(task)
         if task.error:
             parts.append(one_line(task.error))
-        sign = Cell(_SIGNS[task.state], _ROLES.get(task.state))
-        return columns.row(sign, _(TASKS[task.kind]), one_line(self._subject(task)), _(", ").join(parts))
+        sign = Cell(state_sign(_SIGNS[task.state], self._plain), _ROLES.get(task.state))
+        kind = _(TASKS[task.kind]) if names_kind else ""
+        return columns.row(sign, kind, one_line(self._subject(task)), _(", ").join(parts))
 
     def _subject(self, task: BackgroundTask) -> str:
         """The chapter, or what it is about, by name; `<profile>@<chapter>` names both."""

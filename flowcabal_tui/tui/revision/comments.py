@@ -28,7 +28,7 @@ from flowcabal_tui.tui.story.passages import Passages, QuotedPassage
 from flowcabal_tui.tui.story.story_page import StoryPlace
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
-from flowcabal_tui.tui.widgets.role_words import head_words
+from flowcabal_tui.tui.widgets.role_words import head_words, key_words
 
 _COLUMNS: Final = (
     Column(most=1, least=1),
@@ -149,7 +149,8 @@ class CommentsScreen(FilteredPage):
         """Shows the comment under the cursor."""
         details, comment = self.query_one(".details", Static), self.comment
         if comment is None or self.cast is None:
-            details.update(_("Nothing is listed here. In the manuscript, Ctrl+_ comments on the selected passage."))
+            words = _("Nothing is listed here. In the manuscript, Ctrl+_ comments on the selected passage.")
+            details.update(key_words(words))
             self.query_one(Passages).show(None, None)
             return
         details.update(f"{comment_head(comment)}\n{one_line(comment.words, 600)}", layout=False)

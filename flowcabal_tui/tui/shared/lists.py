@@ -110,9 +110,14 @@ class PickTree(Tree[Leaf]):
         self.guide_depth = 2
 
     def render_label(self, node: TreeNode[Leaf], base_style: Style, style: Style) -> Text:
-        """Gives the words of a label that name a role, such as `$role-done`, its colour in the theme."""
+        """Gives the words of a label that name a role, such as `$role-done`, its colour; cuts a long label."""
         label = super().render_label(node, base_style, style)
         label.spans = [Span(start, end, self._look(named)) for start, end, named in label.spans]
+        room, above = self.scrollable_content_region.width, node.parent
+        while above is not None and not above.is_root:
+            room, above = room - self.guide_depth, above.parent
+        if room > 0:
+            label.truncate(room, overflow="ellipsis")
         return label
 
     def _look(self, named: str | Style) -> str | Style:

@@ -58,7 +58,8 @@ class PaneTabs(Static):
         for digit, pane, words in self._panes_named:
             name = f"{digit} {_(words)}"
             if pane != self._shown_pane:
-                yield pane, Content.styled(f" {name} ", role_style("secondary"))
+                before = " " if self._is_edge or digit != self._panes_named[0][0] else ""  # all names need 80 cells
+                yield pane, Content.styled(f"{before}{name} ", role_style("secondary"))
             elif self._is_edge and len(self._panes_named) == 1:
                 yield pane, Content.styled(f" {name} ", self._look)
             else:

@@ -12,6 +12,8 @@ from flowcabal_tui.tui.widgets.roles import Role, role_style
 
 _AROUND: Final = 400
 """Characters of the paragraph before and after the words."""
+_LONGEST_WORD: Final = 20
+"""A cut text ends at the last blank of so many characters, if they have one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,5 +38,9 @@ def passage_at(text: str, start: int, end: int) -> MarkedPassage | None:
         return None
     first = max(text.rfind("\n", 0, start) + 1, start - _AROUND)
     newline = text.find("\n", end)
-    last = min(newline if newline >= 0 else len(text), end + _AROUND)
-    return MarkedPassage(text[first:last], start - first, end - first)
+    paragraph_end = newline if newline >= 0 else len(text)
+    last = min(paragraph_end, end + _AROUND)
+    before, after = "…" if text[:first].rstrip(" ")[-1:] not in ("", "\n") else "", "…" if last < paragraph_end else ""
+    if after and (blank := text.rfind(" ", max(end, last - _LONGEST_WORD), last)) >= 0:
+        last = blank
+    return MarkedPassage(f"{before}{text[first:last]}{after}", start - first + len(before), end - first + len(before))

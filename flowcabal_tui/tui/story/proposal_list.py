@@ -143,7 +143,7 @@ class ProposalList(PickList):
         return Columns(
             *start(),
             Column(_("proposal"), fill=True, least=16),
-            Column(_("kind"), rank=2, least=6, role="secondary"),
+            Column(_("kind"), rank=2, least=12, role="secondary"),
             Column(rank=1, least=6),
         )
 

@@ -150,7 +150,7 @@ def _moments(cast: Cast, wish: RecordFilter) -> list[RecordRow]:
         Column(_("happens"), is_number=True),
         Column(_("narrated"), is_number=True, role="secondary"),
         Column(most=1, least=1),
-        Column(_("when"), rank=1, least=18, most=30, is_phrase=True, role="secondary"),
+        Column(_("when"), rank=1, least=12, most=30, is_phrase=True, role="secondary"),
         Column(_("what"), fill=True, least=20),
         Column(_("chapter"), rank=2, is_number=True, role="secondary"),
         Column(rank=3, least=12, role="secondary"),

@@ -11,6 +11,7 @@ from textual.events import Resize
 from textual.widgets import Static
 
 from flowcabal_tui.tui.widgets.prose_wrap import wrap
+from flowcabal_tui.tui.widgets.role_words import fold_facts
 
 _BOTH: Final = 96
 """Columns in which a list and a detail have room beside each other."""
@@ -62,7 +63,7 @@ class DetailText(VerticalScroll, can_focus=False):
     def _lay_out(self) -> None:
         if (width := self.scrollable_content_region.width) > 0:
             lines = [line for part in self._parts for line in part.split("\n", allow_blank=True)]
-            rows = [row for line in lines for row in _wrapped(line, width)]
+            rows = [row for line in lines for folded in fold_facts(line, width) for row in _wrapped(folded, width)]
             self.query_one(Static).update(Content("\n").join(rows))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -27,6 +28,17 @@ def head_words(title: str, *facts: str | Content, role: Role = "secondary") -> C
 def facts_words(*facts: str) -> str:
     """Facts on one line with separators; empty ones are left out."""
     return FACTS_APART.join(each for each in facts if each)
+
+
+def fold_facts(line: Content, width: int) -> Iterator[Content]:
+    """Facts on as many lines of `width` cells as they need: a line ends between two of them, where they fit."""
+    begin = end = 0
+    for at in (*(found.start() for found in re.finditer(FACTS_APART, line.plain)), len(line)):
+        if begin < end and line[begin:at].cell_length > width:
+            yield line[begin:end]
+            begin = end + len(FACTS_APART)
+        end = at
+    yield line[begin:]
 
 
 def key_words(words: str) -> Content:

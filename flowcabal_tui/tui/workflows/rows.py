@@ -45,7 +45,7 @@ _NAMED_BY_SIGN: Final = ("pending", "done")
 _TEMPLATES: Final = (
     Column(most=1, least=1),
     Column(least=12, fill=True),
-    Column(rank=1, role="secondary"),
+    Column(rank=1, least=14, role="secondary"),
     Column(rank=2, least=16, is_phrase=True, role="secondary"),
 )
 ShownState = NodeState | Literal["stale", "round"]

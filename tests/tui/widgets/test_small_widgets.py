@@ -30,6 +30,7 @@ from flowcabal_tui.tui.widgets.list_detail import DetailText, ListDetail
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.rail_graph import RailGraph, state_sign
 from flowcabal_tui.tui.widgets.rail_layout import RailNode
+from flowcabal_tui.tui.widgets.role_words import fold_facts, head_words
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 from tests.tui.hosts import Host, shown
 from tests.tui.waiting import leave, until
@@ -358,3 +359,12 @@ async def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     async with app.run_test():
         with pytest.raises(DiskFull):
             copy(app, "a" * (LARGEST + 1), blocked)
+
+
+def test_a_line_of_facts_ends_between_two_facts_where_they_fit():
+    line = head_words("The Thursday Boat", "summary", "as of chapter 1", "2026-11-28 14:43")
+    assert [each.plain for each in fold_facts(line, 32)] == [
+        "The Thursday Boat   summary", "as of chapter 1", "2026-11-28 14:43",
+    ]  # fmt: skip
+    assert [each.plain for each in fold_facts(line, 80)] == [line.plain]
+    assert [each.plain for each in fold_facts(line, 5)] == line.plain.split("   "), "a fact too long stays whole"
