@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from rich.color import ColorType
+from rich.segment import Segment
 from rich.style import Style
 
 from flowcabal_tui.locale import use_language
@@ -74,6 +75,62 @@ async def test_without_colour_none_is_sent_and_the_cursor_is_seen(monkeypatch: p
         assert {style.bgcolor.type for style in found if style.bgcolor} <= {ColorType.DEFAULT}
         assert not any(style.dim for style in found)
         assert keys == ("f8",) or any(style.reverse for style in found), "a list shows its cursor"
+
+
+def reversed_rows(shown: FlowCabalApp) -> list[list[Segment]]:
+    """The reversed pieces of each row that has some letters reversed."""
+    rows = shown.screen._compositor.render_strips(shown.size)
+    found = [[piece for piece in row if piece.style and piece.style.reverse] for row in rows]
+    return [pieces for pieces in found if len("".join(piece.text for piece in pieces).strip()) > 1]
+
+
+@pytest.mark.parametrize("theme", ["ansi-dark", "ansi-light"])
+async def test_the_row_under_the_cursor_has_one_colour(theme: str) -> None:
+    shown = app(opened=True)
+    async with shown.run_test(size=(140, 40)) as pilot:
+        await settled(pilot)
+        shown.looks.use(theme)
+        for key in ("end", "enter", "9"):
+            await pilot.press(key)
+            await settled(pilot)
+        (row,) = reversed_rows(shown)
+        assert len({(piece.style.color, piece.style.bgcolor) for piece in row}) == 1
+
+
+async def test_without_colour_the_list_of_an_input_shows_its_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    shown = app(opened=True)
+    async with shown.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        for key in ("end", "enter", "ctrl+p"):
+            await pilot.press(key)
+            await settled(pilot)
+        assert reversed_rows(shown)
+
+
+async def test_without_colour_the_first_steps_show_their_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    shown = app()
+    async with shown.run_test(size=(80, 24)) as pilot:
+        await pilot.press("w")
+        await settled(pilot)
+        assert reversed_rows(shown)
+
+
+@pytest.mark.parametrize("key", ["$", "#"])
+async def test_nothing_of_the_page_below_is_seen_through_a_page(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    shown = app(opened=True)
+    async with shown.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        for each in ("end", "enter", "2"):
+            await pilot.press(each)
+            await settled(pilot)
+        below = {row.text.strip() for row in shown.screen._compositor.render_strips(shown.size)} - {""}
+        await pilot.press(key)
+        await settled(pilot)
+        above = {row.text.strip() for row in shown.screen._compositor.render_strips(shown.size)}
+        assert not {row for row in below & above if len(row) > 20}
 
 
 async def test_a_theme_of_the_user_is_read_again_and_a_bad_one_changes_nothing(user_themes: Path) -> None:

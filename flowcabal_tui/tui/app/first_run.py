@@ -19,6 +19,7 @@ from flowcabal_tui.locale import _, mark, use_language
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.entry import ModelProposal
 from flowcabal_tui.tui.app.themes import theme_words
+from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.role_words import key_words
@@ -72,7 +73,7 @@ class FirstRunScreen(Screen[None]):
         with VerticalScroll(classes="dialog wizard"):
             yield Static("", markup=False, classes="dialog-title", id="wizard-title")
             yield Static("", markup=False, id="wizard-words")
-            yield OptionList(id="wizard-list", markup=False)
+            yield PickList(id="wizard-list")
             yield Static("", markup=False, classes="dialog-keys", id="wizard-keys")
 
     def on_mount(self) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar, Final, TypeVar
 
+from rich.segment import Segment
 from rich.style import Style
 from rich.text import Span, Text
 from textual.binding import Binding, BindingType
 from textual.color import Color
 from textual.strip import Strip
-from textual.widgets import OptionList, Static, Tree
+from textual.widgets import Input, OptionList, Static, Tree
 from textual.widgets.option_list import Option
 from textual.widgets.tree import TreeNode
 
@@ -59,13 +60,20 @@ class PickList(OptionList):
             self.action_first()
 
     def render_line(self, y: int) -> Strip:
-        """Reverses the row under the cursor if a theme has no colour of its own for it."""
+        """Reverses the row under the cursor, in one colour, if a theme has no colour of its own for it."""
         strip = super().render_line(y)
-        if self.highlighted is None or not self.app.native_ansi_color or not self.has_focus:
+        if self.highlighted is None or not self.app.native_ansi_color or not self._has_keys:
             return strip
         first = next((segment.style for segment in strip if segment.style), None)
-        is_at = first is not None and first.meta.get("option") == self.highlighted
-        return strip.apply_style(_REVERSED) if is_at else strip
+        if first is None or first.meta.get("option") != self.highlighted:
+            return strip
+        return Strip([_reversed(segment) for segment in strip], strip.cell_length)
+
+    @property
+    def _has_keys(self) -> bool:
+        """True when keys act here: in the list, or in the input that searches it."""
+        focused = self.screen.focused
+        return focused is self or (isinstance(focused, Input) and focused.parent in self.ancestors)
 
     def find_row(self, words: str) -> bool:
         """Puts the cursor on the next row that contains the words, letter case aside, round the end."""
@@ -77,6 +85,13 @@ class PickList(OptionList):
                 self.highlighted = row
                 return True
         return False
+
+
+def _reversed(segment: Segment) -> Segment:
+    """Without its colours, which would be grounds of as many colours."""
+    style = segment.style or Style()
+    look = Style(reverse=True, color="default", bgcolor="default") if style.color or style.bgcolor else _REVERSED
+    return Segment(segment.text, style + look, segment.control)
 
 
 class ColumnHead(Static):

@@ -123,8 +123,8 @@ def _promises(cast: Cast, wish: RecordFilter) -> list[RecordRow]:
         Column(most=1, least=1),
         Column(_("state"), rank=1, least=20),
         Column(_("promise"), fill=True, least=20),
-        Column(_("due in ch."), rank=2, is_number=True, role="secondary"),
-        Column(_("ch. silent"), rank=3, is_number=True, role="secondary"),
+        Column(_("chapter"), rank=2, is_number=True, role="secondary"),
+        Column(_("silent"), rank=3, is_number=True, role="secondary"),
     )
     rows = []
     for promise, state in ((each, promise_state(each, cast)) for each in found):

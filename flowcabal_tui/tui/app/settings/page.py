@@ -77,7 +77,7 @@ class SettingsScreen(ModalScreen[None]):
     )  # fmt: skip
     DEFAULT_CSS = """
     SettingsScreen { background: $background; }
-    SettingsScreen > .head { height: auto; max-height: 5; padding: 0 1; margin-bottom: 1; }
+    SettingsScreen > .head { height: auto; max-height: 6; padding: 0 1 1 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", mark("Back"), priority=True, id="settings.back"),
