@@ -50,7 +50,7 @@ class DaysScreen(ModalScreen[None]):
     )  # fmt: skip
     DEFAULT_CSS = """
     DaysScreen { background: $background; }
-    DaysScreen > .head { height: auto; max-height: 10; padding: 0 1 1 1; }
+    DaysScreen > .head { height: auto; max-height: 9; padding: 0 1; margin-bottom: 1; }
     DaysScreen > VerticalScroll { height: 1fr; padding: 0 1; }
     DaysScreen .details { height: auto; }
     """
