@@ -1,6 +1,6 @@
 """Makes docs/images/*.svg with the program itself: `python -m tests.pictures [FOLDER [PROJECT]]`.
 
-`python -m tests.pictures all FOLDER` takes every screen in both languages, two sizes, light and dark.
+`python -m tests.pictures all FOLDER` takes every screen in both languages, two sizes, all themes and without colours.
 
 With a PROJECT, those of a long book instead: its last chapter was written by a run.
 """
@@ -13,7 +13,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -36,7 +36,7 @@ from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import FlowCabalApp
 from flowcabal_tui.tui.app.entry import ProjectAccess, Recent
-from flowcabal_tui.tui.app.themes import DEFAULT_THEME, LIGHT_THEME
+from flowcabal_tui.tui.app.themes import OURS
 from flowcabal_tui.tui.book.browser import BrowserScreen
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.book.search import SearchScreen
@@ -462,33 +462,65 @@ SCREENS: Final = {
     "whole-book": ("M",),
     "search": ("F",),
     "help": ("f1",),
+    "workflows": ("2", "w"),
+    "builds": ("1", "V"),
+    "outline": ("O", "enter"),
+    "revision": ("H",),
+    "comments": ("semicolon",),
+    "days": ("#",),
+    "settings": ("$",),
+    "server": ("&",),
+    "export": ("ctrl+e",),
+    "changes": ("U",),
+    "themes": ("f12",),
+    "palette": ("ctrl+p",),
+    "notices": ("ctrl+b",),
+    "conversation": ("ctrl+backslash",),
     "review": ("f8",),
+    "guide": ("~",),
+    "writing": ("~", "1", "g", "enter", "ctrl+n"),
 }
 """Keys that lead from the workspace to each screen."""
 
 
 async def take_all(folder: Path, books: Path) -> None:
-    """Takes every screen of the demo after a run that waits: `<screen>-<language>-<width>-<theme>.svg`."""
+    """Takes every screen of the demo after a run that waits: `<screen>-<language>-<width>-<theme>.svg`.
+
+    Each is taken in all themes that ship; without colours (`none`) in a second round, because NO_COLOR holds from the
+    start of the program.
+    """
     for language in ("en", "zh"):
         book = await create_demo(books / language, language)
         for size in (WIDE, NARROW):
-            for theme in (DEFAULT_THEME, LIGHT_THEME):
-                ending = f"{language}-{size[0]}-{theme}"
-                async with studio(folder, language, size) as at:
-                    await at.use_theme(theme)
-                    at.save(f"home-{ending}")
-                async with studio(folder, language, size, book) as at:
-                    await at.open()
-                    await at.use_theme(theme)
-                    if not at.workspace.controllers.questions.count:
-                        await at.draft()
-                    for name, keys in SCREENS.items():
-                        await at.press(*keys)
-                        await settled(at.pilot)  # a choice waits in a worker of its own, which does not end
-                        at.save(f"{name}-{ending}")
-                        if not at.shows(WorkspaceScreen):
-                            await at.press("escape")
-                            await settled(at.pilot)
+            await _take_looks(folder, book, language, size, OURS)
+            os.environ["NO_COLOR"] = "1"
+            await _take_looks(folder, book, language, size, ("",))
+            del os.environ["NO_COLOR"]
+
+
+async def _take_looks(folder: Path, book: Path, language: str, size: tuple[int, int], themes: Sequence[str]) -> None:
+    async def take_each(at: Studio, name: str) -> None:
+        for theme in themes:
+            await at.use_theme(theme)
+            at.save(f"{name}-{language}-{size[0]}-{theme or 'none'}")
+
+    use_language(language)
+    async with studio(folder, language, size) as at:
+        await take_each(at, "home")
+        await at.press("w")
+        await take_each(at, "wizard")
+    async with studio(folder, language, size, book) as at:
+        await at.open()
+        if not at.workspace.controllers.questions.count:
+            await at.draft()
+        for name, keys in SCREENS.items():
+            for key in keys:
+                await at.press(key)
+                await settled(at.pilot)  # a choice waits in a worker of its own, which does not end
+            await take_each(at, name)
+            if not at.shows(WorkspaceScreen):
+                await at.press("escape")
+                await settled(at.pilot)
 
 
 async def take_long(folder: Path, project: Path, sought: str) -> None:

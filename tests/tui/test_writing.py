@@ -82,6 +82,14 @@ async def test_without_a_chapter_nothing_changes(tmp_path: Path):
         assert "No chapter is open" in pilot.app.announcer.notices.listed[-1].words
 
 
+async def test_where_it_fits_the_line_names_the_key_to_the_next_view(tmp_path: Path):
+    workbench = FakeWorkbench()
+    workbench.goals = Goals()
+    async with workspace(workbench, tmp_path) as pilot:
+        await write(pilot)
+        assert line(pilot).endswith("Ctrl+n: next view")
+
+
 async def test_counts_follow_what_is_typed_selected_and_taken_back(tmp_path: Path):
     workbench = FakeWorkbench()
     workbench.goals = Goals(chapter=100, day=200)

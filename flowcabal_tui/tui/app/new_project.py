@@ -16,6 +16,7 @@ from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.text import slug
 from flowcabal_tui.locale import _, mark
+from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.typed_path import PathSuggester, typed_path
 from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
@@ -63,10 +64,12 @@ class NewProjectScreen(TypedScreen[NewProject]):
                 str(self._parent_folder / slug("", fallback=_("novel"))), id="new-folder", suggester=PathSuggester()
             )
             yield Static(_("Language of the book"), markup=False)
-            languages = [Option(words, id=code) for code, words in BOOK_LANGUAGES]
-            yield OptionList(*languages, id="new-language", markup=False)
+            languages = PickList(id="new-language")
+            languages.add_options(Option(words, id=code) for code, words in BOOK_LANGUAGES)
+            yield languages
             yield Static("", markup=False, id="new-trouble")
-            yield Static(_("Tab: next field   Ctrl+s: create   Esc: cancel"), markup=False, classes="dialog-keys")
+            keys = _("Tab: next field   Right: complete   Ctrl+s: create   Esc: cancel")
+            yield Static(keys, markup=False, classes="dialog-keys")
 
     def on_mount(self) -> None:
         """Focuses the first field and proposes the language of the screen."""

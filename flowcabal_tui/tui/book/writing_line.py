@@ -12,7 +12,7 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.overview import Goals
 from flowcabal_tui.locale import _
 from flowcabal_tui.tui.shared.words import counted, one_line
-from flowcabal_tui.tui.widgets.role_words import head_words
+from flowcabal_tui.tui.widgets.role_words import head_words, key_words
 from flowcabal_tui.tui.widgets.writing_area import WritingArea
 
 
@@ -53,13 +53,19 @@ class WritingLine(Static):
             self._first.setdefault(chapter.id, self.area.length)
         self._count()
 
+    def on_resize(self) -> None:
+        """Names the key to the next view where it fits."""
+        self._count()
+
     def _count(self) -> None:
         if self.display and self.area is not None and self._chapter is not None:
             self._last[self._chapter.id] = self.area.length
-            self.update(head_words(*self._parts(self.area, self._chapter)), layout=False)
+            title = f"{self._chapter.position} {one_line(self._chapter.title, 40) or _('untitled')}"
+            line = head_words(title, *self._parts(self.area, self._chapter))
+            whole = head_words("", line, key_words(_("Ctrl+n: next view")))
+            self.update(whole if whole.cell_length <= self.content_size.width else line, layout=False)
 
     def _parts(self, area: WritingArea, chapter: Chapter) -> Iterator[str]:
-        yield f"{chapter.position} {one_line(chapter.title, 40) or _('untitled')}"
         yield self._of(self._how_long(area.length), self._goals.chapter)
         if hint := area.hint():
             yield hint

@@ -34,7 +34,7 @@ from flowcabal_tui.tui.story.proposal_list import PAGE, ProposalList
 from flowcabal_tui.tui.story.story_page import StoryPage, StoryPlace
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.list_detail import DetailText
-from flowcabal_tui.tui.widgets.role_words import facts_words
+from flowcabal_tui.tui.widgets.role_words import facts_words, key_words
 
 
 class ImpactScreen(StoryPage):
@@ -79,6 +79,7 @@ class ImpactScreen(StoryPage):
         self._change = change
         self._impact: Impact | None = None
         self._shows_settled = False
+        self._applied = ""
 
     @property
     def rows(self) -> ImpactList:
@@ -126,7 +127,8 @@ class ImpactScreen(StoryPage):
 
     def _tell_count(self) -> None:
         if self._impact is not None:
-            self.query_one(".counted", Static).update(impact_words(self._impact, len(self.rows.ticked)))
+            words = key_words(self._applied) if self._applied and not self._listed else ""
+            self.query_one(".counted", Static).update(words or impact_words(self._impact, len(self.rows.ticked)))
 
     @on(ProposalList.MoreWanted)
     def show_more(self, message: ProposalList.MoreWanted) -> None:
@@ -253,7 +255,8 @@ class ImpactScreen(StoryPage):
             return
         n = len(ticked) + len(holds) + len(again)
         message = ngettext("Applied at {n} place. `u` undoes it.", "Applied at {n} places. `u` undoes them all.", n)
-        self.notify(message.format(n=n), markup=False)
+        self._applied = message.format(n=n)
+        self.notify(self._applied, markup=False)
         await self.reload()
 
     async def _show_changed(self, seen: Impact) -> None:
