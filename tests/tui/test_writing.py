@@ -90,6 +90,16 @@ async def test_where_it_fits_the_line_names_the_key_to_the_next_view(tmp_path: P
         assert line(pilot).endswith("Ctrl+n: next view")
 
 
+async def test_of_a_line_that_is_too_long_the_title_goes_and_no_count(tmp_path: Path):
+    workbench = FakeWorkbench()
+    workbench.goals = Goals(chapter=100, day=200)
+    async with workspace(workbench, tmp_path) as pilot:
+        await write(pilot)
+        await pilot.resize_terminal(60, 24)
+        await settled(pilot)
+        assert line(pilot).endswith("of 100 words   session +0   today 120 of 200 words")
+
+
 async def test_counts_follow_what_is_typed_selected_and_taken_back(tmp_path: Path):
     workbench = FakeWorkbench()
     workbench.goals = Goals(chapter=100, day=200)

@@ -61,9 +61,14 @@ class WritingLine(Static):
         if self.display and self.area is not None and self._chapter is not None:
             self._last[self._chapter.id] = self.area.length
             title = f"{self._chapter.position} {one_line(self._chapter.title, 40) or _('untitled')}"
-            line = head_words(title, *self._parts(self.area, self._chapter))
-            whole = head_words("", line, key_words(_("Ctrl+n: next view")))
-            self.update(whole if whole.cell_length <= self.content_size.width else line, layout=False)
+            counts = tuple(self._parts(self.area, self._chapter))
+            lines = (
+                head_words(title, *counts, key_words(_("Ctrl+n: next view"))),
+                head_words(title, *counts),
+                head_words("", *counts),
+            )
+            fitting = (line for line in lines if line.cell_length <= self.content_size.width)
+            self.update(next(fitting, lines[-1]), layout=False)
 
     def _parts(self, area: WritingArea, chapter: Chapter) -> Iterator[str]:
         yield self._of(self._how_long(area.length), self._goals.chapter)

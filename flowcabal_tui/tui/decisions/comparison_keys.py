@@ -17,7 +17,7 @@ HELP: Final = HelpData(
          "text, which you can edit, and F2 chooses it. `U` undoes a choice."),
 )  # fmt: skip
 STYLE: Final = """
-ComparisonScreen > .head { height: 1; padding: 0 1; text-style: bold reverse; }
+ComparisonScreen > .head { height: 1; padding: 0 1; background: $panel; }
 ComparisonScreen > .head { text-wrap: nowrap; text-overflow: ellipsis; }
 ComparisonScreen > .details { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
 ComparisonScreen > Horizontal { height: 1fr; }

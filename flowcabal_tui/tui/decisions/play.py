@@ -89,7 +89,7 @@ class PlayScreen(Screen[bool | None]):
              "own text, Ctrl+s submits it. Esc goes back, and the story waits."),
     )  # fmt: skip
     DEFAULT_CSS = """
-    PlayScreen > .head { height: 1; padding: 0 1; text-style: bold reverse; }
+    PlayScreen > .head { height: 1; padding: 0 1; text-style: bold; background: $panel; }
     PlayScreen > #story { height: 1fr; padding: 0 1; }
     PlayScreen > .details { height: 1; padding: 0 1; color: $text-muted; }
     PlayScreen > AnswerList, PlayScreen > ProseArea { display: none; }
