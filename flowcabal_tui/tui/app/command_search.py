@@ -18,28 +18,7 @@ _NEAR, _BOOK, _TEXT = 20, 15, 5
 _WRITER: Final = frozenset(("Chapters", "Manuscript", "Output"))
 _FEW: Final = 3
 """Letters from which on some may be left out."""
-_SMALL: Final = frozenset(
-    (
-        "a",
-        "an",
-        "the",
-        "my",
-        "this",
-        "that",
-        "is",
-        "was",
-        "in",
-        "on",
-        "of",
-        "to",
-        "for",
-        "from",
-        "it",
-        "i",
-        "how",
-        "can",
-    )
-)
+_SMALL: Final = frozenset("a an the my this that is was in on of to for from it i how can".split())
 """Words that say nothing about a command."""
 
 
@@ -90,8 +69,11 @@ def _score(query: str, words: Sequence[str], row: Searched) -> float:
 
     0: no match.
     """
+    whole = _best(query, row)
+    if words == [query]:
+        return whole
     each = [_best(word, row) for word in words]
-    return max(_best(query, row), sum(each) / len(words) * 0.8 if all(each) else 0)
+    return max(whole, sum(each) / len(words) * 0.8 if all(each) else 0)
 
 
 def _part(words: Sequence[str], row: Searched) -> float:
@@ -117,20 +99,25 @@ def _found(words: str, row: Searched) -> float:
 
 def _fit(words: str, text: str) -> float:
     """Rates how words match a name: the whole name, its start, the start of a word, a part, or its letters in order."""
-    if words == text:
-        return _EXACT
+    if words not in text:
+        return _LETTERS if len(words) >= _FEW and words.isascii() and _has_letters(words, text) else 0
     if text.startswith(words):
-        return _START
-    if words in text:
-        return _WORD if f" {words}" in text or not words.isascii() else _WITHIN
-    return _LETTERS if len(words) >= _FEW and words.isascii() and _has_letters(words, text) else 0
+        return _EXACT if words == text else _START
+    return _WORD if f" {words}" in text or not words.isascii() else _WITHIN
 
 
 def _has_letters(words: str, text: str) -> bool:
     """True when one word of `text` begins with the first letter of `words` and contains the others in order."""
-    return any(part[0] == words[0] and _in_order(words, part) for part in text.split() if part)
+    first = words[0]
+    if not text.startswith(first) and f" {first}" not in text:
+        return False
+    return any(part[0] == first and _in_order(words, part) for part in text.split())
 
 
 def _in_order(letters: str, text: str) -> bool:
-    rest = iter(text)
-    return all(letter in rest for letter in letters)
+    """True when the text contains the letters in this order."""
+    at = -1
+    for letter in letters:
+        if (at := text.find(letter, at + 1)) < 0:
+            return False
+    return True
