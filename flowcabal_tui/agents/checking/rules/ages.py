@@ -61,11 +61,11 @@ _PAST_EN: Final = re.compile(
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """Yields one finding per age."""
     for clash in clashes(draft, book, ages, _disagree, _LEAST):
-        said = _("This age does not agree with the one given before.")
+        message = _("This age does not agree with the one given before.")
         yield RuleFinding(
             NAME,
             "quantitative mismatch",
-            said,
+            message,
             draft.quoted(clash.value.start, clash.value.end),
             clash.source,
         )
@@ -76,21 +76,21 @@ def _disagree(now: Range, before: Range) -> bool:
     return gap < -_YOUNGER or gap > _OLDER
 
 
-def ages(told: NarratedText) -> Sequence[NarratedValue]:
+def ages(narrated: NarratedText) -> Sequence[NarratedValue]:
     """The ages in the narration, except those of an earlier time."""
-    chinese = told.language.startswith("zh")
+    chinese = narrated.language.startswith("zh")
     past = _PAST_ZH if chinese else _PAST_EN
     found: dict[int, NarratedValue] = {}
     for pattern in (_AGES_ZH, _YEARS_ZH) if chinese else (_AGES_EN, _YEARS_EN, _WAS_EN):
-        for match in pattern.finditer(told.narration):
-            if not chinese and _NO_AGE_EN.match(told.narration, match.end()):
+        for match in pattern.finditer(narrated.narration):
+            if not chinese and _NO_AGE_EN.match(narrated.narration, match.end()):
                 continue
-            if past.search(told.narration, max(0, match.start() - _REMEMBERED), match.start("number")):
+            if past.search(narrated.narration, max(0, match.start() - _REMEMBERED), match.start("number")):
                 continue
-            before = told.narration[max(0, match.start("number") - (5 if chinese else 24)) : match.start("number")]
-            age = range_of(match["number"], f"{before} {match['tail']}", told.language)
+            before = narrated.narration[max(0, match.start("number") - (5 if chinese else 24)) : match.start("number")]
+            age = range_of(match["number"], f"{before} {match['tail']}", narrated.language)
             other = _OR_EN.match(match["tail"])
-            more = range_of(other[1], "", told.language) if other and not chinese else None
+            more = range_of(other[1], "", narrated.language) if other and not chinese else None
             if age is not None and age.most <= _OLDEST:
                 age = Range(age.least, max(age.most, more.most)) if more else age
                 found.setdefault(match.end(), NarratedValue("age", age, match.start(), match.end()))

@@ -17,7 +17,7 @@ from flowcabal_tui.locale import _
 NAME: Final[RuleName] = "amounts"
 _LEAST: Final = {"zh": 8.0, "en": 3.9}
 _LEAST_TIME_ZH: Final = 5.2
-"""Years and months are told seldom, and with few words around them."""
+"""Texts name years and months seldom, with few words around them."""
 _BEFORE_YEARS: Final = frozenset(word_table("rules", "amounts")["reign"])
 """Stand before a number of years; other characters are the name of a reign."""
 _SHARE: Final = {
@@ -61,9 +61,9 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     for clash in clashes(draft, book, amounts, _disagree, min(_LEAST[language], _LEAST_TIME_ZH), same_event):
         if language == "zh" and clash.value.part != "time" and clash.weight < _LEAST["zh"]:
             continue
-        said = _("This number does not agree with the one given before.")
+        message = _("This number does not agree with the one given before.")
         mine = draft.quoted(clash.value.start, clash.value.end)
-        yield RuleFinding(NAME, "quantitative mismatch", said, mine, clash.source)
+        yield RuleFinding(NAME, "quantitative mismatch", message, mine, clash.source)
 
 
 def _disagree(now: Range, before: Range) -> bool:
@@ -71,21 +71,21 @@ def _disagree(now: Range, before: Range) -> bool:
     return low.most * _TIMES < high.least
 
 
-def amounts(told: NarratedText) -> Sequence[NarratedValue]:
+def amounts(narrated: NarratedText) -> Sequence[NarratedValue]:
     """The amounts with a unit in the narration."""
-    language = told.language[:2]
+    language = narrated.language[:2]
     found = []
-    for match in (_ZH if language == "zh" else _EN).finditer(told.narration):
+    for match in (_ZH if language == "zh" else _EN).finditer(narrated.narration):
         kind, scale = _UNITS[match["unit"].lower()]
         least = _SMALLEST[language].get(kind, 0.0)
-        if language == "zh" and (kind in _LOOSE_ZH or _is_date(told.narration, match)):
+        if language == "zh" and (kind in _LOOSE_ZH or _is_date(narrated.narration, match)):
             continue
         if least and match["number"].lower() in _INDEFINITE:
             continue
-        before = told.narration[max(0, match.start() - _AROUND[language]) : match.start()]
+        before = narrated.narration[max(0, match.start() - _AROUND[language]) : match.start()]
         size = range_of(match["number"], f"{before} {match['tail']}", language)
         if size is not None and size.most * scale >= least:
-            part = f"{kind} each" if _is_share(told.narration, match, language) else kind
+            part = f"{kind} each" if _is_share(narrated.narration, match, language) else kind
             found.append(NarratedValue(part, Range(size.least * scale, size.most * scale), match.start(), match.end()))
     return tuple(found)
 

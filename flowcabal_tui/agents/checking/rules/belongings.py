@@ -96,24 +96,24 @@ _PATTERNS: Final = {
 }
 
 
-def belongings(told: NarratedText, book: EarlierBook) -> Sequence[Belonging]:
+def belongings(narrated: NarratedText, book: EarlierBook) -> Sequence[Belonging]:
     """The belongings stated by the narration, in order."""
-    patterns = _PATTERNS[told.language[:2]]
+    patterns = _PATTERNS[narrated.language[:2]]
     found: list[Belonging] = []
-    for hit in book.hits(told):
-        if book.by_id[hit.entity].kind != "character" or told.narration[hit.start] == BLANK:
+    for hit in book.hits(narrated):
+        if book.by_id[hit.entity].kind != "character" or narrated.narration[hit.start] == BLANK:
             continue
-        given = _gift(told, hit.start, hit.end, patterns)
+        given = _gift(narrated, hit.start, hit.end, patterns)
         if given is not None:
             found.append(_belonging(hit.entity, "gets", given, hit.start))
             continue
         for act, pattern in patterns.after:
-            match = pattern.match(told.narration, hit.end)
-            if match and not book.hits_within(told, hit.start, match.start("thing")):
+            match = pattern.match(narrated.narration, hit.end)
+            if match and not book.hits_within(narrated, hit.start, match.start("thing")):
                 found.append(_belonging(hit.entity, act, match, hit.start))
                 break
-    for match in patterns.he.finditer(told.narration):
-        owner = book.subject(told, match.start())
+    for match in patterns.he.finditer(narrated.narration):
+        owner = book.subject(narrated, match.start())
         if owner is not None:
             found.append(_belonging(owner, "has", match, match.start()))
     return tuple(sorted(found, key=lambda each: (each.start, each.end)))
@@ -125,11 +125,15 @@ def things_of(text: str) -> set[tuple[str, str]]:
     return {(_KIND[word], _simple(word)) for word in words}
 
 
-def _gift(told: NarratedText, start: int, end: int, patterns: _Patterns) -> re.Match[str] | None:
-    first = max(0, start - _REACH, told.narration.rfind("\n", 0, start) + 1)
-    if given := patterns.given.search(told.narration, first, start):
+def _gift(narrated: NarratedText, start: int, end: int, patterns: _Patterns) -> re.Match[str] | None:
+    first = max(0, start - _REACH, narrated.narration.rfind("\n", 0, start) + 1)
+    if given := patterns.given.search(narrated.narration, first, start):
         return given
-    return patterns.then.match(told.narration, end) if patterns.gives.search(told.narration, first, start) else None
+    return (
+        patterns.then.match(narrated.narration, end)
+        if patterns.gives.search(narrated.narration, first, start)
+        else None
+    )
 
 
 def _belonging(owner: EntityId, act: Act, match: re.Match[str], start: int) -> Belonging:

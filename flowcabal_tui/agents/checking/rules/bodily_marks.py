@@ -31,19 +31,19 @@ _REACH: Final = {"zh": 14, "en": 110}
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """Yields one finding per mark."""
     for clash in clashes(draft, book, marks, frozenset.isdisjoint, _LEAST):
-        said = _("This mark was in another place before.")
+        message = _("This mark was in another place before.")
         mine = draft.quoted(clash.value.start, clash.value.end)
-        yield RuleFinding(NAME, "appearance mismatch", said, mine, clash.source)
+        yield RuleFinding(NAME, "appearance mismatch", message, mine, clash.source)
 
 
-def marks(told: NarratedText) -> Sequence[NarratedValue]:
+def marks(narrated: NarratedText) -> Sequence[NarratedValue]:
     """Bodily marks, each with the first part of the body that the clause names after the mark, else before it."""
-    reach = _REACH["zh" if told.language.startswith("zh") else "en"]
+    reach = _REACH["zh" if narrated.language.startswith("zh") else "en"]
     found = []
-    for match in _MARKS.finditer(told.narration):
-        span = told.around(match.start())
-        after = _PLACES.search(told.narration, match.end(), min(span.end, match.end() + reach))
-        before = list(_PLACES.finditer(told.narration, max(span.start, match.start() - reach), match.start()))
+    for match in _MARKS.finditer(narrated.narration):
+        span = narrated.around(match.start())
+        after = _PLACES.search(narrated.narration, match.end(), min(span.end, match.end() + reach))
+        before = list(_PLACES.finditer(narrated.narration, max(span.start, match.start() - reach), match.start()))
         place = before[-1] if before and (reach < 20 or not after) else after
         if place is not None and match.lastgroup and place.lastgroup:
             start, end = min(match.start(), place.start()), max(match.end(), place.end())

@@ -40,16 +40,16 @@ _ZH: Final = (
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """Yields one finding per thing."""
     for clash in clashes(draft, book, colours, str.__ne__, _LEAST[book.language[:2]], same_event):
-        said = _("The book gave this a different colour before.")
+        message = _("The book gave this a different colour before.")
         mine = draft.quoted(clash.value.start, clash.value.end)
-        yield RuleFinding(NAME, "appearance mismatch", said, mine, clash.source)
+        yield RuleFinding(NAME, "appearance mismatch", message, mine, clash.source)
 
 
-def colours(told: NarratedText) -> Sequence[NarratedValue]:
+def colours(narrated: NarratedText) -> Sequence[NarratedValue]:
     """Things and animals with a colour, in the narration."""
     return tuple(
         NarratedValue(match["noun"], _GROUP[match["colour"]], *match.span())
-        for pattern in (_ZH if told.language.startswith("zh") else _EN)
-        for match in pattern.finditer(told.narration)
+        for pattern in (_ZH if narrated.language.startswith("zh") else _EN)
+        for match in pattern.finditer(narrated.narration)
         if match["noun"] not in _BODY
     )

@@ -32,15 +32,15 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     for name, (chapter, span) in dead.items():
         act = acting(name, draft)
         if act is not None:
-            said = _("Somebody who died in an earlier chapter acts here.")
+            message = _("Somebody who died in an earlier chapter acts here.")
             source = chapter.quoted(span.start, span.end)
-            yield RuleFinding(NAME, "memory contradiction", said, draft.quoted(act.start, act.end), source)
+            yield RuleFinding(NAME, "memory contradiction", message, draft.quoted(act.start, act.end), source)
 
 
 def _acting(book: EarlierBook) -> Callable[[str, NarratedText], Span | None]:
     known = {name for entity in book.entities for name in entity.names}
 
-    def acting(name: str, told: NarratedText) -> Span | None:
-        return told.made_of_names(first_acts, book).get(name) if name in known else acts_unlisted(name, told)
+    def acting(name: str, narrated: NarratedText) -> Span | None:
+        return narrated.made_of_names(first_acts, book).get(name) if name in known else acts_unlisted(name, narrated)
 
     return acting

@@ -88,19 +88,19 @@ _DIES_ZH: Final = re.compile(_any("deaths.zh"))
 _CALLED_ZH: Final = re.compile(rf"(?:{alternatives(_WORD_LISTS['called'])})(?P<name>[㐀-鿿]{{2,3}}?)(?:者|的|[，。])")
 
 
-def deaths(told: NarratedText, book: EarlierBook) -> tuple[tuple[str, Span], ...]:
+def deaths(narrated: NarratedText, book: EarlierBook) -> tuple[tuple[str, Span], ...]:
     """The people whose death the narration tells, each with the sentence."""
     words = _words(book)
-    hits, found = book.hits(told), []
+    hits, found = book.hits(narrated), []
     for hit, then in zip(hits, (*hits, None)[1:], strict=True):
-        if told.narration[hit.start] == BLANK or book.by_id[hit.entity].kind != "character":
+        if narrated.narration[hit.start] == BLANK or book.by_id[hit.entity].kind != "character":
             continue
-        dies = words.dies.match(told.narration, hit.end, then.start if then else len(told.text))
-        kills = words.kills.search(told.narration, max(0, hit.start - _BEFORE), hit.start)
-        if dies or (kills and words.killed.match(told.narration, hit.end)):
-            span = told.around(hit.start)
-            if not words.unreal.search(told.text, span.start, span.end):
-                found.append((told.text[hit.start : hit.end], span))
+        dies = words.dies.match(narrated.narration, hit.end, then.start if then else len(narrated.text))
+        kills = words.kills.search(narrated.narration, max(0, hit.start - _BEFORE), hit.start)
+        if dies or (kills and words.killed.match(narrated.narration, hit.end)):
+            span = narrated.around(hit.start)
+            if not words.unreal.search(narrated.text, span.start, span.end):
+                found.append((narrated.text[hit.start : hit.end], span))
     return tuple(found)
 
 
@@ -112,42 +112,42 @@ def _excused(text: str, start: int, end: int, words: _Words) -> bool:
     return bool(words.excuse.search(text, *near) or _DREAMS.search(text, *around))
 
 
-def unlisted_deaths(told: NarratedText) -> Sequence[tuple[str, Span]]:
+def unlisted_deaths(narrated: NarratedText) -> Sequence[tuple[str, Span]]:
     """Chinese names of people who die in the sentence that introduces them (`名唤瑞珠者，……触柱而亡`), known or not."""
     found = []
-    for dies in _DIES_ZH.finditer(told.narration):
-        span = told.around(dies.start())
-        named = _CALLED_ZH.search(told.narration, span.start, dies.start())
-        if named and not _ZH.unreal.search(told.text, span.start, span.end):
+    for dies in _DIES_ZH.finditer(narrated.narration):
+        span = narrated.around(dies.start())
+        named = _CALLED_ZH.search(narrated.narration, span.start, dies.start())
+        if named and not _ZH.unreal.search(narrated.text, span.start, span.end):
             found.append((named["name"], span))
     return tuple(found)
 
 
-def acts_unlisted(name: str, told: NarratedText) -> Span | None:
+def acts_unlisted(name: str, narrated: NarratedText) -> Span | None:
     """The first act of a name that need not be one of the book's entities."""
-    for match in re.finditer(re.escape(name), told.narration):
-        act = _ZH.acts.match(told.narration, match.end())
-        if act and not _excused(told.text, match.start(), act.end(), _ZH):
+    for match in re.finditer(re.escape(name), narrated.narration):
+        act = _ZH.acts.match(narrated.narration, match.end())
+        if act and not _excused(narrated.text, match.start(), act.end(), _ZH):
             return Span(match.start(), act.end())
     return None
 
 
-def first_acts(told: NarratedText, book: EarlierBook) -> Mapping[str, Span]:
+def first_acts(narrated: NarratedText, book: EarlierBook) -> Mapping[str, Span]:
     """The first act of each bearer of a name in the narration, except in memories and dreams."""
     words = _words(book)
     found: dict[str, Span] = {}
-    for hit in book.hits(told):
-        name = told.text[hit.start : hit.end]
-        if name not in found and name not in _ROLES and told.narration[hit.start] != BLANK:
-            act = words.acts.match(told.narration, hit.end)
-            if act and not _excused(told.text, hit.start, act.end(), words):
+    for hit in book.hits(narrated):
+        name = narrated.text[hit.start : hit.end]
+        if name not in found and name not in _ROLES and narrated.narration[hit.start] != BLANK:
+            act = words.acts.match(narrated.narration, hit.end)
+            if act and not _excused(narrated.text, hit.start, act.end(), words):
                 found[name] = Span(hit.start, act.end())
     return found
 
 
-def act_after(told: NarratedText, end: int, book: EarlierBook) -> int | None:
+def act_after(narrated: NarratedText, end: int, book: EarlierBook) -> int | None:
     """The end of an act whose words directly follow a name that ends at `end`; None if there is none."""
-    act = _words(book).acts.match(told.narration, end)
+    act = _words(book).acts.match(narrated.narration, end)
     return act.end() if act else None
 
 

@@ -41,16 +41,16 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
         seen.add(name)
         act = _acts_before(name, draft, introduced.start, book)
         if act is not None and not any(book.chapters_with(each, 0) for each in _forms(name, book)):
-            said = _("The text introduces “{name}” only later: “{words}”").format(
+            message = _("The text introduces “{name}” only later: “{words}”").format(
                 name=name, words=draft.text[introduced.start : introduced.end]
             )
-            yield RuleFinding(NAME, "nomenclature confusion", said, draft.quoted(act.start, act.end))
+            yield RuleFinding(NAME, "nomenclature confusion", message, draft.quoted(act.start, act.end))
 
 
-def _introduced(told: NarratedText) -> Iterator[tuple[str, Span]]:
+def _introduced(narrated: NarratedText) -> Iterator[tuple[str, Span]]:
     """The names that the narration introduces, with the introducing words."""
-    for pattern in _ZH if told.language.startswith("zh") else _EN:
-        for match in pattern.finditer(told.narration):
+    for pattern in _ZH if narrated.language.startswith("zh") else _EN:
+        for match in pattern.finditer(narrated.narration):
             groups = match.groupdict()
             yield groups.get("name") or groups["family"] + groups["given"], Span(*match.span())
 
@@ -62,12 +62,12 @@ def _forms(name: str, book: EarlierBook) -> set[str]:
     return {name, *words, *(other for names in bearers for other in names)}
 
 
-def _acts_before(name: str, told: NarratedText, place: int, book: EarlierBook) -> Span | None:
+def _acts_before(name: str, narrated: NarratedText, place: int, book: EarlierBook) -> Span | None:
     """The first words before a place in which the bearer of the name acts."""
-    for match in re.finditer(re.escape(name), told.narration[:place]):
-        end = told.text.find("\n", match.end())
-        line = told.text[told.text.rfind("\n", 0, match.start()) + 1 : end if end >= 0 else len(told.text)]
-        act = act_after(told, match.end(), book) if _ENDS.search(line) else None
+    for match in re.finditer(re.escape(name), narrated.narration[:place]):
+        end = narrated.text.find("\n", match.end())
+        line = narrated.text[narrated.text.rfind("\n", 0, match.start()) + 1 : end if end >= 0 else len(narrated.text)]
+        act = act_after(narrated, match.end(), book) if _ENDS.search(line) else None
         if act is not None and act <= place:
             return Span(match.start(), act)
     return None

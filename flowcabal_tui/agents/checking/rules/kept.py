@@ -62,10 +62,10 @@ def unread(earlier: Earlier) -> tuple[Digest, ...]:
 def learn(language: str, texts: Mapping[Digest, str]) -> None:
     """Reads these chapters into the cache; when it is full, forgets the least recently used ones."""
     for digest, text in texts.items():
-        told = NarratedText(text, language)
-        read(told)
-        _read[language, digest] = told
-    held = sum(len(told.text) for told in _read.values())
+        narrated = NarratedText(text, language)
+        read(narrated)
+        _read[language, digest] = narrated
+    held = sum(len(narrated.text) for narrated in _read.values())
     while held > _MOST and len(_read) > len(texts):
         held -= len(_read.popitem(last=False)[1].text)
 
@@ -74,12 +74,12 @@ def findings(draft: RuleDraft, earlier: Earlier) -> tuple[RuleFinding, ...] | No
     """The findings of the rules; None when a chapter is no longer in the cache."""
     chapters = []
     for digest, uri, title in earlier.chapters:
-        told = _read.get((earlier.language, digest))
-        if told is None:
+        narrated = _read.get((earlier.language, digest))
+        if narrated is None:
             return None
         _read.move_to_end((earlier.language, digest))
-        told.uri, told.title = uri, title
-        chapters.append(told)
+        narrated.uri, narrated.title = uri, title
+        chapters.append(narrated)
     declared = tuple(
         Declared(note.about, NarratedText(note.text, earlier.language), note.source) for note in earlier.notes
     )

@@ -69,8 +69,8 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
         if against and not any(_agree(now, before) for before, _source in against):
             other = [source for before, source in against if _contradicts(now, before)]
             if other:
-                said = _("The book gave a different kinship before.")
-                yield RuleFinding(NAME, "memory contradiction", said, draft.quoted(now.start, now.end), other[-1])
+                message = _("The book gave a different kinship before.")
+                yield RuleFinding(NAME, "memory contradiction", message, draft.quoted(now.start, now.end), other[-1])
 
 
 def _same(one: str, other: str) -> bool:
@@ -92,13 +92,13 @@ def _contradicts(now: Kin, before: Kin) -> bool:
     return now.kind == before.kind == "child"
 
 
-def kinship(told: NarratedText) -> Sequence[Kin]:
+def kinship(narrated: NarratedText) -> Sequence[Kin]:
     """The kinships that the narration states explicitly."""
-    patterns = _PATTERNS_ZH if told.language.startswith("zh") else _PATTERNS_EN
+    patterns = _PATTERNS_ZH if narrated.language.startswith("zh") else _PATTERNS_EN
     return tuple(
-        Kin(match["who"], _KIND[match["kin"]], match["of"], _clause(told.text, match.start()), match.end())
+        Kin(match["who"], _KIND[match["kin"]], match["of"], _clause(narrated.text, match.start()), match.end())
         for pattern in patterns
-        for match in pattern.finditer(told.narration)
+        for match in pattern.finditer(narrated.narration)
     )
 
 
@@ -116,7 +116,7 @@ def _recorded(book: EarlierBook) -> Iterator[tuple[Kin, Quotation]]:
         kind = next((kind for word, kind in _KIND.items() if word in relation.kind.lower()), None)
         if source is None or target is None or kind is None or not relation.evidence:
             continue
-        said = relation.evidence[-1]
-        quotation = Quotation(said.sentence, f"manuscript/{said.chapter}", said.start, said.end)
+        last = relation.evidence[-1]
+        quotation = Quotation(last.sentence, f"manuscript/{last.chapter}", last.start, last.end)
         yield Kin(source.name, kind, target.name, 0, 0), quotation
         yield Kin(target.name, _INVERSE.get(kind, kind), source.name, 0, 0), quotation

@@ -31,7 +31,7 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     }
     if han_count(draft.text) < _MOSTLY * len(found):
         return
-    new = [match for said, match in found.items() if said not in known and not book.chapters_with(match[0], 0)]
+    new = [match for word, match in found.items() if word not in known and not book.chapters_with(match[0], 0)]
     for match in sorted(new, key=re.Match.start)[:_MOST]:
-        said = _("“{words}” is in Latin letters, and occurs nowhere earlier in the book.").format(words=match[0])
-        yield RuleFinding(NAME, "style shift", said, draft.quoted(match.start(), match.end()))
+        message = _("“{words}” is in Latin letters, and occurs nowhere earlier in the book.").format(words=match[0])
+        yield RuleFinding(NAME, "style shift", message, draft.quoted(match.start(), match.end()))

@@ -62,6 +62,8 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
         (_PLACEHOLDERS, _("A placeholder was left in the text.")),
         (_MARKUP, _("Markup was left in the text.")),
     )
-    found = [(match.start(), match.end(), said) for pattern, said in words for match in pattern.finditer(draft.text)]
-    for start, end, said in sorted(found)[:_MOST]:
-        yield RuleFinding(NAME, "style shift", said, draft.quoted(start, end))
+    found = [
+        (match.start(), match.end(), message) for pattern, message in words for match in pattern.finditer(draft.text)
+    ]
+    for start, end, message in sorted(found)[:_MOST]:
+        yield RuleFinding(NAME, "style shift", message, draft.quoted(start, end))

@@ -52,14 +52,14 @@ class _Looks:
 @cache
 def _looks(language: str) -> _Looks:
     table = tomllib.loads((files(__package__) / "looks.toml").read_text(encoding="utf-8"))[language]
-    parts = {word: part for part, said in table["parts"].items() for word in said.split()}
-    alone = {word: quality for quality, said in table["alone"].items() for word in said.split()}
-    qualities = {word: quality for quality, said in table["qualities"].items() for word in said.split()}
+    parts = {word: part for part, words in table["parts"].items() for word in words.split()}
+    alone = {word: quality for quality, words in table["alone"].items() for word in words.split()}
+    qualities = {word: quality for quality, words in table["qualities"].items() for word in words.split()}
     every = sorted({*parts, *alone, *qualities}, key=lambda word: (-len(word), word))
     edge = r"\b" if language == "en" else ""
     pattern = re.compile(edge + "(?:" + "|".join(map(re.escape, every)) + ")" + edge, re.IGNORECASE)
     near = frozenset(frozenset(pair) for pair in table["near"])
-    scales = {part: frozenset(said.split()) for part, said in table["scales"].items()}
+    scales = {part: frozenset(words.split()) for part, words in table["scales"].items()}
     between, after = re.compile(table["between"], re.IGNORECASE), re.compile(table["after"], re.IGNORECASE)
     return _Looks(parts, alone, qualities, near, scales, between, after, pattern)
 
@@ -77,14 +77,14 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     for clash in clashes(draft, book, appearances, disagree, _LEAST, same_person):
         if clash.value.part not in seen and not _of_a_stranger(draft, clash.value):
             seen.add(clash.value.part)
-            said = _("This contradicts how the book described it before.")
+            message = _("This contradicts how the book described it before.")
             mine = draft.quoted(clash.value.start, clash.value.end)
-            yield RuleFinding(NAME, "appearance mismatch", said, mine, clash.source)
+            yield RuleFinding(NAME, "appearance mismatch", message, mine, clash.source)
 
 
-def _of_a_stranger(told: NarratedText, value: NarratedValue) -> bool:
+def _of_a_stranger(narrated: NarratedText, value: NarratedValue) -> bool:
     """True when an English sentence introduces somebody new: "a stout man", but not "he was a stout man"."""
-    tokens = _TOKEN.findall(told.narration[max(0, value.start - _BEFORE) : value.start].lower())
+    tokens = _TOKEN.findall(narrated.narration[max(0, value.start - _BEFORE) : value.start].lower())
     has_part = value.part == "build"
     for number in range(1, min(len(tokens), _PHRASE.get(value.part, _LONGER_PHRASE)) + 1):
         token = tokens[-number]
@@ -101,31 +101,31 @@ def _exclude(one: str, other: str, looks: _Looks) -> bool:
     return same_scale and one != other and frozenset((one, other)) not in looks.near
 
 
-def appearances(told: NarratedText) -> Sequence[NarratedValue]:
+def appearances(narrated: NarratedText) -> Sequence[NarratedValue]:
     """Parts of the body with their qualities, and words that imply both."""
-    looks = _looks(told.language[:2])
+    looks = _looks(narrated.language[:2])
     found: list[NarratedValue] = []
     last: tuple[str, int, int] | None = None
     pending: list[tuple[str, int, int]] = []
-    for match in looks.word.finditer(told.narration):
-        said = match[0].lower()
-        if said in looks.alone:
-            found.append(NarratedValue("build", frozenset([looks.alone[said]]), *match.span()))
-        elif said in looks.parts:
-            last = looks.parts[said], *match.span()
+    for match in looks.word.finditer(narrated.narration):
+        word = match[0].lower()
+        if word in looks.alone:
+            found.append(NarratedValue("build", frozenset([looks.alone[word]]), *match.span()))
+        elif word in looks.parts:
+            last = looks.parts[word], *match.span()
             near, at = [], match.start()
             for quality, start, end in reversed(pending):
-                if looks.between.fullmatch(told.narration, end, at) and _fits(quality, last[0], looks):
+                if looks.between.fullmatch(narrated.narration, end, at) and _fits(quality, last[0], looks):
                     near.append(quality)
                     at = start
             pending = []
             if near:
                 found.append(NarratedValue(last[0], frozenset(near), at, match.end()))
         else:
-            quality = looks.qualities[said]
+            quality = looks.qualities[word]
             if (
                 last
-                and looks.after.fullmatch(told.narration, last[2], match.start())
+                and looks.after.fullmatch(narrated.narration, last[2], match.start())
                 and _fits(quality, last[0], looks)
             ):
                 found.append(NarratedValue(last[0], frozenset([quality]), last[1], match.end()))

@@ -93,7 +93,7 @@ class Declared:
     """The text of a note or record about a person or thing, and the words to quote."""
 
     about: EntityId
-    told: NarratedText
+    narrated: NarratedText
     source: Quotation
 
 
@@ -121,13 +121,13 @@ class EarlierBook:
         """The entities by their id."""
         return {entity.id: entity for entity in self.entities}
 
-    def hits(self, told: NarratedText) -> tuple[NameHit, ...]:
+    def hits(self, narrated: NarratedText) -> tuple[NameHit, ...]:
         """The names in a text, found once and then cached."""
-        return told.hits(self.names)
+        return narrated.hits(self.names)
 
-    def hits_within(self, told: NarratedText, start: int, end: int) -> tuple[NameHit, ...]:
+    def hits_within(self, narrated: NarratedText, start: int, end: int) -> tuple[NameHit, ...]:
         """The names in a part of a text."""
-        hits = self.hits(told)
+        hits = self.hits(narrated)
         first, last = (bisect_right(hits, place, key=lambda hit: hit.start) for place in (start, end))
         return hits[first:last]
 
@@ -169,15 +169,15 @@ class EarlierBook:
         people = (entity for entity in self.entities if entity.kind == "character")
         return "\n".join(name for entity in people for name in entity.names)
 
-    def subject(self, told: NarratedText, place: int, reach: int = 250) -> EntityId | None:
+    def subject(self, narrated: NarratedText, place: int, reach: int = 250) -> EntityId | None:
         """The person that a place of the narration is about: the last one named before it in its paragraph, in
         narration.
         """
-        hits = self.hits(told)
+        hits = self.hits(narrated)
         number = bisect_right(hits, place, key=lambda hit: hit.start) - 1
         while number >= 0 and place - hits[number].start <= reach:
-            between = told.text[hits[number].end : place]
-            if told.narration[hits[number].start] != BLANK and self.by_id[hits[number].entity].kind == "character":
+            between = narrated.text[hits[number].end : place]
+            if narrated.narration[hits[number].start] != BLANK and self.by_id[hits[number].entity].kind == "character":
                 return None if "\n" in between else hits[number].entity
             number -= 1
         return None

@@ -46,10 +46,10 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
         source = _where(known, book)
         if source is not None:
             new = draft.text[span.start : span.end]
-            said = _("“{new}” differs by one character from “{known}”. Is it the same name?").format(
+            message = _("“{new}” differs by one character from “{known}”. Is it the same name?").format(
                 new=new, known=known
             )
-            yield RuleFinding(NAME, "nomenclature confusion", said, draft.quoted(span.start, span.end), source)
+            yield RuleFinding(NAME, "nomenclature confusion", message, draft.quoted(span.start, span.end), source)
 
 
 def _where(known: str, book: EarlierBook) -> Quotation | None:
@@ -102,13 +102,13 @@ def _own(name: str, gap: int, book: EarlierBook) -> bool:
     return own >= _OWN * sum(len(rest.findall(chapter.text)) for chapter in book.chapters)
 
 
-def _words(told: NarratedText) -> Counter[str]:
-    return Counter(match[0] for match in _WORD.finditer(told.text))
+def _words(narrated: NarratedText) -> Counter[str]:
+    return Counter(match[0] for match in _WORD.finditer(narrated.text))
 
 
-def _borne(told: NarratedText) -> frozenset[str]:
+def _borne(narrated: NarratedText) -> frozenset[str]:
     """The names of people: those followed by a verb of speech or movement, or preceded by a title."""
-    return frozenset(match[1] or match[2] for match in _PERSON.finditer(told.text))
+    return frozenset(match[1] or match[2] for match in _PERSON.finditer(narrated.text))
 
 
 def _lettered(draft: NarratedText, book: EarlierBook) -> Iterator[tuple[Span, str]]:

@@ -40,19 +40,19 @@ _SAME: Final = word_table("rules", "same")
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """Yields one finding per word."""
     for clash in clashes(draft, book, others, str.__ne__, _LEAST[book.language[:2]], same_event):
-        said = _("The book gave a different one before.")
+        message = _("The book gave a different one before.")
         mine = draft.quoted(clash.value.start, clash.value.end)
-        yield RuleFinding(NAME, "memory contradiction", said, mine, clash.source)
+        yield RuleFinding(NAME, "memory contradiction", message, mine, clash.source)
 
 
-def others(told: NarratedText) -> Sequence[NarratedValue]:
+def others(narrated: NarratedText) -> Sequence[NarratedValue]:
     """The words of closed sets in the narration; a sentence with two of one set is skipped."""
     found: dict[tuple[str, int], list[NarratedValue]] = {}
-    for pattern in _PATTERNS_ZH if told.language.startswith("zh") else _PATTERNS_EN:
-        for match in pattern.finditer(told.narration):
-            said = {kind: word for kind, word in match.groupdict().items() if word}
-            thing = said.pop("of", "")
-            ((kind, word),) = said.items()
+    for pattern in _PATTERNS_ZH if narrated.language.startswith("zh") else _PATTERNS_EN:
+        for match in pattern.finditer(narrated.narration):
+            groups = {kind: word for kind, word in match.groupdict().items() if word}
+            thing = groups.pop("of", "")
+            ((kind, word),) = groups.items()
             value = NarratedValue(f"{kind} {thing}".strip(), _SAME.get(word, word), *match.span())
-            found.setdefault((value.part, told.sentence_number(match.start())), []).append(value)
+            found.setdefault((value.part, narrated.sentence_number(match.start())), []).append(value)
     return tuple(values[0] for values in found.values() if len({value.value for value in values}) == 1)

@@ -39,8 +39,8 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
             if source is not None:
                 got.add((now.owner, now.thing))
                 own, others = _("This person had another one before."), _("This belonged to somebody else before.")
-                said = own if usual else others
-                yield RuleFinding(NAME, "memory contradiction", said, draft.quoted(now.start, now.end), source)
+                message = own if usual else others
+                yield RuleFinding(NAME, "memory contradiction", message, draft.quoted(now.start, now.end), source)
 
 
 def _declared(now: Belonging, book: EarlierBook) -> Quotation | None:
@@ -48,7 +48,7 @@ def _declared(now: Belonging, book: EarlierBook) -> Quotation | None:
     sources = []
     for note in book.declared if now.kind in _USUAL else ():
         if note.about == now.owner:
-            things = {thing for kind, thing in things_of(note.told.text) if kind == now.kind}
+            things = {thing for kind, thing in things_of(note.narrated.text) if kind == now.kind}
             if now.thing in things:
                 return None
             sources += [note.source] if things else []
@@ -91,8 +91,8 @@ def _is_rare(thing: str, book: EarlierBook) -> bool:
     return chapters <= max(_FEW, _RARE * len(book.chapters))
 
 
-def _sentence(told: tuple[NarratedText, Belonging]) -> Quotation:
-    chapter, each = told
+def _sentence(narrated: tuple[NarratedText, Belonging]) -> Quotation:
+    chapter, each = narrated
     span = chapter.around(each.start)
     return chapter.quoted(span.start, span.end)
 
@@ -100,5 +100,5 @@ def _sentence(told: tuple[NarratedText, Belonging]) -> Quotation:
 def _changed(draft: NarratedText, now: Belonging) -> bool:
     """True when the sentence states that the thing is another one, or that its owner received it."""
     span = draft.around(now.start)
-    said = draft.text[span.start : span.end].lower()
-    return any(word in said for word in word_list(f"changed.{draft.language[:2]}"))
+    sentence = draft.text[span.start : span.end].lower()
+    return any(word in sentence for word in word_list(f"changed.{draft.language[:2]}"))

@@ -49,14 +49,14 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     for line in draft.made(unpaired)[:_MOST]:
         *_earlier, last = _MARKS.finditer(line[0])
         span = draft.around(line.start() + last.start())
-        said = _("A quotation mark here is unpaired in its paragraph.")
+        message = _("A quotation mark here is unpaired in its paragraph.")
         start, end = max(span.start, line.start()), min(span.end, line.end())
-        yield RuleFinding(NAME, "style shift", said, draft.quoted(start, end))
+        yield RuleFinding(NAME, "style shift", message, draft.quoted(start, end))
 
 
-def unpaired(told: NarratedText) -> tuple[re.Match[str], ...]:
+def unpaired(narrated: NarratedText) -> tuple[re.Match[str], ...]:
     """The lines with a speech that never ends, or that ends without a beginning."""
-    return tuple(_unpaired(told.text))
+    return tuple(_unpaired(narrated.text))
 
 
 def _pairs_marks(book: EarlierBook) -> bool:

@@ -53,16 +53,16 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
         last = chapter, number
 
 
-def by_words(told: NarratedText) -> dict[str, Span]:
+def by_words(narrated: NarratedText) -> dict[str, Span]:
     """The sentences that may be repeated, by their letters."""
-    return dict(_inner(told))
+    return dict(_inner(narrated))
 
 
-def _inner(told: NarratedText) -> Iterator[tuple[str, Span]]:
+def _inner(narrated: NarratedText) -> Iterator[tuple[str, Span]]:
     """Sentences long enough to be distinctive, without those at the ends of the chapter."""
-    spans = told.sentences
+    spans = narrated.sentences
     for span in spans[_EDGE:-_EDGE] if len(spans) > 4 * _EDGE else spans:
-        said = told.text[span.start : span.end]
-        words = _LETTERS.findall(said.lower())
-        if han_count(said) >= _LEAST_HAN or len(words) >= _LEAST_WORDS:
+        sentence = narrated.text[span.start : span.end]
+        words = _LETTERS.findall(sentence.lower())
+        if han_count(sentence) >= _LEAST_HAN or len(words) >= _LEAST_WORDS:
             yield "".join(words), span

@@ -29,25 +29,25 @@ _LETTERS: Final = {"东": "e", "西": "w", "南": "s", "北": "n"}
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """Yields one finding per direction."""
     for clash in clashes(draft, book, sides, frozenset.isdisjoint, _LEAST[book.language[:2]], same_event):
-        said = _("This direction or side does not agree with the one given before.")
+        message = _("This direction or side does not agree with the one given before.")
         mine = draft.quoted(clash.value.start, clash.value.end)
-        yield RuleFinding(NAME, "geographical contradiction", said, mine, clash.source)
+        yield RuleFinding(NAME, "geographical contradiction", message, mine, clash.source)
 
 
-def sides(told: NarratedText) -> Sequence[NarratedValue]:
+def sides(narrated: NarratedText) -> Sequence[NarratedValue]:
     """Points of the compass, and sides of the body, that the narration names.
 
     A sentence with two of one set is skipped: it describes a battle, a town, or the actions of both hands.
     """
     found: dict[tuple[str, int], list[NarratedValue]] = {}
-    for match in (_ZH if told.language.startswith("zh") else _EN).finditer(told.narration):
+    for match in (_ZH if narrated.language.startswith("zh") else _EN).finditer(narrated.narration):
         if match["compass"]:
             words = match["compass"].lower()
             points = frozenset(_LETTERS[char] for char in words) if words[0] in _LETTERS else _points(words)
             value = NarratedValue("compass", points, *match.span())
         else:
             value = NarratedValue(match["part"].lower(), frozenset([match["side"].lower()]), *match.span())
-        found.setdefault((value.part, told.sentence_number(match.start())), []).append(value)
+        found.setdefault((value.part, narrated.sentence_number(match.start())), []).append(value)
     return tuple(values[0] for values in found.values() if len({value.value for value in values}) == 1)
 
 

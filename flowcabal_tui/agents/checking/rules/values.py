@@ -97,7 +97,7 @@ def _against_declared(
     about = book.subject(draft, value.start)
     best, agreed = None, 0.0
     for each in book.declared:
-        for one in each.told.made(read) if each.about == about else ():
+        for one in each.narrated.made(read) if each.about == about else ():
             differs = disagree(value.value, one.value) if one.part == value.part else None
             if differs:
                 best = Clash(value, each.source, _DECLARED)
@@ -122,28 +122,30 @@ class ValueContext:
     named: frozenset[EntityId]
 
 
-def _place(told: NarratedText, value: NarratedValue, book: EarlierBook) -> ValueContext:
-    span, own = told.around(value.start, 1, 1), told.around(value.start)
-    reach = _CLOSE["zh" if told.language.startswith("zh") else "en"]
-    known = told.made(_places)
+def _place(narrated: NarratedText, value: NarratedValue, book: EarlierBook) -> ValueContext:
+    span, own = narrated.around(value.start, 1, 1), narrated.around(value.start)
+    reach = _CLOSE["zh" if narrated.language.startswith("zh") else "en"]
+    known = narrated.made(_places)
     key = (value.start, id(book.names))
     if key not in known:
         known[key] = ValueContext(
-            terms(told.text[span.start : value.start] + " " + told.text[value.end : span.end], told.language),
             terms(
-                told.text[max(own.start, value.start - reach) : value.start]
-                + " "
-                + told.text[value.end : min(own.end, value.end + reach)],
-                told.language,
+                narrated.text[span.start : value.start] + " " + narrated.text[value.end : span.end], narrated.language
             ),
-            book.subject(told, value.start),
-            frozenset(hit.entity for hit in book.hits_within(told, value.start - _NEARBY, value.end + _NEARBY)),
+            terms(
+                narrated.text[max(own.start, value.start - reach) : value.start]
+                + " "
+                + narrated.text[value.end : min(own.end, value.end + reach)],
+                narrated.language,
+            ),
+            book.subject(narrated, value.start),
+            frozenset(hit.entity for hit in book.hits_within(narrated, value.start - _NEARBY, value.end + _NEARBY)),
         )
     found: ValueContext = known[key]
     return found
 
 
-def _places(told: NarratedText) -> dict[tuple[int, int], ValueContext]:
+def _places(narrated: NarratedText) -> dict[tuple[int, int], ValueContext]:
     return {}
 
 
@@ -199,5 +201,5 @@ def _company(one: ValueContext, other: ValueContext, book: EarlierBook) -> float
 def _changed(draft: NarratedText, value: NarratedValue) -> bool:
     """True when the sentence states that the value has changed."""
     span: Span = draft.around(value.start)
-    said = draft.text[span.start : span.end].lower()
-    return any(word in said for word in word_list(f"changed.{draft.language[:2]}"))
+    sentence = draft.text[span.start : span.end].lower()
+    return any(word in sentence for word in word_list(f"changed.{draft.language[:2]}"))
