@@ -10,7 +10,7 @@ from flowcabal_tui.cli.naming import the_chapter
 from flowcabal_tui.cli.terminal import say, say_json, say_row
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.origin import BlamedLine, Origin, Provenance
+from flowcabal_tui.domain.origin import BlamedLine, ParagraphOrigin, Provenance
 from flowcabal_tui.domain.search import SEARCH_KINDS, SearchAnswer, SearchHit
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
@@ -114,7 +114,7 @@ def _print_spans(line: BlamedLine, chapter: ChapterId) -> None:
             say_row(("", *_origin(span.origin, chapter), words[:_LINE], span.origin.instruction))
 
 
-def _origin(origin: Origin, chapter: ChapterId) -> tuple[str, ...]:
+def _origin(origin: ParagraphOrigin, chapter: ChapterId) -> tuple[str, ...]:
     elsewhere = "" if origin.chapter == chapter else f"{origin.chapter} "
     made = f"{origin.run}/{origin.node}#{origin.attempt}" if origin.run else origin.model or "-"
     return f"{elsewhere}v{origin.version}", f"{origin.at:%Y-%m-%d %H:%M}", _(AUTHORS[origin.author]), made

@@ -12,7 +12,7 @@ from flowcabal_tui.domain.value_class import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class ParagraphOrigin:
     """The origin of a paragraph: a version of a chapter, and the output that was kept there, if any.
 
     `before` is the origin of the text that this one changed; None for a new paragraph.
@@ -27,13 +27,13 @@ class Origin:
     run: RunId = RunId("")
     node: NodeId = NodeId("")
     attempt: int = 0
-    before: Origin | None = None
+    before: ParagraphOrigin | None = None
     model: str = ""
     """The model that rewrote the passage, and below its instruction; "" when it was no rewrite."""
     instruction: str = ""
 
     @property
-    def chain(self) -> tuple[Origin, ...]:
+    def chain(self) -> tuple[ParagraphOrigin, ...]:
         """This origin and those of the texts it was changed from, newest first."""
         return (self, *(self.before.chain if self.before else ()))
 
@@ -44,7 +44,7 @@ class OriginSpan:
 
     start: int
     end: int
-    origin: Origin
+    origin: ParagraphOrigin
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class BlamedLine:
     number: int
     start: int
     text: str
-    origin: Origin
+    origin: ParagraphOrigin
     spans: tuple[OriginSpan, ...] = ()
     candidate: PartSource | None = None
     """The candidate of the line, where the text was chosen or composed in a comparison."""

@@ -58,7 +58,7 @@ class ChapterStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class Overview:
+class BookOverview:
     """All chapters in story order, the goals, and the words written since the day began.
 
     `today` counts towards the daily goal; negative when more was cut than written. Imports, restores and moves do not

@@ -124,7 +124,7 @@ class Sequel:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ChapterReading:
     """All records read from one text of a chapter; it replaces the chapter's earlier reading.
 
     `text` is the digest of the text, `source` that of the text and the question: the same question is never asked

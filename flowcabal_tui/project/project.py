@@ -17,7 +17,7 @@ from flowcabal_tui.project.engine import EngineThread
 from flowcabal_tui.project.feed import EventFeed
 from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.project.proxy import on_engine
-from flowcabal_tui.project.services.services import Services
+from flowcabal_tui.project.services.services import ProjectServices
 from flowcabal_tui.project.startup import Startup
 from flowcabal_tui.project.views import ProjectInfo
 from flowcabal_tui.protocol.base import Command, Event
@@ -37,7 +37,7 @@ class Project:
     def __init__(self, engine: EngineThread, parts: Parts, feed: EventFeed, *, knowledge: bool) -> None:
         self._engine, self._parts, self._feed = engine, parts, feed
         startup = Startup(parts, knowledge=knowledge)
-        services = Services(parts, startup)
+        services = ProjectServices(parts, startup)
         self.book = on_engine(lambda: services.book, engine)
         self.memory = on_engine(lambda: services.memory, engine)
         self.story = on_engine(lambda: services.story, engine)

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from flowcabal_tui.store.book.references import References
     from flowcabal_tui.store.book.revision import Revision
     from flowcabal_tui.store.book.rewrites import Rewrites
-    from flowcabal_tui.store.conversation.conversations import Conversations
+    from flowcabal_tui.store.conversation.conversations import ConversationRows
     from flowcabal_tui.store.file.sent import SentRequests
     from flowcabal_tui.store.file.vectors import Vectors
     from flowcabal_tui.store.maintenance.maintenance import Maintenance
-    from flowcabal_tui.store.memory.findings import Findings
+    from flowcabal_tui.store.memory.findings import FindingRows
     from flowcabal_tui.store.memory.memory import Memory
     from flowcabal_tui.store.memory.proposals import Proposals
     from flowcabal_tui.store.memory.records import Records
@@ -257,18 +257,18 @@ class Store:
         return Proposals(self._database, self._clock, self._language)
 
     @cached_property
-    def findings(self) -> Findings:
+    def findings(self) -> FindingRows:
         """Findings of checks."""
-        from flowcabal_tui.store.memory.findings import Findings
+        from flowcabal_tui.store.memory.findings import FindingRows
 
-        return Findings(self._database, self._clock)
+        return FindingRows(self._database, self._clock)
 
     @cached_property
-    def conversations(self) -> Conversations:
+    def conversations(self) -> ConversationRows:
         """Conversations with the book."""
-        from flowcabal_tui.store.conversation.conversations import Conversations
+        from flowcabal_tui.store.conversation.conversations import ConversationRows
 
-        return Conversations(self._database, self._clock)
+        return ConversationRows(self._database, self._clock)
 
     @cached_property
     def references(self) -> References:

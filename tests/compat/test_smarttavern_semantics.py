@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flowcabal_tui.dialects.smarttavern.compile import workflow_of
-from flowcabal_tui.dialects.smarttavern.document import Flow, shape
+from flowcabal_tui.dialects.smarttavern.document import TavernFlow, shape
 from tests.nodes.flows import bench
 from tests.nodes.item_flows import Allowed
 
@@ -111,7 +111,7 @@ async def _followed(nodes: list[tuple[str, dict[str, Any]]], items: list[Item]) 
     specs = [{"id": f"n{n}", "type": kind, "params": params} for n, (kind, params) in enumerate(nodes)]
     entry = {"id": "e", "type": "Sequence", "children": [spec["id"] for spec in specs]}
     flow = shape({"id": "f", "version": 1, "entry": "e", "nodes": [entry, *specs]})
-    assert isinstance(flow, Flow)
+    assert isinstance(flow, TavernFlow)
     made = bench(Allowed())
     run = await made.run(workflow_of(flow)[0], inputs={"items": items})
     assert await run.execute() == "done"

@@ -15,7 +15,7 @@ from flowcabal_tui.agents.context.viewpoint import VeiledFinder, VeiledView, loo
 from flowcabal_tui.domain.errors import KnowledgeAbsent, KnowledgeError
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId
 from flowcabal_tui.domain.memory import Derived, Entity
-from flowcabal_tui.domain.story import Fact, Moment, Promise, Reading, RecordId, Relation, Sequel, StoryRecord
+from flowcabal_tui.domain.story import ChapterReading, Fact, Moment, Promise, RecordId, Relation, Sequel, StoryRecord
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.models.lexical import LexicalEmbedder
 from flowcabal_tui.project.memory.finder import RememberingFinder
@@ -212,7 +212,7 @@ async def read(case: Case, number: int, *records: StoryRecord, ends: RecordId | 
     """What an agent read from a chapter, which may end a record there."""
     place = await case.chapter(number)
     sequels = (Sequel(RecordId(f"{ends}-ends"), ends, place),) if ends else ()
-    reading = Reading(place, number, Digest(""), Digest("read"), records, sequels)
+    reading = ChapterReading(place, number, Digest(""), Digest("read"), records, sequels)
     await case.project._engine.call(case.project._parts.store.records.put_reading(reading))
 
 

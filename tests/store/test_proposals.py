@@ -23,7 +23,7 @@ from flowcabal_tui.domain.proposals import (
     Reason,
     judged,
 )
-from flowcabal_tui.domain.story import Fact, Promise, Reading, RecordId, Sequel
+from flowcabal_tui.domain.story import ChapterReading, Fact, Promise, RecordId, Sequel
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.store.migrations import MIGRATIONS
 from flowcabal_tui.store.rows.proposals import raise_proposals
@@ -55,7 +55,7 @@ async def read(store: Store, chapter: Chapter, *proposals: Proposal, sequels: Se
     applied = [each.difference.after for each in proposals if each.state == "applied"]
     records = tuple(each for each in applied if not isinstance(each, Sequel))
     text = await store.book.text(chapter.id)
-    reading = Reading(chapter.id, chapter.position, digest(text), digest(f"{text}?"), records, tuple(sequels))
+    reading = ChapterReading(chapter.id, chapter.position, digest(text), digest(f"{text}?"), records, tuple(sequels))
     await store.records.put_reading(reading, proposals)
 
 

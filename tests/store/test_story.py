@@ -10,7 +10,7 @@ from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import ImportedChapter, Passage
 from flowcabal_tui.domain.memory import Entity, Evidence, Mention
-from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, Reading, RecordId, Relation, Sequel
+from flowcabal_tui.domain.story import ChapterReading, Fact, Knower, Moment, Promise, RecordId, Relation, Sequel
 from flowcabal_tui.domain.text import digest
 
 LIN, JIA = EntityId("lin"), EntityId("jia")
@@ -39,7 +39,7 @@ def lives(chapter, place, sentence, text, **more):
 async def read(store, chapter, *records, sequels=()):
     text = await store.book.text(chapter.id)
     await store.records.put_reading(
-        Reading(chapter.id, chapter.position, digest(text), digest(f"{text}?"), records, tuple(sequels))
+        ChapterReading(chapter.id, chapter.position, digest(text), digest(f"{text}?"), records, tuple(sequels))
     )
 
 

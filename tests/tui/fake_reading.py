@@ -12,8 +12,8 @@ from flowcabal_tui.domain.beats import BeatAdvice, BeatCount, ChapterBeats
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, Span
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.domain.origin import BlamedLine, Origin, Provenance, Written
-from flowcabal_tui.domain.overview import ChapterStatus, Goals, Overview
+from flowcabal_tui.domain.origin import BlamedLine, ParagraphOrigin, Provenance, Written
+from flowcabal_tui.domain.overview import BookOverview, ChapterStatus, Goals
 from flowcabal_tui.domain.proofing import ProofedChapter, ProofMark, ProofRule
 from flowcabal_tui.domain.run import Quote, Spend
 from flowcabal_tui.domain.scenes import ChapterScene
@@ -70,7 +70,7 @@ class FakeReading:
         lines, start = [], 0
         for number, text in enumerate(found[0][1].split("\n") if found else (), 1):
             version = found[0][0]
-            origin = Origin(chapter, version.version, version.author, version.at, text)
+            origin = ParagraphOrigin(chapter, version.version, version.author, version.at, text)
             if number == len(found[0][1].split("\n")):
                 before = replace(origin, version=1, text=self.words.draft_quote)
                 origin = replace(origin, author="model", run=books.RUN, node=books.DRAFT, attempt=2, before=before)
@@ -86,7 +86,7 @@ class FakeReading:
         title = self.words.node_names[1]
         return Provenance(known, Written(books.RUN, books.DRAFT, title, 2, "model", "offline", "Chapter", receipt))
 
-    async def overview(self) -> Overview:
+    async def overview(self) -> BookOverview:
         """The second chapter's file was changed outside, the memory of the third has failed."""
         standings = (
             ChapterStatus(
@@ -95,7 +95,7 @@ class FakeReading:
             )
             for row in self.chapter_rows
         )  # fmt: skip
-        return Overview(tuple(standings), self.goals, 120)
+        return BookOverview(tuple(standings), self.goals, 120)
 
     async def writing_log(self) -> WritingLog:
         """Eighteen days of March: some reached the goal, some were cuts, three were free; a model wrote on the last."""

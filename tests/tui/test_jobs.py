@@ -27,7 +27,7 @@ from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
 from flowcabal_tui.tui.models.model_form import ModelForm
 from flowcabal_tui.tui.runs.receipt import ReceiptPane
 from flowcabal_tui.tui.shared.choose import ChooseScreen
-from flowcabal_tui.tui.shared.form import Choice, FormScreen
+from flowcabal_tui.tui.shared.form import ChoiceField, FormScreen
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.versions import VersionsScreen
 from flowcabal_tui.tui.shared.view import GRACE
@@ -173,7 +173,7 @@ async def set_a_model_and_a_key(it: Hands) -> None:
     await it.press("enter", *"deep", "enter", "down", "down", "down")
     await it.type("sk-1234")
     assert it.at.pilot.app.screen.query_one("#field-key", Input).value == "sk-1234"
-    assert it.at.pilot.app.screen.query_one("#field-preset", Choice).value == "DeepSeek"
+    assert it.at.pilot.app.screen.query_one("#field-preset", ChoiceField).value == "DeepSeek"
     await it.press("ctrl+s")
     await it.until(lambda: not isinstance(it.at.pilot.app.screen, ModelForm))
     if not it.at.shows(SettingsScreen):

@@ -23,7 +23,7 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.prompt_parts import chapter_label
 from flowcabal_tui.domain.proposals import Proposal
-from flowcabal_tui.domain.story import Reading, Sequel, StoryRecord
+from flowcabal_tui.domain.story import ChapterReading, Sequel, StoryRecord
 from flowcabal_tui.domain.text import clean, digest, digest_of
 
 _NAMES: Final = 40
@@ -39,7 +39,7 @@ class StoryFound:
     read, all proposals to the writer (of names, and of records), and the parts that could not be read."""
 
     entities: tuple[Entity, ...]
-    reading: Reading
+    reading: ChapterReading
     names: tuple[Proposal, ...]
     records: tuple[Proposal, ...]
     unread: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ class StoryReader:
         records = _once(raised.proposals(answer, open_records))
         applied = [each.difference.after for each in records if each.state == "applied"]
         source = self.source(goal.chapter, goal.text)
-        reading = Reading(
+        reading = ChapterReading(
             goal.chapter.id,
             goal.chapter.position,
             digest(goal.text),

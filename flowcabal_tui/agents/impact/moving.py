@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from flowcabal_tui.agents.checking.evidence.reading import TextReader
-from flowcabal_tui.agents.checking.evidence.statements import Statement, statements_of
+from flowcabal_tui.agents.checking.evidence.statements import DraftClause, statements_of
 from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.agents.sentences import sentence_at
 from flowcabal_tui.domain.ids import EntityId
@@ -130,8 +130,8 @@ def _is_introduced(count: int, later: int, before: int) -> bool:
 
 
 def _best(
-    use: Statement, sources: Sequence[tuple[int, Statement]], rare: frozenset[str]
-) -> tuple[int, tuple[int, Statement]] | None:
+    use: DraftClause, sources: Sequence[tuple[int, DraftClause]], rare: frozenset[str]
+) -> tuple[int, tuple[int, DraftClause]] | None:
     own = use.words & rare
     sized = ((len(own & each[1].words), each) for each in sources) if own else ()
     return max(sized, key=lambda one: (one[0], -one[1][0], -one[1][1].start), default=None)

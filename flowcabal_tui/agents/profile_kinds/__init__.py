@@ -55,7 +55,7 @@ class Words(_Table):
     zh: tuple[Line, ...] = Field((), max_length=60)
 
 
-class KindSettings(_Table):
+class KindFile(_Table):
     """`kind.toml`."""
 
     title: Titles
@@ -76,7 +76,7 @@ class ProfileKind:
     """A kind of profile. `prompts` are by language; "" is used for languages without their own."""
 
     name: str
-    settings: KindSettings
+    settings: KindFile
     prompts: tuple[tuple[str, str], ...]
 
     @property
@@ -230,7 +230,7 @@ def _load(folder: _KindFolder) -> ProfileKind:
     if slug(folder.name) != folder.name:
         raise _wrong(folder.name, _("a folder's name has letters, digits, - and _ only"))
     try:
-        settings = KindSettings.model_validate(tomllib.loads(_text(folder, _SETTINGS)))
+        settings = KindFile.model_validate(tomllib.loads(_text(folder, _SETTINGS)))
     except tomllib.TOMLDecodeError as error:
         raise _wrong(f"{folder.name}/{_SETTINGS}", str(error)) from error
     except ValidationError as error:

@@ -42,7 +42,7 @@ class KeptNode(_Kept):
     prompt: KeptBlocks = KeptBlocks()
 
 
-class Kept(_Kept):
+class KeptParts(_Kept):
     """The kept parts of a document; `outputs`, `targets` and `stale` come from a workspace."""
 
     form: str = ""
@@ -53,12 +53,12 @@ class Kept(_Kept):
     stale: dict[NodeId, Stale] = Field(default_factory=dict)
 
 
-def kept(workflow: Workflow) -> Kept:
+def kept(workflow: Workflow) -> KeptParts:
     """The kept parts; empty for a workflow from elsewhere."""
     try:
-        return Kept.model_validate(workflow.metadata.get(KEY, {}))
+        return KeptParts.model_validate(workflow.metadata.get(KEY, {}))
     except ValidationError:
-        return Kept()
+        return KeptParts()
 
 
 def known_outputs(workflow: Workflow) -> dict[NodeId, str]:

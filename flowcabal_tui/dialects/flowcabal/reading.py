@@ -36,7 +36,7 @@ from flowcabal_tui.dialects.flowcabal.documents import (
     parsed,
     shaped,
 )
-from flowcabal_tui.dialects.flowcabal.known import KEY, Kept, KeptBlock, KeptBlocks, KeptNode
+from flowcabal_tui.dialects.flowcabal.known import KEY, KeptBlock, KeptBlocks, KeptNode, KeptParts
 from flowcabal_tui.dialects.report import Conversion, ConversionNote, Level
 from flowcabal_tui.domain.ids import Digest, NodeId
 from flowcabal_tui.domain.prompt_text import BINDING
@@ -110,7 +110,7 @@ class _Reader:
         self.tell_unknown(top, "", skip=("nodes",))
         nodes = [self.node4(node, key, place) for key, (node, place) in found.items()]
         own = {self.ids[key]: _kept4(node) for key, (node, _place) in found.items()}
-        kept = Kept(form=self.form, id=clean(top.id), nodes=own)
+        kept = KeptParts(form=self.form, id=clean(top.id), nodes=own)
         self.tell_models([node for node, _place in found.values()])
         return self.workflow(top.id, top.name, nodes, kept)
 
@@ -176,7 +176,7 @@ class _Reader:
         nodes = [self.node_today(node, place) for node, place in found.values()]
         if isinstance(top, Workspace):
             return self.workflow(top.id, top.name, nodes, self.progress(top))
-        return self.workflow(top.name, top.name, nodes, Kept(form=self.form))
+        return self.workflow(top.name, top.name, nodes, KeptParts(form=self.form))
 
     def node_today(self, node: NodeDef, place: str) -> Node:
         self.tell_unknown(node, place)
@@ -199,7 +199,7 @@ class _Reader:
             return {"kind": "inquiry", "question": clean(block.hint)}
         return self.text(block.content, f"{place}.content")
 
-    def progress(self, top: Workspace) -> Kept:
+    def progress(self, top: Workspace) -> KeptParts:
         """The progress in a workspace: outputs, targets, marks. The graph of references is rebuilt."""
         there = {node.id for node in top.nodes}
         named = {*top.outputs, *top.target_nodes, *(mark.id for mark in top.stale_nodes)}
@@ -210,7 +210,7 @@ class _Reader:
         if outputs:
             message = _("The outputs of {n} nodes are imported as existing results.").format(n=len(outputs))
             self.note("info", "outputs", message)
-        return Kept(
+        return KeptParts(
             form=self.form,
             id=clean(top.id),
             outputs=outputs,
@@ -252,7 +252,7 @@ class _Reader:
         self.taken.add(name)
         return name
 
-    def workflow(self, name: str, title: str, nodes: list[Node], kept: Kept) -> Workflow:
+    def workflow(self, name: str, title: str, nodes: list[Node], kept: KeptParts) -> Workflow:
         today = self.form in ("template", "workspace")
         message = _("The blocks of a prompt are joined as in FlowCabal: {join}").format(join=repr(JOINS[self.form]))
         self.note("info", "", message)

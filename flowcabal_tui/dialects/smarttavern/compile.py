@@ -10,7 +10,7 @@ from typing import Any
 
 from flowcabal_tui.dialects.report import ConversionNote, DialectError
 from flowcabal_tui.dialects.smarttavern.conditions import condition_problem, more_functions, to_expression
-from flowcabal_tui.dialects.smarttavern.document import MAX_NESTING, MAX_NODES, Branches, Call, Flow, FlowNode
+from flowcabal_tui.dialects.smarttavern.document import MAX_NESTING, MAX_NODES, Branches, Call, FlowNode, TavernFlow
 from flowcabal_tui.dialects.smarttavern.params import converted_params
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.paths import RESULT, shown
@@ -37,7 +37,7 @@ class Place:
         return self.source if self.source == INPUT else f"{self.source}.items"
 
 
-def workflow_of(flow: Flow) -> tuple[Workflow, tuple[ConversionNote, ...]]:
+def workflow_of(flow: TavernFlow) -> tuple[Workflow, tuple[ConversionNote, ...]]:
     """The workflow of a flow without errors, and notes on changes. Raises DialectError when it is too large."""
     made = _Compiler(flow)
     made.node(flow.by_id[flow.entry], Place())
@@ -50,7 +50,7 @@ def workflow_of(flow: Flow) -> tuple[Workflow, tuple[ConversionNote, ...]]:
 
 
 class _Compiler:
-    def __init__(self, flow: Flow) -> None:
+    def __init__(self, flow: TavernFlow) -> None:
         self._flow, self._ids = flow, flow.by_id
         self._numbers = {node.id: number for number, node in enumerate(flow.nodes)}
         self._taken = set[str]()

@@ -85,7 +85,7 @@ class FlowNode(_Part):
         return ()
 
 
-class Flow(_Part):
+class TavernFlow(_Part):
     """A flow; ids may be Chinese, which SmartTavern itself refuses."""
 
     id: Name
@@ -103,13 +103,13 @@ class Flow(_Part):
         return {node.id: node for node in self.nodes}
 
 
-def shape(document: Any) -> Flow | tuple[Finding, ...]:
+def shape(document: Any) -> TavernFlow | tuple[Finding, ...]:
     """The flow, or all errors in its shape."""
     if isinstance(document, Mapping) and isinstance(document.get("nodes"), list) and len(document["nodes"]) > MAX_NODES:
         message = _("There are {n} nodes; at most {most} are read.").format(n=len(document["nodes"]), most=MAX_NODES)
         return (Finding(code="TOO_LARGE", message=message, field="nodes"),)
     try:
-        return Flow.model_validate(document)
+        return TavernFlow.model_validate(document)
     except ValidationError as error:
         return tuple(_schema_finding(document, item["loc"], refusal(item)) for item in error.errors())
 
@@ -123,7 +123,7 @@ def _schema_finding(document: Any, place: tuple[int | str, ...], message: str) -
     return Finding(code="SCHEMA_MISMATCH", message=message, node=node, field=field)
 
 
-def check(flow: Flow, known: Collection[str] = ()) -> tuple[Finding, ...]:
+def check(flow: TavernFlow, known: Collection[str] = ()) -> tuple[Finding, ...]:
     """All errors of a flow with a valid shape. `known` are the existing flows, as `id@version`."""
     return tuple(
         finding
@@ -132,13 +132,13 @@ def check(flow: Flow, known: Collection[str] = ()) -> tuple[Finding, ...]:
     )
 
 
-def _doubles(flow: Flow) -> Iterator[Finding]:
+def _doubles(flow: TavernFlow) -> Iterator[Finding]:
     for node, count in Counter(node.id for node in flow.nodes).items():
         if count > 1:
             yield Finding(code="DOUBLE_ID", node=node, message=_("{n} nodes have this id.").format(n=count))
 
 
-def _references(flow: Flow) -> Iterator[Finding]:
+def _references(flow: TavernFlow) -> Iterator[Finding]:
     ids = flow.by_id
     names = ", ".join(list(ids)[:20])
     named = [("entry", flow.entry, "")]
@@ -149,7 +149,7 @@ def _references(flow: Flow) -> Iterator[Finding]:
             yield Finding(code="UNKNOWN_NODE", node=by, field=place, message=message)
 
 
-def _types(flow: Flow) -> Iterator[Finding]:
+def _types(flow: TavernFlow) -> Iterator[Finding]:
     for node in flow.nodes:
         if node.kind not in (*ATOMS, *COMPOSITES):
             message = _("Unknown type {kind}. There are: {names}").format(
@@ -179,7 +179,7 @@ def _idle(node: FlowNode) -> Iterator[str]:
         yield "params"
 
 
-def _calls(flow: Flow, known: Collection[str]) -> Iterator[Finding]:
+def _calls(flow: TavernFlow, known: Collection[str]) -> Iterator[Finding]:
     for node in flow.nodes:
         if node.kind != "Subflow" or node.subflow is None:
             continue
@@ -196,7 +196,7 @@ def _calls(flow: Flow, known: Collection[str]) -> Iterator[Finding]:
             )
 
 
-def _circle(flow: Flow) -> Iterator[Finding]:
+def _circle(flow: TavernFlow) -> Iterator[Finding]:
     """Nodes that contain themselves, or are nested too deeply."""
     ids, done = flow.by_id, set[str]()
     for node in flow.nodes:
@@ -216,7 +216,7 @@ def _circle(flow: Flow) -> Iterator[Finding]:
                 waiting += [(name, True), *((child, False) for _place, child in ids[name].inner)]
 
 
-def _unused(flow: Flow) -> Iterator[Finding]:
+def _unused(flow: TavernFlow) -> Iterator[Finding]:
     ids, seen, waiting = flow.by_id, set[str](), [flow.entry]
     while waiting:
         name = waiting.pop()

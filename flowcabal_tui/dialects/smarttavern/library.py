@@ -8,7 +8,7 @@ from typing import Any, Final
 from flowcabal_tui.dialects.reading import load
 from flowcabal_tui.dialects.report import Conversion, ConversionNote, DialectError, Level
 from flowcabal_tui.dialects.smarttavern.compile import workflow_of
-from flowcabal_tui.dialects.smarttavern.document import Flow, check, shape
+from flowcabal_tui.dialects.smarttavern.document import TavernFlow, check, shape
 from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.calls import check_calls
@@ -24,7 +24,7 @@ def findings(text: str, known: Iterable[Workflow] = ()) -> tuple[Finding, ...]:
     """
     document = load(text)
     found = shape(document)
-    return check(found, {one.reference for one in known}) if isinstance(found, Flow) else found
+    return check(found, {one.reference for one in known}) if isinstance(found, TavernFlow) else found
 
 
 def read(text: str, known: Iterable[Workflow] = ()) -> Conversion:
@@ -63,14 +63,14 @@ def read_library(texts: Mapping[str, str]) -> tuple[Mapping[str, Conversion], Ma
 
 def _references(documents: Mapping[str, Any]) -> set[str]:
     flows = (shape(document) for document in documents.values())
-    return {flow.reference for flow in flows if isinstance(flow, Flow)}
+    return {flow.reference for flow in flows if isinstance(flow, TavernFlow)}
 
 
 def _converted(document: Any, known: Iterable[str]) -> Conversion:
     found = shape(document)
-    findings = check(found, set(known)) if isinstance(found, Flow) else found
+    findings = check(found, set(known)) if isinstance(found, TavernFlow) else found
     errors = [finding for finding in findings if finding.severity == "error"]
-    if errors or not isinstance(found, Flow):
+    if errors or not isinstance(found, TavernFlow):
         raise DialectError(
             _("The flow cannot be read."),
             "\n".join(

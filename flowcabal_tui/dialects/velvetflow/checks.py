@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from flowcabal_tui.dialects.velvetflow.document import Document
 from flowcabal_tui.dialects.velvetflow.normal import normal
-from flowcabal_tui.dialects.velvetflow.reader import Reading, reading
+from flowcabal_tui.dialects.velvetflow.reader import ReadDocument, reading
 from flowcabal_tui.domain.condition_forms import THRESHOLD_KINDS
 from flowcabal_tui.domain.workflow import Finding
 from flowcabal_tui.locale import _
@@ -65,7 +65,7 @@ def check(source: str | bytes | Any, actions: Actions | None) -> tuple[Finding, 
     return tuple(listed)
 
 
-def _ours(found: Reading, actions: Actions | None) -> Iterator[Finding]:
+def _ours(found: ReadDocument, actions: Actions | None) -> Iterator[Finding]:
     """Findings in the workflow of the document, at the places of the document."""
     never = {edge.target for edge in found.workflow.edges if edge.never}
     for finding in validate(found.workflow, actions=actions):

@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 
 from flowcabal_tui.dialects.velvetflow.document import Document
 from flowcabal_tui.dialects.velvetflow.places import Places, Telling
-from flowcabal_tui.dialects.velvetflow.references import References, Scope
+from flowcabal_tui.dialects.velvetflow.references import BindingReferences, NameScope
 from flowcabal_tui.domain import paths
 from flowcabal_tui.domain.bindings import is_binding
 from flowcabal_tui.domain.ids import NodeId
@@ -29,18 +29,18 @@ _FIELDS: Final = (
 class Reader(Protocol):
     """The parts of the reader that a loop needs."""
 
-    references: References
+    references: BindingReferences
     telling: Telling
     places: Places
 
-    def condition(self, params: Mapping[str, Any], scope: Scope, place: str) -> Document: ...
+    def condition(self, params: Mapping[str, Any], scope: NameScope, place: str) -> Document: ...
 
-    def body(self, body: Mapping[str, Any], scope: Scope, place: str, path: str, field: str) -> Document | None: ...
+    def body(self, body: Mapping[str, Any], scope: NameScope, place: str, path: str, field: str) -> Document | None: ...
 
     def placeholder(self, node: Document, path: str) -> Document: ...
 
 
-def read(reader: Reader, node: Document, scope: Scope, place: str, path: str) -> Document:
+def read(reader: Reader, node: Document, scope: NameScope, place: str, path: str) -> Document:
     """Our loop, as a node without id and name."""
     params, at, here = node["params"], f"{place}.params", path + node["id"]
     given = params.get("body_subgraph")
@@ -92,7 +92,7 @@ def _is_today(name: str, value: Any) -> bool:
     return isinstance(value, str) or (is_binding(value) and name not in ("items", "aggregates"))
 
 
-def _inside(reader: Reader, node: Document, scope: Scope, place: str) -> Scope:
+def _inside(reader: Reader, node: Document, scope: NameScope, place: str) -> NameScope:
     """The names that the body can use, except its own nodes."""
     params = node["params"]
     alias = _alias(params)
@@ -100,7 +100,7 @@ def _inside(reader: Reader, node: Document, scope: Scope, place: str) -> Scope:
         message = _("{name} is reserved; the item is called item.").format(name=given)
         reader.telling.note("changed", f"{place}.item_alias", message)
     names = {"loop", "item", "index", "size"} | ({alias} if alias else set())
-    return Scope(scope.types, scope.exports, scope.names | names, (*scope.loops, node["id"]))
+    return NameScope(scope.types, scope.exports, scope.names | names, (*scope.loops, node["id"]))
 
 
 def _of_body(body: Document) -> tuple[dict[NodeId, str], dict[NodeId, frozenset[str]]]:
@@ -143,7 +143,7 @@ def _alias(params: Mapping[str, Any]) -> str:
 class _Exports:
     """Reads the exports of a loop; `scope` contains the nodes of its body."""
 
-    def __init__(self, reader: Reader, scope: Scope, place: str, fields: list[tuple[str, str]]) -> None:
+    def __init__(self, reader: Reader, scope: NameScope, place: str, fields: list[tuple[str, str]]) -> None:
         self.reader, self.scope, self.place, self.fields = reader, scope, place, fields
         self.aggregates: list[Document] = []
 

@@ -13,7 +13,7 @@ from flowcabal_tui.dialects.velvetflow import loops
 from flowcabal_tui.dialects.velvetflow.document import Document
 from flowcabal_tui.dialects.velvetflow.normal import PlacedEdge, normal
 from flowcabal_tui.dialects.velvetflow.places import Places, Telling
-from flowcabal_tui.dialects.velvetflow.references import References, Scope
+from flowcabal_tui.dialects.velvetflow.references import BindingReferences, NameScope
 from flowcabal_tui.domain.condition_forms import Condition
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.text import slug
@@ -32,7 +32,7 @@ Placed = tuple[Edge, str]
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadDocument:
     """A parsed document: `workflow` has placeholders where `telling.fatal` lists errors."""
 
     workflow: Workflow
@@ -51,13 +51,13 @@ def read(source: str | bytes | Any) -> Conversion:
     return Conversion(found.workflow, tuple(dict.fromkeys(found.telling.notes)))
 
 
-def reading(source: str | bytes | Any) -> Reading:
+def reading(source: str | bytes | Any) -> ReadDocument:
     """The workflow of a document, as far as it can be read, with all findings. Raises DialectError."""
     document, notes = normal(source)
     lost = [note for note in notes if note.level == "lost"]
     telling = Telling(notes)
-    reader = _Reader(telling, References(telling, frozenset(_ids_and_aliases(document))))
-    nodes, edges = reader.graph(document, Scope({}, {}), "", "", "")
+    reader = _Reader(telling, BindingReferences(telling, frozenset(_ids_and_aliases(document))))
+    nodes, edges = reader.graph(document, NameScope({}, {}), "", "", "")
     for note in lost:
         node, field = telling.at(note.place)
         warning = Finding(code="NOT_CARRIED_OVER", node=node, field=field, message=note.message, severity="warning")
@@ -79,15 +79,15 @@ def reading(source: str | bytes | Any) -> Reading:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise DialectError(_("The document cannot be read."), f"{place}: {first['msg']}") from error
-    return Reading(workflow, telling, reader.places)
+    return ReadDocument(workflow, telling, reader.places)
 
 
 class _Reader:
-    def __init__(self, telling: Telling, references: References) -> None:
+    def __init__(self, telling: Telling, references: BindingReferences) -> None:
         self.telling, self.references, self.places = telling, references, Places()
 
     def graph(
-        self, graph: Mapping[str, Any], scope: Scope, place: str, path: str, field: str
+        self, graph: Mapping[str, Any], scope: NameScope, place: str, path: str, field: str
     ) -> tuple[list[Document], list[Edge]]:
         """The nodes (as JSON) and the edges of a workflow or a body.
 
@@ -159,7 +159,7 @@ class _Reader:
             condition = NEVER
         return Edge(source=edge["from"], target=edge["to"], condition=condition)
 
-    def node(self, node: Document, scope: Scope, place: str, path: str) -> Iterator[tuple[Document, list[Placed]]]:
+    def node(self, node: Document, scope: NameScope, place: str, path: str) -> Iterator[tuple[Document, list[Placed]]]:
         """The node with the edges that leave it; a switch gives several."""
         kind, here = node.get("type"), path + node["id"]
         edges: list[Placed] = []
@@ -217,7 +217,7 @@ class _Reader:
         if node.get("type") != "loop" and "exports" in node["params"]:
             self.telling.wrong("INVALID_SCHEMA", f"{place}.params.exports", _("Only loops have exports."))
 
-    def action(self, node: Document, scope: Scope, place: str) -> Document:
+    def action(self, node: Document, scope: NameScope, place: str) -> Document:
         given: Document = {}
         for key, value in node["params"].items():
             if key.startswith(_CONTROL) and not key.startswith("__from"):
@@ -234,7 +234,7 @@ class _Reader:
             "params": params | ({"output": schema} if schema and isinstance(schema, dict) else {}),
         }
 
-    def condition(self, params: Mapping[str, Any], scope: Scope, place: str) -> Document:
+    def condition(self, params: Mapping[str, Any], scope: NameScope, place: str) -> Document:
         """The parameters of a condition, also of a loop's; a null is a value to compare with."""
         known = Condition.model_fields
         for key in (one for one in params if one not in known and one != "exports"):
@@ -258,7 +258,7 @@ class _Reader:
             ]
         return made
 
-    def parallel(self, node: Document, scope: Scope, place: str, path: str) -> tuple[Document, list[Placed]]:
+    def parallel(self, node: Document, scope: NameScope, place: str, path: str) -> tuple[Document, list[Placed]]:
         """Branches that hold nodes are ours; one that names nodes, and none at all, is a place where ways part."""
         branches = node["params"].get("branches") or []
         if not branches:
@@ -285,7 +285,7 @@ class _Reader:
             return self.placeholder(node, here), []
         return {"kind": "parallel", "params": {"branches": made}}, []
 
-    def body(self, body: Mapping[str, Any], scope: Scope, place: str, path: str, field: str) -> Document | None:
+    def body(self, body: Mapping[str, Any], scope: NameScope, place: str, path: str, field: str) -> Document | None:
         """A graph inside a node; None when it has no nodes. `scope` is that around it, with the names it finds."""
         nodes = body["nodes"] if isinstance(body.get("nodes"), list) else []
         if not any(isinstance(node, dict) and node.get("id") for node in nodes):
@@ -311,7 +311,9 @@ class _Reader:
         leaving = leaving if leaving in ids else None
         return {"nodes": made, "edges": [edge.model_dump() for edge in edges]} | ({"exit": leaving} if leaving else {})
 
-    def switch(self, node: Document, scope: Scope, place: str, path: str) -> Iterator[tuple[Document, list[Placed]]]:
+    def switch(
+        self, node: Document, scope: NameScope, place: str, path: str
+    ) -> Iterator[tuple[Document, list[Placed]]]:
         """Conditions, one behind the other: each compares with one case and leads to it, or to the next."""
         given = node.get("cases")
         cases = [case for case in given if isinstance(case, dict)] if isinstance(given, list) else []
@@ -343,7 +345,7 @@ class _Reader:
             yield {**named, "kind": "condition", "params": {**params, "value": match}}, edges
         self.forgotten(node, place)
 
-    def reasoning(self, node: Document, scope: Scope, place: str, path: str) -> Document:
+    def reasoning(self, node: Document, scope: NameScope, place: str, path: str) -> Document:
         """Today's nodes without an action: a question to the model, and data in the document."""
         params = {key: value for key, value in node["params"].items() if key != "exports"}
         if node["type"] == "data":

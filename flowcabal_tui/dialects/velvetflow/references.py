@@ -34,7 +34,7 @@ TURN: Final = ("item", "index", "size", LOOP)
 
 
 @dataclass(frozen=True)
-class Scope:
+class NameScope:
     """The names that one place of a document can use."""
 
     types: Mapping[NodeId, str]
@@ -46,13 +46,13 @@ class Scope:
     loops: tuple[str, ...] = ()
     """The loops around, the innermost last."""
 
-    def within(self, types: Mapping[NodeId, str], exports: Mapping[NodeId, frozenset[str]]) -> Scope:
+    def within(self, types: Mapping[NodeId, str], exports: Mapping[NodeId, frozenset[str]]) -> NameScope:
         """The scope extended by the nodes of a body."""
         return replace(self, types={**self.types, **types}, exports={**self.exports, **exports})
 
 
 @dataclass
-class References:
+class BindingReferences:
     """Rewrites the bindings of a document; collects findings for invalid ones, and the inputs that it needs."""
 
     telling: Telling
@@ -60,7 +60,7 @@ class References:
     """Ids of nodes and names of loops anywhere in the document: out of sight they are mistakes, no inputs."""
     inputs: dict[str, None] = field(default_factory=dict)
 
-    def value(self, value: Any, scope: Scope, place: str) -> Any:
+    def value(self, value: Any, scope: NameScope, place: str) -> Any:
         """A tree of parameters with every binding rewritten."""
         if isinstance(value, str):
             return self.text(value, scope, place)
@@ -72,7 +72,7 @@ class References:
             return [self.value(part, scope, f"{place}[{n}]") for n, part in enumerate(value)]
         return value
 
-    def binding(self, binding: Mapping[str, Any], scope: Scope, place: str) -> dict[str, Any]:
+    def binding(self, binding: Mapping[str, Any], scope: NameScope, place: str) -> dict[str, Any]:
         """A binding in object form; a filter in its source is applied before the aggregate."""
         source = binding.get(FROM)
         if isinstance(source, list):
@@ -81,12 +81,12 @@ class References:
             made = self.one_path(source, scope, place) if isinstance(source, str) else source
         return {**binding, FROM: made} if FROM in binding else dict(binding)
 
-    def one_path(self, text: str, scope: Scope, place: str) -> str:
+    def one_path(self, text: str, scope: NameScope, place: str) -> str:
         """A path in a field that can hold only a path."""
         found = self.source(text, scope, place)
         return found if isinstance(found, str) else text
 
-    def source(self, source: Any, scope: Scope, place: str) -> Any:
+    def source(self, source: Any, scope: NameScope, place: str) -> Any:
         """The source of a condition or a loop; a text is always a path."""
         if isinstance(source, list):
             return [self.source(one, scope, place) if isinstance(one, str) else one for one in source]
@@ -98,7 +98,7 @@ class References:
         made = self.text(text, scope, place)
         return paths.unwrap(made) if isinstance(made, str) and "}}" not in made[:-2] else made
 
-    def bare_path(self, text: str, scope: Scope) -> str:
+    def bare_path(self, text: str, scope: NameScope) -> str:
         """A path under our names; unchanged when its first name is unknown."""
         try:
             path = paths.parse(text)
@@ -106,7 +106,7 @@ class References:
             return text
         return str(_renamed(path, scope) or path)
 
-    def text(self, text: str, scope: Scope, place: str) -> Any:
+    def text(self, text: str, scope: NameScope, place: str) -> Any:
         """A text with its bindings, whole or embedded."""
         text = paths.braced(text)
         if (whole := _json_binding(text)) is not None:
@@ -122,7 +122,7 @@ class References:
             return self.plain(text, scope, place)
         return "".join(self.part(piece, scope, place) for piece in found)
 
-    def prompt(self, text: str, scope: Scope, place: str) -> str:
+    def prompt(self, text: str, scope: NameScope, place: str) -> str:
         """A text for a model, in which only braces are bindings."""
         try:
             found = jinja.pieces(paths.braced(text))
@@ -131,7 +131,7 @@ class References:
             return text
         return "".join(self.part(piece, scope, place) if piece.inner else piece.text for piece in found)
 
-    def plain(self, text: str, scope: Scope, place: str) -> str:
+    def plain(self, text: str, scope: NameScope, place: str) -> str:
         """A text without braces: a path as a whole, or with embedded bindings as JSON."""
         if text in scope.names and text != LOOP:
             return "{{" + text + "}}"
@@ -142,7 +142,7 @@ class References:
             self.telling.wrong("NOT_CARRIED_OVER", place, message.format(text=text[:80]))
         return path
 
-    def part(self, piece: Piece, scope: Scope, place: str) -> str:
+    def part(self, piece: Piece, scope: NameScope, place: str) -> str:
         """A converted part of a text."""
         if not piece.inner:
             return self.embedded(piece.text, scope, place)
@@ -153,7 +153,7 @@ class References:
         self.telling.wrong("NOT_CARRIED_OVER", place, message)
         return "{{" + piece.text + "}}"
 
-    def whole(self, inner: str, scope: Scope, place: str) -> Any:
+    def whole(self, inner: str, scope: NameScope, place: str) -> Any:
         """The content of braces: a path, or a path with filters that a binding can express."""
         if (path := _path(inner)) is not None:
             return "{{" + str(self.named(path, scope, place)) + "}}"
@@ -177,7 +177,7 @@ class References:
                 return "{{" + inner + "}}"
         return "{{" + str(named) + "}}"
 
-    def named(self, path: Path, scope: Scope, place: str) -> Path:
+    def named(self, path: Path, scope: NameScope, place: str) -> Path:
         """A path in braces under our names; a name that the document does not define becomes an input of the run."""
         known = _renamed(path, scope)
         if known is not None:
@@ -189,7 +189,7 @@ class References:
         self.telling.wrong("UNDEFINED_REFERENCE", place, message, severity="warning")
         return Path(("input", *path.parts))
 
-    def expression(self, text: str, scope: Scope, place: str) -> str:
+    def expression(self, text: str, scope: NameScope, place: str) -> str:
         """The expression of a condition: Python's as VelvetFlow once evaluated it, or Jinja's between braces."""
         stripped = paths.braced(text.strip())
         inner = stripped
@@ -214,7 +214,7 @@ class References:
             self.telling.wrong(error.code, place, f"{text[:80]}: {error}")
             return inner
 
-    def embedded(self, text: str, scope: Scope, place: str) -> str:
+    def embedded(self, text: str, scope: NameScope, place: str) -> str:
         """Embedded bindings as JSON in a text, rewritten as `{{path}}` if they do not change the value."""
         for start, end, binding in reversed(list(json_bindings(text))):
             source = binding.get(FROM)
@@ -265,7 +265,7 @@ def _json_binding(text: str) -> dict[str, Any] | None:
     return found if isinstance(found, dict) and is_binding(found) else None
 
 
-def _bare(text: str, scope: Scope) -> str | None:
+def _bare(text: str, scope: NameScope) -> str | None:
     """The path that a whole text is, when it begins with a name that is known."""
     try:
         path = whole_path(text, (*scope.names, *scope.loops, *RUN_ROOTS), scope.types)
@@ -274,7 +274,7 @@ def _bare(text: str, scope: Scope) -> str | None:
     return None if path is None else str(_renamed(path, scope) or path)
 
 
-def _renamed(path: Path, scope: Scope) -> Path | None:
+def _renamed(path: Path, scope: NameScope) -> Path | None:
     """The path under our names; None when its first name is unknown here."""
     if path.root in scope.names:
         return path
@@ -288,7 +288,7 @@ def _renamed(path: Path, scope: Scope) -> Path | None:
     return _result(path, scope) if path.root == RESULT else path
 
 
-def _result(path: Path, scope: Scope) -> Path:
+def _result(path: Path, scope: NameScope) -> Path:
     """A path into the output of a node, with the field names of the converted node."""
     named = paths.node_of(path, scope.types)
     if named is None:

@@ -11,7 +11,7 @@ from flowcabal_tui.headings.rules import heading_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.archive import Archive, too_large
 from flowcabal_tui.manuscript.word.package import WordParts, find_parts
-from flowcabal_tui.manuscript.word.runs import CommentWords, Runs
+from flowcabal_tui.manuscript.word.runs import CommentWords, RunReader
 from flowcabal_tui.manuscript.word.styles import (
     Numbering,
     Styles,
@@ -55,7 +55,7 @@ class _Document:
         self._styles = read_styles(archive, parts.related.get("styles"))
         self._numbering = Numbering(archive, parts.related.get("numbering"))
         self._comments = CommentWords(_comments(archive, parts, self._styles))
-        self._runs = Runs(self._styles, _notes(archive, parts, self._styles), self._comments)
+        self._runs = RunReader(self._styles, _notes(archive, parts, self._styles), self._comments)
         self._lines: list[str] = []
         self._titles: list[int] = []
         """Lines in the style of a title: the book's if there is one, else chapters'."""
@@ -244,7 +244,7 @@ def _resolved(archive: Archive, parts: WordParts) -> set[str | None]:
 
 def _plain(element: Element, styles: Styles) -> str:
     """The text of a note or comment in one line."""
-    runs = Runs(styles, {}, CommentWords({}))
+    runs = RunReader(styles, {}, CommentWords({}))
     lines = [runs.text(one) for one in element.iter() if local(one) == "p"]
     return " ".join(" ".join(lines).split())
 

@@ -80,7 +80,7 @@ class CommentWords:
         return (*placed, *(one for name, one in self._comments.items() if name not in self._anchors))
 
 
-class Runs:
+class RunReader:
     """Reads paragraphs one after the other; a field may begin in one and end in another."""
 
     def __init__(self, styles: Styles, notes: dict[str, str], comments: CommentWords) -> None:

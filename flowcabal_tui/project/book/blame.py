@@ -15,7 +15,7 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, OutputId, RunId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.manuscript import ChapterVersion
 from flowcabal_tui.domain.memory import Curated
-from flowcabal_tui.domain.origin import BlamedLine, Origin, Provenance, Written
+from flowcabal_tui.domain.origin import BlamedLine, ParagraphOrigin, Provenance, Written
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.blame_words import TracedLine, traced_words
 from flowcabal_tui.runner.fold import AttemptFold, fold
@@ -48,7 +48,7 @@ class Blame:
             start += len(origin.text) + 1
         return tuple(found)
 
-    async def _part(self, origin: Origin, parts: Mapping[Digest, StoredPart]) -> PartSource | None:
+    async def _part(self, origin: ParagraphOrigin, parts: Mapping[Digest, StoredPart]) -> PartSource | None:
         """The candidate that contributed a line, or an earlier form of it, to a chosen text."""
         for each in origin.chain:
             part = parts.get(words_digest(each.text))
@@ -75,16 +75,16 @@ class Blame:
         kept = next((origin for origin in line.origin.chain if origin.run), None)
         return Provenance(line, await self._written(kept) if kept else None)
 
-    async def _origins(self, chapter: ChapterId, last: int | None) -> tuple[list[Origin], list[TracedLine]]:
+    async def _origins(self, chapter: ChapterId, last: int | None) -> tuple[list[ParagraphOrigin], list[TracedLine]]:
         """The origin of every line of a version (None: the newest), and of its words."""
         versions = [each for each in reversed(await self._store.book.versions(chapter))
                     if last is None or each.version <= last]  # fmt: skip
         texts = await self._store.runs.texts(tuple({version.digest for version in versions}))
         outputs = {output.id: output for output in await self._store.book.kept(chapter)}
         rewrites = await self._store.rewrites.of(chapter)
-        lines: list[Origin] = []
+        lines: list[ParagraphOrigin] = []
         words: list[TracedLine] = []
-        known: dict[str, Origin] = {}
+        known: dict[str, ParagraphOrigin] = {}
         known_words: dict[str, TracedLine] = {}
         for version in versions:
             for donor, until in await self._store.edits.donors(version):  # chapters that were split or merged
@@ -101,7 +101,7 @@ class Blame:
             known_words |= {line.text: line for line in words if line.text not in known_words}
         return lines, words
 
-    async def _written(self, kept: Origin) -> Written | None:
+    async def _written(self, kept: ParagraphOrigin) -> Written | None:
         """The first attempt of the run, in the order of its log, whose text has the line.
 
         An output served from an earlier run is looked up there.
@@ -128,7 +128,7 @@ class Blame:
                 return await self._attempt(kept.run, path, attempt)
         return None
 
-    async def _written_earlier(self, kept: Origin, output: Digest) -> Written | None:
+    async def _written_earlier(self, kept: ParagraphOrigin, output: Digest) -> Written | None:
         workflow = (await self._store.runs.workflow_of(kept.run)).id
         chapter = (await self._store.runs.run_request(kept.run)).chapter
         for version in await self._store.versions.of(workflow, chapter, kept.node):
@@ -152,7 +152,7 @@ class Blame:
         )
 
 
-def _named(origin: Origin, line: TracedLine) -> Origin:
+def _named(origin: ParagraphOrigin, line: TracedLine) -> ParagraphOrigin:
     """The origin of a line's last change: a model, if everything changed are words of its rewrite."""
     changed = [span.origin for span in line.spans if span.origin.version == origin.version]
     if origin.author != "human" or not changed or any(not one.model for one in changed):
@@ -160,18 +160,20 @@ def _named(origin: Origin, line: TracedLine) -> Origin:
     return replace(origin, author="model", model=changed[-1].model, instruction=changed[-1].instruction)
 
 
-def _origin(version: ChapterVersion, text: str, outputs: Mapping[OutputId, Curated]) -> Origin:
-    origin = Origin(version.chapter, version.version, version.author, version.at, text, version.note)
+def _origin(version: ChapterVersion, text: str, outputs: Mapping[OutputId, Curated]) -> ParagraphOrigin:
+    origin = ParagraphOrigin(version.chapter, version.version, version.author, version.at, text, version.note)
     output = outputs.get(version.output) if version.output else None
     if output is None or not output.run:
         return origin
     return replace(origin, run=RunId(output.run), node=NodeId(output.node), attempt=output.attempt)
 
 
-def traced(old: Sequence[Origin], new: Sequence[Origin], known: Mapping[str, Origin]) -> list[Origin]:
+def traced(
+    old: Sequence[ParagraphOrigin], new: Sequence[ParagraphOrigin], known: Mapping[str, ParagraphOrigin]
+) -> list[ParagraphOrigin]:
     """The lines of a version with their origins: unchanged lines keep theirs, lines that return (`known`) get it back,
     changed lines refer to the earlier one."""
-    found: list[Origin] = []
+    found: list[ParagraphOrigin] = []
     matcher = SequenceMatcher(None, [line.text for line in old], [line.text for line in new], autojunk=False)
     for change, i, i_end, j, j_end in matcher.get_opcodes():
         if change == "equal":
@@ -183,7 +185,7 @@ def traced(old: Sequence[Origin], new: Sequence[Origin], known: Mapping[str, Ori
     return found
 
 
-def _changed(text: str, place: int, gone: Sequence[Origin]) -> Origin | None:
+def _changed(text: str, place: int, gone: Sequence[ParagraphOrigin]) -> ParagraphOrigin | None:
     """The most similar of the removed lines; None when none is similar enough."""
     candidates = gone if len(gone) <= _WIDEST else gone[place : place + 1]
     best, likeness = None, _ALIKE

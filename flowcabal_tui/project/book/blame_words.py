@@ -12,7 +12,7 @@ from typing import Final
 
 from flowcabal_tui.agents.sentences import sentences
 from flowcabal_tui.domain.manuscript import Span
-from flowcabal_tui.domain.origin import Origin, OriginSpan, Rewrite
+from flowcabal_tui.domain.origin import OriginSpan, ParagraphOrigin, Rewrite
 from flowcabal_tui.domain.text import han_count, word_count
 
 _TOKEN: Final = re.compile(r"[A-Za-z0-9\u00c0-\u024f]+(?:['’\-][A-Za-z0-9\u00c0-\u024f]+)*|[^\S\n]+|\n|.", re.DOTALL)
@@ -44,7 +44,7 @@ class TracedLine:
 def traced_words(
     old: Sequence[TracedLine],
     text: str,
-    own: Origin,
+    own: ParagraphOrigin,
     known: Mapping[str, TracedLine],
     rewrites: Sequence[Rewrite],
 ) -> list[TracedLine]:
@@ -94,7 +94,7 @@ def _offsets(parts: Sequence[str]) -> list[int]:
     return found
 
 
-def _changed(old: Sequence[TracedLine], lines: Sequence[str], own: Origin) -> list[TracedLine]:
+def _changed(old: Sequence[TracedLine], lines: Sequence[str], own: ParagraphOrigin) -> list[TracedLine]:
     """Lines that replaced others."""
     new = "\n".join(lines)
     spans = list(_flat(old))
@@ -111,7 +111,7 @@ def _changed(old: Sequence[TracedLine], lines: Sequence[str], own: Origin) -> li
     return [_without_chance(line, own) for line in _by_line(lines, found)]
 
 
-def _without_chance(line: TracedLine, own: Origin) -> TracedLine:
+def _without_chance(line: TracedLine, own: ParagraphOrigin) -> TracedLine:
     """The line with words that match older text only by chance marked as new."""
     older = list(_older(line, own))
     by_chance = [
@@ -124,7 +124,7 @@ def _without_chance(line: TracedLine, own: Origin) -> TracedLine:
     return TracedLine(line.text, _merged(_laid_over(line.spans, by_chance))) if by_chance else line
 
 
-def _older(line: TracedLine, own: Origin) -> Iterator[tuple[int, int]]:
+def _older(line: TracedLine, own: ParagraphOrigin) -> Iterator[tuple[int, int]]:
     """The runs of the line that are not new, regardless of the origin of each part."""
     for is_new, spans in groupby(line.spans, key=lambda span: span.origin is own):
         run = list(spans)
@@ -148,7 +148,7 @@ def _is_long(run: str) -> bool:
     return han_count(run) >= _RUN_HAN or (words >= _RUN_WORDS and sum(map(str.isalnum, run)) >= _RUN_LETTERS)
 
 
-def _whole(text: str, origin: Origin) -> TracedLine:
+def _whole(text: str, origin: ParagraphOrigin) -> TracedLine:
     return TracedLine(text, (OriginSpan(0, len(text), origin),) if text else ())
 
 
@@ -199,7 +199,9 @@ def _merged(spans: Sequence[OriginSpan]) -> tuple[OriginSpan, ...]:
     return tuple(found)
 
 
-def _attributed(lines: Sequence[TracedLine], text: str, own: Origin, rewrites: Sequence[Rewrite]) -> list[TracedLine]:
+def _attributed(
+    lines: Sequence[TracedLine], text: str, own: ParagraphOrigin, rewrites: Sequence[Rewrite]
+) -> list[TracedLine]:
     """The lines with new words of an accepted rewrite attributed to the model."""
     spans = list(_flat(lines))
     for rewrite in sorted(rewrites, key=lambda each: each.at, reverse=True)[:_REWRITES]:
@@ -220,7 +222,7 @@ def _attributed(lines: Sequence[TracedLine], text: str, own: Origin, rewrites: S
     return _by_line([line.text for line in lines], spans)
 
 
-def _put_in(rewrite: Rewrite, own: Origin) -> Iterator[tuple[int, int]]:
+def _put_in(rewrite: Rewrite, own: ParagraphOrigin) -> Iterator[tuple[int, int]]:
     """The words that the rewrite added, as places in its text."""
     earlier = replace(own, version=0)
     before = [_whole(line, earlier) for line in rewrite.text[rewrite.start : rewrite.end].split("\n")]

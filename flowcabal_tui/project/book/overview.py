@@ -8,7 +8,7 @@ from datetime import datetime
 
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.memory import BackgroundTask
-from flowcabal_tui.domain.overview import ChapterStatus, Goals, Overview
+from flowcabal_tui.domain.overview import BookOverview, ChapterStatus, Goals
 from flowcabal_tui.domain.writing_days import WritingLog, day_of, start_of, writing_days
 from flowcabal_tui.project.book.outside_edits import OutsideEdits
 from flowcabal_tui.settings.project_file import ProjectSettings
@@ -28,7 +28,7 @@ class OverviewReader:
         self._store, self._settings, self._outside, self._clock = store, settings, outside, clock
         self._stale: tuple[Generation, frozenset[ChapterId]] = (Generation(-1), frozenset())
 
-    async def overview(self) -> Overview:
+    async def overview(self) -> BookOverview:
         """The state of each chapter, and the words of the day."""
         chapters = await self._store.book.chapters()
         tasks: dict[ChapterId, list[BackgroundTask]] = {chapter.id: [] for chapter in chapters}
@@ -37,7 +37,7 @@ class OverviewReader:
                 tasks.get(_chapter_of(task.subject), []).append(task)
         goals, stale = self.goals, await self._stale_chapters()
         unsaved = {draft.chapter for draft in await self._store.drafts.all()}
-        return Overview(
+        return BookOverview(
             tuple(
                 ChapterStatus(
                     chapter,

@@ -45,7 +45,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
+class TargetSources:
     """All candidates of a target, which names the workflow, node and chapter also for a question."""
 
     target: ComparisonTarget
@@ -73,7 +73,7 @@ class CandidateSources:
     def __init__(self, store: Store, versions: OutputVersions, models: ModelRoles) -> None:
         self._store, self._versions, self._models = store, versions, models
 
-    async def of(self, target: ComparisonTarget) -> Sources:
+    async def of(self, target: ComparisonTarget) -> TargetSources:
         """The candidates of a target. Raises RunError for fewer than two, Gone for an unknown question or workflow."""
         found = await (self._of_question(target) if target.question else self._of_node(target))
         if len(found.candidates) < FEWEST:
@@ -84,7 +84,7 @@ class CandidateSources:
             )
         return found
 
-    async def _of_question(self, target: ComparisonTarget) -> Sources:
+    async def _of_question(self, target: ComparisonTarget) -> TargetSources:
         question = await self._store.runs.question(target.question)
         workflow = await self._store.runs.workflow_of(question.run)
         candidates: dict[Digest, Source] = {}
@@ -99,7 +99,7 @@ class CandidateSources:
         waiting = {each.id for each in await self._store.runs.open_questions()}
         whole = ComparisonTarget(question.id, workflow.id, question.node, question.chapter)
         title = question.node_title or question.node
-        return Sources(
+        return TargetSources(
             whole, title, tuple(candidates.values()), question.run, question, is_waiting=question.id in waiting
         )
 
@@ -109,7 +109,7 @@ class CandidateSources:
         found = await self._store.versions.of(workflow.id, chapter, node)
         return next((version for version in reversed(found) if version.digest == name), None)
 
-    async def _of_node(self, target: ComparisonTarget) -> Sources:
+    async def _of_node(self, target: ComparisonTarget) -> TargetSources:
         workflow = await self._store.workflows.get(target.workflow)
         top = next((node for node in workflow.nodes if node.id == target.node.split("/")[0]), None)
         if top is None:
@@ -133,9 +133,9 @@ class CandidateSources:
             for version in newest
         )
         whole = ComparisonTarget(workflow=name_of(target.workflow), node=target.node, chapter=target.chapter)
-        return Sources(whole, top.title, candidates, next((each.run for each in newest if each.run), RunId("")))
+        return TargetSources(whole, top.title, candidates, next((each.run for each in newest if each.run), RunId("")))
 
-    async def maker(self, sources: Sources, source: Source) -> Maker:
+    async def maker(self, sources: TargetSources, source: Source) -> Maker:
         """The origin of a candidate, and its prompt."""
         version = source.version
         if version is None or version.author != "model":
@@ -177,7 +177,7 @@ class CandidateSources:
                 return cost(endpoint, usage), endpoint.currency
         return None, ""
 
-    async def plan(self, sources: Sources) -> str:
+    async def plan(self, sources: TargetSources) -> str:
         """The plan from which the candidates were written: a part of their prompt, else the outline of the chapter."""
         first = next((each for each in sources.candidates if each.version and each.version.run), None)
         if first is not None and first.version is not None:

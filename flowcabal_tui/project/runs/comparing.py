@@ -30,7 +30,7 @@ from flowcabal_tui.domain.run import AngleCheck, Decision, DecisionKind
 from flowcabal_tui.domain.text import clean, digest
 from flowcabal_tui.domain.versions import CurrentOutput
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.runs.candidate_sources import CandidateSources, Source, Sources, checks_by_candidate
+from flowcabal_tui.project.runs.candidate_sources import CandidateSources, Source, TargetSources, checks_by_candidate
 from flowcabal_tui.project.runs.manager import RunManager
 from flowcabal_tui.project.runs.versions import OutputVersions, containers
 from flowcabal_tui.project.words import check_words
@@ -60,7 +60,7 @@ class Comparisons:
         """The candidates in display order, with hidden origin. Raises RunError for fewer than two."""
         return await self.shown(await self.sources.of(target))
 
-    async def shown(self, sources: Sources) -> Comparison:
+    async def shown(self, sources: TargetSources) -> Comparison:
         """The comparison of sources that are already read."""
         identity = comparison_id(sources.target, sources.digests)
         row = await self._store.comparisons.begin(identity, sources.target, sources.title, sources.digests)
@@ -93,7 +93,7 @@ class Comparisons:
             await self._can_grow(sources),
         )
 
-    async def _can_grow(self, sources: Sources) -> bool:
+    async def _can_grow(self, sources: TargetSources) -> bool:
         node = sources.target.node
         if "/" in node:
             return False
@@ -170,7 +170,9 @@ class Comparisons:
         self._emit(ComparisonChanged(identity))
         return identity
 
-    async def _parts(self, sources: Sources, verdict: Verdict, text: str, taken: Sequence[Taken]) -> list[StoredPart]:
+    async def _parts(
+        self, sources: TargetSources, verdict: Verdict, text: str, taken: Sequence[Taken]
+    ) -> list[StoredPart]:
         texts = {each.digest: each.text for each in sources.candidates}
         if verdict.kind != "composed":
             texts = {name: texts[name] for name in verdict.picks[:1]}
@@ -183,7 +185,7 @@ class Comparisons:
             if each is not None
         ]
 
-    async def _carry_out(self, sources: Sources, verdict: Verdict, text: str, word: Work) -> None:
+    async def _carry_out(self, sources: TargetSources, verdict: Verdict, text: str, word: Work) -> None:
         target = sources.target
         if sources.is_waiting:
             kinds: dict[str, DecisionKind] = {"none": "reject", "composed": "edit"}
@@ -203,7 +205,7 @@ class Comparisons:
             pick = verdict.picks[0]
             await self._versions.select(target.workflow, target.node, target.chapter, pick, beside=(word,))
 
-    async def _write_again(self, sources: Sources, text: str, word: Work) -> None:
+    async def _write_again(self, sources: TargetSources, text: str, word: Work) -> None:
         """Another choice after the question was answered: the output of the step with another pick."""
         target, standing = sources.target, await self._standing(sources.target)
         value: dict[str, Any] = {"round": _round(sources), "lineage": []}
@@ -217,7 +219,7 @@ class Comparisons:
         output = Output.of({**value, "text": text, "lineage": lines})
         await self._versions.write(target.workflow, target.node, target.chapter, output, beside=(word,))
 
-    async def _require_last_round(self, sources: Sources) -> None:
+    async def _require_last_round(self, sources: TargetSources) -> None:
         standing = await self._standing(sources.target)
         if standing is None or standing.form != "json":
             return
@@ -272,7 +274,7 @@ class Comparisons:
         return forgetting_outcomes(keys)
 
 
-def _checked(verdict: Verdict, sources: Sources) -> Verdict:
+def _checked(verdict: Verdict, sources: TargetSources) -> Verdict:
     """The verdict as it is kept. Raises RunError for one that names no candidate or says nothing."""
     picks = tuple(dict.fromkeys(verdict.picks))
     for name in picks:
@@ -290,7 +292,7 @@ def _checked(verdict: Verdict, sources: Sources) -> Verdict:
     return Verdict(verdict.kind, picks, text if verdict.kind == "composed" else "")
 
 
-def _round(sources: Sources) -> int:
+def _round(sources: TargetSources) -> int:
     """The round of an evolution to which a question belongs, by the path of its candidates."""
     prefix = f"{sources.target.node}/"
     rounds = [

@@ -10,7 +10,7 @@ from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.run import ANGLES, AngleCheck, Quote
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.rule_checks import RuleChecks
-from flowcabal_tui.project.runs.candidate_sources import CandidateSources, Source, Sources
+from flowcabal_tui.project.runs.candidate_sources import CandidateSources, Source, TargetSources
 from flowcabal_tui.project.runs.quotes import Quotes
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.comparisons import ComparisonChanged, SiftCandidates, SiftProgress
@@ -57,7 +57,7 @@ class Sifting:
             self._emit(ComparisonChanged(identity))
         self._emit(SiftProgress(len(sources.candidates), len(sources.candidates)))
 
-    async def _checks(self, sources: Sources, source: Source, monitor: Monitor | None) -> tuple[AngleCheck, ...]:
+    async def _checks(self, sources: TargetSources, source: Source, monitor: Monitor | None) -> tuple[AngleCheck, ...]:
         generation, chapter = await self._store.memory.generation(), sources.target.chapter
         uri = f"draft/{sources.target.node}"
         view = await self._store.memory.view(chapter, generation)

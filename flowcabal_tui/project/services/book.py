@@ -21,7 +21,7 @@ from flowcabal_tui.domain.manuscript import (
 from flowcabal_tui.domain.memory import Curated, MetaName, tags_of
 from flowcabal_tui.domain.origin import BlamedLine, Provenance
 from flowcabal_tui.domain.outline import BookOutline
-from flowcabal_tui.domain.overview import Overview
+from flowcabal_tui.domain.overview import BookOverview
 from flowcabal_tui.domain.platforms import Platform, PlatformExport
 from flowcabal_tui.domain.proofing import ProofedChapter, ProofMark, ProofRule
 from flowcabal_tui.domain.proposals import ProposalId
@@ -92,7 +92,7 @@ class BookService:
         edited = self._parts.book.outside.of(chapter)
         return None if edited is None else edited.text
 
-    async def overview(self) -> Overview:
+    async def overview(self) -> BookOverview:
         """Lengths, goals, and the state of each chapter."""
         return await self._parts.book.overview.overview()
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.services.workflows import WorkflowService
 
 
-class Services:
+class ProjectServices:
     """Holds the services of a project. Lives on the engine's loop."""
 
     def __init__(self, parts: Parts, startup: Startup) -> None:

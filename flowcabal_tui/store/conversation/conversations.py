@@ -31,7 +31,7 @@ _FIELDS: Final = """number, title, level, scope, at, changed,
     (SELECT count(*) FROM turn WHERE turn.conversation=conversation.number)"""
 
 
-class Conversations:
+class ConversationRows:
     """Conversations, newest first, and the turns of each, oldest first."""
 
     def __init__(self, database: Database, clock: Clock) -> None:

@@ -64,7 +64,7 @@ def _listed(wish: FindingFilter) -> str:
         FROM {_IN_BOOK}{_fitting(wish)}{_OF_STATES if wish.states else ""})"""
 
 
-class Findings:
+class FindingRows:
     """Rows of the proposals that checks raise."""
 
     def __init__(self, database: Database, clock: Clock) -> None:

@@ -12,7 +12,7 @@ from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.errors import Gone, RunError
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
 from flowcabal_tui.domain.proposals import DECIDED, Proposal
-from flowcabal_tui.domain.story import Fact, Moment, Promise, Reading, RecordId, Relation, Sequel, StoryRecord
+from flowcabal_tui.domain.story import ChapterReading, Fact, Moment, Promise, RecordId, Relation, Sequel, StoryRecord
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.connection import Clock, Database
@@ -76,7 +76,7 @@ class Records:
         rows = await self._database.rows("SELECT DISTINCT chapter FROM record WHERE kind=?", (READING,))
         return frozenset(ChapterId(row[0]) for row in rows)
 
-    async def put_reading(self, reading: Reading, proposals: Sequence[Proposal] = ()) -> None:
+    async def put_reading(self, reading: ChapterReading, proposals: Sequence[Proposal] = ()) -> None:
         """Replaces the agent's earlier reading of a chapter in one transaction.
 
         `proposals` are all of its proposals, in use or waiting; one that the writer has decided is not raised again.

@@ -52,7 +52,7 @@ _KEYED: Final[tuple[tuple[str, str], ...]] = (
     (mark("Findings"), "story.findings.FindingsScreen"),
     (mark("What depends on a change"), "story.impact.ImpactScreen"),
     (mark("Name and record forms"), "shared.form.FormScreen"),
-    (mark("Lists in forms of names"), "shared.form.Choice"),
+    (mark("Lists in forms of names"), "shared.form.ChoiceField"),
     (mark("The text on the whole screen"), "shared.prose_form.ProseScreen"),
     (mark("Decisions"), "decisions.decisions.DecisionsScreen"),
     (mark("Comparison of candidates"), "decisions.comparison.ComparisonScreen"),

@@ -19,7 +19,7 @@ from textual.widgets.option_list import Option
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.domain.overview import ChapterStatus, Overview
+from flowcabal_tui.domain.overview import BookOverview, ChapterStatus
 from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.domain.text import word_count
 from flowcabal_tui.locale import _, mark, ngettext
@@ -118,7 +118,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         super().__init__()
         self._book_name, self._chinese, self._controller = name, language.startswith("zh"), controller
         self._first = current
-        self._seen: Overview | None = None
+        self._seen: BookOverview | None = None
         self._columns = Columns(*COLUMNS)
         self._scenes: dict[ChapterId, tuple[ChapterScene, ...]] = {}
         self._folded: set[str] = set()
@@ -173,7 +173,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         chapter = f"chapter/{picked.split('/')[1]}"
         return chapter if chapter in ids else ids[min(names.highlighted or 0, len(ids) - 1)]
 
-    def _head(self, seen: Overview) -> Iterator[Content]:
+    def _head(self, seen: BookOverview) -> Iterator[Content]:
         chapters = ngettext("{n} chapter", "{n} chapters", len(seen.chapters)).format(n=len(seen.chapters))
         length = counted(seen.length, chinese=self._chinese)
         yield head_words(one_line(self._book_name), chapters, length)
@@ -189,7 +189,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         if not seen.goals.day:
             yield Content(_("today {n}").format(n=f"{seen.today:+,}"))
 
-    def _rows(self, seen: Overview) -> Iterator[Option]:
+    def _rows(self, seen: BookOverview) -> Iterator[Option]:
         for volume, group in groupby(seen.chapters, key=lambda standing: standing.chapter.volume):
             standings = list(group)
             if volume:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from flowcabal_tui.domain.ids import QuestionId
 from flowcabal_tui.domain.run import Question
-from flowcabal_tui.tui.shared.drafts import Drafts
+from flowcabal_tui.tui.shared.drafts import DraftTexts
 
 Place = tuple[QuestionId, int]
 """A question and the attempt that was edited; 0 where there are no attempts."""
@@ -15,7 +15,7 @@ Place = tuple[QuestionId, int]
 class Unsent:
     """The unsent texts by place; without `drafts` they live only as long as this object."""
 
-    def __init__(self, drafts: Drafts | None = None) -> None:
+    def __init__(self, drafts: DraftTexts | None = None) -> None:
         self._drafts = drafts
         self._texts: dict[Place, str] = {}
         self._changed: set[Place] = set()

@@ -17,7 +17,7 @@ from textual.widgets.option_list import Option
 from flowcabal_tui.domain.context import ContextSource
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.domain.origin import BlamedLine, Origin, Provenance, Written
+from flowcabal_tui.domain.origin import BlamedLine, ParagraphOrigin, Provenance, Written
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.comparison_words import maker_words
 from flowcabal_tui.project.words import AUTHORS, CLASSES, level_words
@@ -160,7 +160,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
         for before in origin.chain[1:]:
             yield _("before: {words}").format(words=facts_words(self._origin_words(before), one_line(before.text, 120)))
 
-    def _origin_words(self, origin: Origin) -> str:
+    def _origin_words(self, origin: ParagraphOrigin) -> str:
         parts = [_("version {n}").format(n=origin.version), _(AUTHORS[origin.author]), f"{origin.at:%Y-%m-%d %H:%M}"]
         if origin.chapter != self._chapter.id:
             parts.insert(0, _("another chapter"))
@@ -217,7 +217,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
         if (line := self.line) is not None:
             attempt(self, self._changes(line.origin))
 
-    async def _changes(self, origin: Origin) -> None:
+    async def _changes(self, origin: ParagraphOrigin) -> None:
         book = self._workbench.book
         before = await book.chapter_text(origin.chapter, origin.version - 1) if origin.version > 1 else ""
         after = await book.chapter_text(origin.chapter, origin.version)
@@ -256,7 +256,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
             lines.focus()
 
 
-def _short(origin: Origin) -> str:
+def _short(origin: ParagraphOrigin) -> str:
     """The version, and the author or the node that wrote the line."""
     made = f"{one_line(origin.node)} #{origin.attempt}" if origin.run else one_line(origin.model)
     made = made or _(AUTHORS[origin.author])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 
-class Drafts(Protocol):
+class DraftTexts(Protocol):
     """Texts by key."""
 
     async def draft(self, key: str) -> str | None: ...

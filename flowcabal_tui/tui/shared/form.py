@@ -20,7 +20,7 @@ from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.shared.typed_path import PathSuggester
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
-from flowcabal_tui.tui.widgets.tick import Tick
+from flowcabal_tui.tui.widgets.tick import TickBox
 from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 
 T = TypeVar("T")
@@ -86,7 +86,7 @@ class NameSuggester(Suggester):
         return value + name[len(begun) :] if name else None
 
 
-class Choice(Select[str], inherit_bindings=False):
+class ChoiceField(Select[str], inherit_bindings=False):
     """A list that opens by Enter or the space bar, so that Up and Down move to another field."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -154,12 +154,12 @@ class FormScreen(TypedScreen[T]):
     def _row(self, field: Field) -> Iterator[Widget]:
         known = f"field-{field.id}"
         if isinstance(field.value, bool):
-            yield Tick(field.words, field.value, id=known, compact=True)
+            yield TickBox(field.words, field.value, id=known, compact=True)
             return
         inner: Widget
         if field.choices:
             options = [(Text(clean(words)), key) for key, words in field.choices]  # no markup; Content is not searched
-            inner = Choice(options, value=field.value, allow_blank=False, id=known, compact=True)
+            inner = ChoiceField(options, value=field.value, allow_blank=False, id=known, compact=True)
         else:
             suggester = PathSuggester() if field.path else self._suggester if field.names else None
             inner = Input(
@@ -189,8 +189,8 @@ class FormScreen(TypedScreen[T]):
     def _value(self, field: Field) -> str | bool:
         """The value of a field; text of several lines that was not touched stays as it is."""
         row = self.query_one(f"#field-{field.id}")
-        if isinstance(row, (Tick, Select)):
-            return row.value if isinstance(row, Tick) else str(row.value)
+        if isinstance(row, (TickBox, Select)):
+            return row.value if isinstance(row, TickBox) else str(row.value)
         typed = row.value if isinstance(row, Input) else ""
         return field.value if typed == _shown(str(field.value)) else typed
 

@@ -36,7 +36,7 @@ _TURNS: Final[dict[Turn, str]] = {"": " ", "back": "<", "ahead": ">"}
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedMoment:
     """A moment with its number in the story's time and its number in the telling, from 1.
 
     `turn`: the telling goes back there, or ahead; empty if both orders agree.
@@ -48,13 +48,15 @@ class Placed:
     turn: Turn = ""
 
 
-def placed_moments(story: Story, cast: Cast) -> tuple[Placed, ...]:
+def placed_moments(story: Story, cast: Cast) -> tuple[PlacedMoment, ...]:
     """All moments in the order in which they happen."""
     ids = {each.id: number for number, each in enumerate(story.moments, 1)}
     telling = sorted(story.moments, key=lambda each: _telling(each, cast, ids[each.id]))
     happens = [ids[each.id] for each in telling]
     turns = _turns(happens)
-    placed = (Placed(each, ids[each.id], narrated, turns[narrated - 1]) for narrated, each in enumerate(telling, 1))
+    placed = (
+        PlacedMoment(each, ids[each.id], narrated, turns[narrated - 1]) for narrated, each in enumerate(telling, 1)
+    )
     return tuple(sorted(placed, key=lambda each: each.happens))
 
 

@@ -6,7 +6,7 @@ from textual.content import Content
 from textual.widgets import Checkbox
 
 
-class Tick(Checkbox):
+class TickBox(Checkbox):
     """A checkbox that shows its state without colour: `[ ]` or `[X]`, as bright as its label.
 
     Textual's shows its cross in both states, and an empty box as dark as its background.

@@ -18,7 +18,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.tui.editing.places import part_for_editor, spot_of
 from flowcabal_tui.tui.shared.diff import UnsavedScreen
-from flowcabal_tui.tui.shared.drafts import Drafts
+from flowcabal_tui.tui.shared.drafts import DraftTexts
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.workflows.block_editor import BlockEditor
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class Unsaved:
     """One edited document of each workflow, beside its versions."""
 
-    def __init__(self, drafts: Drafts) -> None:
+    def __init__(self, drafts: DraftTexts) -> None:
         self._drafts = drafts
         self._asked: set[str] = set()
 

@@ -20,7 +20,7 @@ from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.words import ANGLES as ANGLE_WORDS
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
-from flowcabal_tui.tui.widgets.tick import Tick
+from flowcabal_tui.tui.widgets.tick import TickBox
 from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 from flowcabal_tui.tui.workflows.blocks import REVIEWS
 
@@ -102,10 +102,10 @@ class NodeForm(TypedScreen[FormAnswer]):
             yield from self._row(
                 _("Review"), Select(reviews, value=params.review, allow_blank=False, id="review", compact=True)
             )
-            yield Tick(_("add what the node must know (context)"), params.context, id="context", compact=True)
+            yield TickBox(_("add what the node must know (context)"), params.context, id="context", compact=True)
             for angle in ANGLES:
                 words = _("check: {angle}").format(angle=_(ANGLE_WORDS[angle]))
-                yield Tick(words, angle in params.angles, id=angle, compact=True)
+                yield TickBox(words, angle in params.angles, id=angle, compact=True)
             yield Static(markup=False, classes="wrong")
             yield Static(_("Ctrl+s: apply   Esc: cancel"), markup=False)
 

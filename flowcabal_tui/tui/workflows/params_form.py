@@ -24,7 +24,7 @@ from flowcabal_tui.tui.editing.starters import resolved
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.role_words import facts_words
-from flowcabal_tui.tui.widgets.tick import Tick
+from flowcabal_tui.tui.widgets.tick import TickBox
 from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 from flowcabal_tui.tui.workflows.action_picker import ActionPicker, FindActions
 from flowcabal_tui.tui.workflows.data_editor import Check, DataEditor
@@ -96,7 +96,7 @@ class ParamsForm(TypedScreen[dict[str, Any]]):
             field = Select(options, value=value if value in part["enum"] else part["enum"][0], allow_blank=False,
                            id=known, compact=True)  # fmt: skip
         elif part.get("type") == "boolean":
-            yield Tick(name, bool(value), id=known, compact=True)
+            yield TickBox(name, bool(value), id=known, compact=True)
             return
         elif part.get("type") in ("string", *_NUMBERS) and "\n" not in str(value):
             field = Input("" if value is None else clean(str(value)), id=known, compact=True)

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from flowcabal_tui.agents.checking.evidence.reading import Comparison, SentenceContent, TextReader
-from flowcabal_tui.agents.checking.evidence.statements import Statement, around
+from flowcabal_tui.agents.checking.evidence.statements import DraftClause, around
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Span
 
@@ -130,7 +130,7 @@ class _Unit(NamedTuple):
     length: float
 
 
-def shortlisted(statements: Sequence[Statement], index: Index) -> Shortlist:
+def shortlisted(statements: Sequence[DraftClause], index: Index) -> Shortlist:
     """The passages of the book that may concern the statements."""
     most = min(_MOST_RARE, max(_LEAST_COMMON, _EVERYWHERE * index.total))
     places = _Places(
@@ -179,7 +179,7 @@ class _Lookup:
         self._places, self._weights, self._most = places, weights, most
         self._of_both: dict[tuple[EntityId, str], tuple[int, ...]] = {}
 
-    def best(self, statement: Statement, count: int) -> list[tuple[float, int]]:
+    def best(self, statement: DraftClause, count: int) -> list[tuple[float, int]]:
         """Up to `count` passages with their scores, the best first."""
         held = [*self._words(statement), *self._kinds(statement), *self._subjects(statement)]
         rare: defaultdict[int, float] = defaultdict(float)
@@ -202,14 +202,14 @@ class _Lookup:
                     scores[place] += weight
         return nlargest(count, zip(scores.values(), scores, strict=True))
 
-    def _words(self, statement: Statement) -> Iterator[tuple[Collection[int], float]]:
+    def _words(self, statement: DraftClause) -> Iterator[tuple[Collection[int], float]]:
         return ((self._places.words[each], self._weights.words[each]) for each in sorted(statement.words))
 
-    def _kinds(self, statement: Statement) -> Iterator[tuple[Collection[int], float]]:
+    def _kinds(self, statement: DraftClause) -> Iterator[tuple[Collection[int], float]]:
         known = sorted(statement.kinds & self._places.kinds.keys())
         return ((self._places.kinds[each], self._weights.kinds[each]) for each in known)
 
-    def _subjects(self, statement: Statement) -> Iterator[tuple[Collection[int], float]]:
+    def _subjects(self, statement: DraftClause) -> Iterator[tuple[Collection[int], float]]:
         for each, part in sorted(statement.subjects.items()):
             yield self._places.subjects[each], part * self._weights.subjects[each]
 
@@ -234,7 +234,7 @@ def largest(scores: Mapping[int, float], count: int) -> Collection[int]:
 
 
 def ranked(
-    statements: Sequence[Statement], shortlist: Shortlist, passages: Mapping[int, NamedPassage], reader: TextReader
+    statements: Sequence[DraftClause], shortlist: Shortlist, passages: Mapping[int, NamedPassage], reader: TextReader
 ) -> list[Sentence]:
     """The sentences of the shortlisted passages, those that fit best first; one may come for two statements."""
     vocabulary = frozenset(shortlist.weights.words)
@@ -249,7 +249,7 @@ def ranked(
     return sorted(found, key=lambda each: (-each.score, each.position, each.start, each.draft))
 
 
-def _sentence(statement: Statement, unit: _Unit, score: float, rarest: float) -> Sentence:
+def _sentence(statement: DraftClause, unit: _Unit, score: float, rarest: float) -> Sentence:
     compared, strength = statement.said.compared(unit.said), score / rarest
     apart = compared == "none" and strength < _NEAR_BY_WORDS
     return Sentence(
@@ -266,7 +266,7 @@ def _sentence(statement: Statement, unit: _Unit, score: float, rarest: float) ->
     )
 
 
-def _only_near(statement: Statement, unit: _Unit) -> tuple[EntityId, ...]:
+def _only_near(statement: DraftClause, unit: _Unit) -> tuple[EntityId, ...]:
     """The subjects of the statement that the passage names but the sentence does not; none when the sentence
     names one.
     """
@@ -276,7 +276,7 @@ def _only_near(statement: Statement, unit: _Unit) -> tuple[EntityId, ...]:
     return tuple(sorted(near, key=lambda each: -statement.subjects[each]))
 
 
-def _fits(statement: Statement, units: Sequence[_Unit], weights: Weights) -> list[float]:
+def _fits(statement: DraftClause, units: Sequence[_Unit], weights: Weights) -> list[float]:
     """A score for each sentence of the book: how likely it is about the content of the statement."""
     words, beside_it, kinds = statement.words, statement.beside, statement.kinds
     subjects = [(each, part * weights.subjects[each]) for each, part in sorted(statement.subjects.items())]

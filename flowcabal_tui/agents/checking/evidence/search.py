@@ -20,7 +20,7 @@ from flowcabal_tui.agents.checking.evidence.ranking import (
     shortlisted,
 )
 from flowcabal_tui.agents.checking.evidence.reading import TextReader
-from flowcabal_tui.agents.checking.evidence.statements import Statement, statements_of
+from flowcabal_tui.agents.checking.evidence.statements import DraftClause, statements_of
 from flowcabal_tui.agents.context.gather import BookInputs
 from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.domain.ids import EntityId
@@ -115,7 +115,7 @@ def sentences_for(draft: SearchedDraft, shortlist: Shortlist, passages: Mapping[
 class _Reading:
     """A draft prepared for the search: `forms` of its words, and all words `of_kind`."""
 
-    statements: Sequence[Statement]
+    statements: Sequence[DraftClause]
     forms: Mapping[str, frozenset[str]]
     of_kind: Mapping[str, Sequence[str]]
     wanted: EvidenceQuery

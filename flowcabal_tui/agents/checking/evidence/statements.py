@@ -17,7 +17,7 @@ _FURTHER: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class DraftClause:
     """A sentence or clause of a draft. `subjects` come with their weights, 1 for those that it names itself."""
 
     start: int
@@ -34,9 +34,9 @@ class Statement:
         return self.said.kinds
 
 
-def statements_of(draft: str, names: Sequence[NameHit], reader: TextReader) -> tuple[Statement, ...]:
+def statements_of(draft: str, names: Sequence[NameHit], reader: TextReader) -> tuple[DraftClause, ...]:
     """All statements of a draft in order; subjects carry over to the end of their paragraph."""
-    found: list[Statement] = []
+    found: list[DraftClause] = []
     at = 0
     for paragraph in draft.splitlines(keepends=True):
         found += _of_paragraph(paragraph, at, names, reader)
@@ -44,7 +44,7 @@ def statements_of(draft: str, names: Sequence[NameHit], reader: TextReader) -> t
     return tuple(found)
 
 
-def _of_paragraph(paragraph: str, at: int, names: Sequence[NameHit], reader: TextReader) -> list[Statement]:
+def _of_paragraph(paragraph: str, at: int, names: Sequence[NameHit], reader: TextReader) -> list[DraftClause]:
     units = reader.units(paragraph, at)
     own = [reader.words(paragraph[unit.start - at : unit.end - at]) for unit in units]
     named = [frozenset(hit.entity for hit in names if unit.start <= hit.start < unit.end) for unit in units]
@@ -52,7 +52,7 @@ def _of_paragraph(paragraph: str, at: int, names: Sequence[NameHit], reader: Tex
     for place, unit in enumerate(units):
         beside = around(own, place) - own[place]
         said = reader.said(paragraph[unit.start - at : unit.end - at])
-        found.append(Statement(unit.start, unit.end, _subjects(named, place), own[place], beside, said))
+        found.append(DraftClause(unit.start, unit.end, _subjects(named, place), own[place], beside, said))
     return found
 
 
