@@ -62,7 +62,7 @@ def test_a_pattern_that_begins_again_at_every_place_is_found(pattern):
 
 
 @pytest.mark.parametrize("pattern", [r"\{\{([^{}]+)\}\}", r"(?:a|b)*c?", r"x{2,5}y", r"(?<=//)[^/]*@"])
-def test_one_that_does_not_is_none(pattern):
+def test_a_linear_pattern_does_not_grow(pattern):
     assert growth(re.compile(pattern)) < 2
 
 

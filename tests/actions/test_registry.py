@@ -144,7 +144,7 @@ def test_a_role_sees_what_it_may_use_and_is_switched_on() -> None:
     assert len(registry.all()) == 4
 
 
-def test_a_function_has_one_name() -> None:
+def test_two_functions_with_one_name_are_refused() -> None:
     registry = ActionRegistry()
     registry.register_function("count", len)
     assert registry.function("count") is len and registry.function("other") is None

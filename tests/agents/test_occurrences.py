@@ -27,6 +27,6 @@ def test_the_first_and_longest_names_are_those_that_a_pattern_of_all_finds(text:
     assert list(outermost(text, names)) == [match.span() for match in pattern.finditer(text)]
 
 
-def test_no_name_is_nowhere() -> None:
+def test_an_empty_list_of_names_has_no_occurrences() -> None:
     assert occurrences("宝玉", ()) == {}
     assert list(outermost("宝玉", ())) == []

@@ -31,6 +31,6 @@ def test_the_first_stay_in_front_once_each_and_count_as_told() -> None:
     assert len(found) == len(set(found)) == 10
 
 
-def test_no_more_than_are_wanted() -> None:
+def test_turns_stop_at_the_limit() -> None:
     assert by_turns([1, 2, 3], {1: 1.0, 2: 1.0, 3: 1.0, 4: 1.0}, {}, [], 2) == [1, 2]
     assert by_turns([], {1: 1.0, 2: 2.0}, {}, [], 9) == [2, 1]

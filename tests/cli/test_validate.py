@@ -61,7 +61,7 @@ def put(tmp_path: Path):
     return put
 
 
-def test_a_sound_document_is_0(call: Call, put) -> None:
+def test_a_valid_document_exits_with_0(call: Call, put) -> None:
     checked = call("validate", put(SOUND))
     assert (checked.code, checked.err) == (0, "")
     assert checked.out.strip()

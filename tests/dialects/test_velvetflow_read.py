@@ -67,7 +67,7 @@ def test_the_example_of_the_readme_runs():
     assert results["each"]["items"] == [{"sent": "A"}, {"sent": "B"}]
 
 
-def test_both_forms_become_one():
+def test_both_velvetflow_forms_become_the_normal_form():
     normal = normalised(json.dumps(README_FORM))
     nodes = {node["id"]: node for node in normal["nodes"]}
     assert nodes["hot"]["params"] == {"source": "result_of.today.topic", "kind": "equals", "value": "雪"}

@@ -83,7 +83,7 @@ def test_it_is_equal_by_its_fields_and_hashed_by_them(dataclass: Decorator) -> N
     assert repr(Nothing()).endswith("Nothing()")
 
 
-def test_its_words_name_the_fields(dataclass: Decorator) -> None:
+def test_the_repr_of_a_value_names_its_fields(dataclass: Decorator) -> None:
     shown = repr(place(dataclass)("York", secret="no"))
     assert shown.rpartition(".")[2] == "Place(name='York', size=3, tags=[], seen=7, only_named=False)"
     circle = place(dataclass)("a")
@@ -91,7 +91,7 @@ def test_its_words_name_the_fields(dataclass: Decorator) -> None:
     assert "..." in repr(circle)
 
 
-def test_it_cannot_be_changed(dataclass: Decorator) -> None:
+def test_a_value_cannot_be_changed(dataclass: Decorator) -> None:
     made = place(dataclass)("York")
     with pytest.raises(FrozenInstanceError, match="cannot assign to field 'size'"):
         made.size = 4

@@ -51,7 +51,7 @@ def ending(run: Run) -> str:
 
 
 @LANGUAGES
-async def test_it_can_be_won(language):
+async def test_the_text_adventure_can_be_won(language):
     made, state = bench(), DualState()
     run, task = await began(made, language, state)
     told = await play(made, run, task, WIN)
@@ -61,7 +61,7 @@ async def test_it_can_be_won(language):
 
 
 @LANGUAGES
-async def test_a_wrong_step_loses_it(language):
+async def test_a_wrong_step_loses_the_text_adventure(language):
     made = bench()
     run, task = await began(made, language, DualState())
     await play(made, run, task, (3,))

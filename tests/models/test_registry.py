@@ -89,7 +89,7 @@ async def test_an_address_may_be_written_in_several_ways(server: FaultServer, ma
 
 
 @pytest.mark.parametrize("tail", ["", "/v1", "/v1/messages"])
-async def test_anthropics_too(server: FaultServer, make: MakeModel, tail: str) -> None:
+async def test_anthropic_addresses_with_any_tail_are_accepted(server: FaultServer, make: MakeModel, tail: str) -> None:
     assert (await check(make("anthropic", base_url=f"{server.url}{tail}"), "user")).ok
 
 

@@ -44,6 +44,6 @@ def test_what_is_to_be_done_stops_at_outputs_and_comes_in_levels():
     assert todo(DIAMOND, [], lambda _node: False) == ()
 
 
-def test_a_circle_is_told():
+def test_a_cycle_of_nodes_is_refused():
     with pytest.raises(WorkflowError, match="cycle"):
         todo(plan([prompt("a", "@b"), prompt("b", "@a")]), ["a"], lambda _node: False)

@@ -33,7 +33,7 @@ async def test_a_chain_passes():
     assert await problems(prompt("plan", "Plan."), prompt("draft", "Write {{result_of.plan.text}}")) == []
 
 
-async def test_nothing_is_no_suggestion():
+async def test_an_empty_or_unchanged_document_is_no_suggestion():
     assert await problems() == ["NO_NODES"]
     assert await problems(
         base={"id": "a", "nodes": [{"id": "b", "params": {"prompt": [{"kind": "text", "text": "x"}]}}]}

@@ -29,7 +29,7 @@ def written(folder: Path, *rows: Any) -> Path:
     return file
 
 
-def test_of_a_row_no_label_is_kept(tmp_path: Path, novels: Path) -> None:
+def test_labels_of_a_row_are_not_read(tmp_path: Path, novels: Path) -> None:
     labelled = {**ROW, "source": {"chapter": 1, "start": 0, "end": 1}, "explanation": "x"}
     clean = {"id": "r2", "lang": "zh", "novel": "ferry", "now": 1, "kind": "clean", "chapter": 1}
     file = written(tmp_path, labelled, "", clean)

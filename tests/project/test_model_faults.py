@@ -112,7 +112,7 @@ async def test_a_stream_that_breaks_off_keeps_its_text_and_is_no_result(
         assert (await case.view(run, "draft")).attempts[0].text == PROSE
 
 
-async def test_a_host_that_is_not_there_is_named(folder: Path, server: FaultServer) -> None:
+async def test_the_error_names_an_unreachable_host(folder: Path, server: FaultServer) -> None:
     model = endpoint(server).model_copy(update={"base_url": "http://127.0.0.1:9/v1"})
     await make_one(folder, both(model))
     async with opened(folder) as case:

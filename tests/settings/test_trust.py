@@ -47,7 +47,7 @@ def test_renewing_makes_no_record_and_forgetting_takes_it_away(folder: Path) -> 
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"form": "flowcabal-trust/0"}', "null", "[" * 10_000])
-def test_a_damaged_record_is_none(folder: Path, text: str) -> None:
+def test_a_damaged_trust_record_reads_as_none(folder: Path, text: str) -> None:
     record = TrustRecord.of(folder, "id")
     record.add(["a"], create=True)
     record.file.write_text(text, encoding="utf-8")

@@ -62,7 +62,7 @@ async def test_a_later_state_ends_the_earlier_one_but_not_before_it_is_told(stor
     assert len((await story(store)).facts) == 2
 
 
-async def test_what_an_agent_says_ends_nothing_that_a_hand_wrote(store, book):
+async def test_an_agents_record_does_not_end_one_by_hand(store, book):
     one, two, three, four = book
     await store.records.put(replace(lives(one, "扬州", "林住在扬州。", TEXTS[0]), by="hand"))
     await store.records.put(Relation(RecordId("kin"), LIN, JIA, "表妹", since=one.id))

@@ -91,7 +91,7 @@ async def test_d_shows_what_the_version_changed_and_c_the_whole_receipt() -> Non
         assert isinstance(app.screen, SourceScreen)
 
 
-async def test_o_gives_the_run_back() -> None:
+async def test_o_closes_the_page_with_the_run_of_the_line() -> None:
     app, given = Host(), []
     async with app.run_test(size=(80, 24)) as pilot:
         await app.push_screen(await page(LAST), given.append)

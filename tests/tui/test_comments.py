@@ -74,7 +74,7 @@ async def test_a_comment_is_changed_resolved_and_removed() -> None:
 
 
 @pytest.mark.parametrize(("key", "edit"), [("enter", False), ("m", True)])
-async def test_a_passage_is_gone_to(key: str, edit: bool) -> None:
+async def test_a_key_opens_the_passage_of_a_comment(key: str, edit: bool) -> None:
     workbench = filled()
     async with opened(page(workbench)) as pilot:
         await press(pilot, key)

@@ -47,7 +47,9 @@ def nothing_written() -> FakeWorkbench:
         ("2", "b", "Nothing is running."),
     ],
 )
-async def test_in_a_new_project(pane: str, key: str, words: str, tmp_path: Path) -> None:
+async def test_keys_without_effect_give_a_reason_in_a_new_project(
+    pane: str, key: str, words: str, tmp_path: Path
+) -> None:
     workbench = nothing_written()
     async with workspace(workbench, tmp_path, SMALL) as pilot:
         await pressed(pilot, pane)

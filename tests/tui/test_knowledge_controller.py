@@ -48,7 +48,7 @@ async def test_the_server_is_installed_used_and_removed(tmp_path: Path, monkeypa
         assert server.asked == ["look", "stop", "look"] and not installed()
 
 
-async def test_a_no_installs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_declining_installs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tool(monkeypatch, "whole")
     async with opened(tmp_path) as (workbench, pilot):
         await press(pilot, "ampersand", "plus")

@@ -118,7 +118,7 @@ async def test_a_notice_that_comes_while_the_application_closes_is_listed_and_no
 
 
 @pytest.mark.usefixtures("lasting")
-async def test_on_the_first_page_too(tmp_path):
+async def test_a_notice_is_shown_on_the_start_page(tmp_path):
     app = app_over(FakeWorkbench(), tmp_path)
     app._first_path = None
     async with app.run_test(size=(80, 24)) as pilot:

@@ -172,12 +172,12 @@ def test_a_person_is_known_by_any_name_and_a_name_wins_over_an_alias():
 
 
 @pytest.mark.parametrize("typed", ["", "Nobody", "Mar"])
-def test_an_unknown_name_is_told(typed):
+def test_an_unknown_person_is_refused(typed):
     with pytest.raises(Unreadable):
         person(typed, cast())
 
 
-def test_a_name_of_two_is_told():
+def test_a_name_of_two_people_is_refused():
     twins = [Entity(EntityId(each), "character", "Twin") for each in "ab"]
     with pytest.raises(Unreadable, match="2 are called twin"):
         person("twin", cast(None, *twins))

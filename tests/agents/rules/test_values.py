@@ -154,7 +154,7 @@ def _declared(draft, earlier):
     return list(find(NarratedText(draft, "zh"), earlier))
 
 
-def test_a_mark_that_moved() -> None:
+def test_a_bodily_mark_in_another_place_is_found() -> None:
     en = book("en", FILL_EN, "Judith Crane had a dark mole at the corner of her mouth.", FILL_EN, people=PEOPLE)
     moved = words("bodily-marks", "Judith Crane touched the mole on her forehead.", en)
     assert [draft for draft, _source in moved] == ["mole on her forehead"]
@@ -224,12 +224,12 @@ def test_a_formula_is_one_word() -> None:
         ("en", "Ambrose Fenn’s only daughter, Judith Crane, rose.", "Judith Crane", "child", "Ambrose Fenn"),
     ],
 )
-def test_kin_in_so_many_words(language: str, text: str, who: str, kind: str, of: str) -> None:
+def test_a_stated_kinship_is_read(language: str, text: str, who: str, kind: str, of: str) -> None:
     said = kinship(NarratedText(text, language))[0]
     assert (said.who[-len(who) :], said.kind, said.of[-len(of) :]) == (who, kind, of)
 
 
-def test_other_kin_than_before() -> None:
+def test_another_kinship_than_before_is_found() -> None:
     zh = book("zh", FILL, "沈知微是顾长庚的女儿。", people=PEOPLE)
     assert words("kinship", "原来沈知微是顾长庚的妹妹。", zh) == [
         ("原来沈知微是顾长庚的妹妹", "沈知微是顾长庚的女儿。")
