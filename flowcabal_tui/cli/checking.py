@@ -143,7 +143,7 @@ def _print(
 
 
 def document_text(workflow: Workflow) -> str:
-    """The document in the form of files: only fields that were set, two spaces, one line end."""
+    """The document as a JSON file: only the fields that were set, indented by two spaces, with a final line end."""
     return json_text(workflow.model_dump(mode="json", exclude_unset=True), indent=2) + "\n"
 
 

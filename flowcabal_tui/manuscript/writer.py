@@ -54,7 +54,7 @@ def _markdown(details: BookDetails, chapters: Sequence[ImportedChapter], notes: 
 
 
 def _note_lines(notes: Sequence[Comment]) -> Iterator[str]:
-    """A line for each comment: its kind, who says it, the words that it is about, what it says."""
+    """A line for each comment: its kind, author, quotation and text."""
     for note in notes:
         about = _("on “{words}”").format(words=clean_line(note.quotation)) if note.quotation else ""
         who = " ".join(part for part in (_(COMMENT_KINDS[note.kind]), clean_line(note.author), about) if part)

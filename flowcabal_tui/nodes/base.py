@@ -269,7 +269,7 @@ class NodeKind:
         return frozenset()
 
     def rounds(self, params: Any) -> int:
-        """The highest number of times that its bodies run; for a quote."""
+        """The highest number of times that its bodies can run, for a quote."""
         return 1
 
     def unrolls(self, params: Any) -> bool:

@@ -48,7 +48,7 @@ def talk(request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
 
 
 def _sought(asked: LabelledRequest) -> list[str]:
-    """A name of the question with each of its other words, the longest first; then these words, and the names."""
+    """The searches for a question: its longest name with each other word; then the words, then the names."""
     question = asked.sentences(asked.part("question"))
     forms = {form for name in asked.names for form in name.names if form in asked.part("question")}
     others = {term for line in question for term in terms(line.masked)}

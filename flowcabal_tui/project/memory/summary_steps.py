@@ -82,7 +82,7 @@ class SummarySteps:
             await self._store.outbox.add(await self._arc_tasks(chapter))
 
     async def _cast(self, chapter: Chapter, text: str) -> tuple[Entity, ...]:
-        """Whom the chapter names, as they are called up to its end."""
+        """The entities that the chapter names, under their names up to its end."""
         view = await self._as_of(chapter)
         return await as_called_here(view, named_in(text, await view.entities()))
 

@@ -91,7 +91,7 @@ class KeyOrder:
         self._app.call_later(self._go_on)
 
     async def _acted(self, way: Iterable[MessagePump]) -> None:
-        """Returns when an action has run, its messages have been handled and the focus is where they put it."""
+        """Waits until an action has run, its messages are handled and the focus has moved."""
         for node in way:
             await _reached(node)
         place: Widget | None = None

@@ -155,7 +155,7 @@ class ChapterList(Vertical):
         return wanted in f"{chapter.position} {chapter.title} {chapter.volume}".casefold()
 
     def _volume_row(self, volume: str) -> Text:
-        """Its name, and how many of its beats are in the text."""
+        """The volume's name, and the number of its beats that are in the text."""
         counts = [self._beats[each.id] for each in self._book or () if each.volume == volume and each.id in self._beats]
         found, named = sum(each.found for each in counts), sum(each.named for each in counts)
         return Text.assemble((one_line(volume), "bold"), f"  {found}/{named}" if named else "")

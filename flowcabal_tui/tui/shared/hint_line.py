@@ -63,7 +63,7 @@ class HintLine(Static):
             self.update(hints_now, layout=False)
 
     def _hints(self, screen: Screen[object]) -> tuple[list[_Hint], dict[str, _Hint]]:
-        """The keys of the moment, and those that end the line, by id; the way back is `escape`."""
+        """The hints in order, keys of the moment first; and by id those that end the line, where Esc is `escape`."""
         urgent: tuple[str, ...] = getattr(screen, "keys_of_the_moment", ())
         everywhere = (screen, self.app)
         groups: tuple[list[_Hint], ...] = ([], [], [])
@@ -87,7 +87,7 @@ class HintLine(Static):
         return [(key, words) for words, key in keys.items()], ends
 
     def _fitting(self, keys: list[_Hint], ends: dict[str, _Hint]) -> list[_Hint]:
-        """As much as fits: four keys and the ends; fewer keys, then no help and no way back, in a narrow terminal."""
+        """The hints that fit: four keys and the end of the line; in little space fewer keys, then no help or Esc."""
         shown: list[_Hint] = []
         for count, kept in _STEPS:
             shown = [*keys[:count], *(ends[each] for each in kept if each in ends)]

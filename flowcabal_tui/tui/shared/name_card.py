@@ -103,7 +103,7 @@ class NameCardPanel(Vertical):
     @on(DescendantFocus)
     @on(DescendantBlur)
     def _mark_row(self) -> None:
-        """A row is marked only while keys act on it."""
+        """Marks the selected row while the panel has the focus."""
         rows = self.query_one(PickList)
         if not rows.has_focus:
             rows.highlighted = None

@@ -67,7 +67,7 @@ class Passages(Container):
         self.set_class(event.size.width < BESIDE, "-stacked")
 
     def show(self, here: QuotedPassage | None, there: QuotedPassage | None) -> None:
-        """Shows these passages; None: nothing."""
+        """Shows these passages; empties the view for None."""
         for name, passage in ((".here", here), (".there", there)):
             shown = passage.shown() if passage is not None else ""
             self.query_one(name, DetailText).show([shown])

@@ -69,7 +69,7 @@ class TextMarks:
         return self._at
 
     def in_row(self, row: int, start: int, end: int) -> list[tuple[Span, str]]:
-        """The marks in a row of the characters `start` to `end`, in the order in which styles lie over each other."""
+        """The marks in a row of the characters `start` to `end`; the style of a later one covers earlier ones."""
         spans: list[tuple[Span, str]] = []
         if self.span and self.span[0] < end and start < self.span[1]:
             spans.append((self.span, "stream--highlight"))

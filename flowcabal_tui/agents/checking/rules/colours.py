@@ -38,7 +38,7 @@ _ZH: Final = (
 
 
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
-    """Yields one finding per thing."""
+    """Yields one finding for each thing whose colour contradicts an earlier one."""
     for clash in clashes(draft, book, colours, str.__ne__, _LEAST[book.language[:2]], same_event):
         message = _("The book gave this a different colour before.")
         mine = draft.quoted(clash.value.start, clash.value.end)
