@@ -22,7 +22,7 @@ from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import FindLine, PromptLine
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.workflows.data_editor import DataEditor
-from flowcabal_tui.tui.workflows.node_form import NodeForm, Tick
+from flowcabal_tui.tui.workflows.node_form import NodeForm, TickBox
 from flowcabal_tui.tui.workflows.params_form import ParamsForm
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
@@ -82,7 +82,7 @@ async def test_a_form_is_left_for_good_with_one_yes() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         form = NodeForm("Rain", PromptParams())
         await app.push_screen(form, given.append)
-        form.query_one("#context", Tick).focus()
+        form.query_one("#context", TickBox).focus()
         await leave(pilot, "space")
         await until(pilot, lambda: app.screen is not form)
         assert given == [None]
