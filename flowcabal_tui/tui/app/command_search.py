@@ -18,7 +18,9 @@ _NEAR, _BOOK, _TEXT = 20, 15, 5
 _WRITER: Final = frozenset(("Chapters", "Manuscript", "Output"))
 _FEW: Final = 3
 """Letters from which on some may be left out."""
-_SMALL: Final = frozenset("a an the my this that is was in on of to for from it i how can".split())
+_SMALL: Final = frozenset((
+    "a", "an", "the", "my", "this", "that", "is", "was", "in", "on", "of", "to", "for", "from", "it", "i", "how", "can",
+))  # fmt: skip
 """Words that say nothing about a command."""
 
 
@@ -117,7 +119,4 @@ def _has_letters(words: str, text: str) -> bool:
 def _in_order(letters: str, text: str) -> bool:
     """True when the text contains the letters in this order."""
     at = -1
-    for letter in letters:
-        if (at := text.find(letter, at + 1)) < 0:
-            return False
-    return True
+    return all((at := text.find(letter, at + 1)) >= 0 for letter in letters)
