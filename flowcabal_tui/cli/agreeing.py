@@ -42,8 +42,9 @@ async def memory_settled(project: Project, *, yes: bool = False) -> None:
         if (work := await project.memory.unpaid()) is None:
             return
     words = _(
-        "background work waits for your answer; nothing was sent. `flowcabal-tui rebuild {folder} --what stale --yes` "
-        "pays for it, or set memory_spending in {file}: ask, never, or an amount a day."
+        "background work waits for your answer, and what waits was not sent. "
+        "`flowcabal-tui rebuild {folder} --what stale --yes` pays for it, "
+        "or set memory_spending in {file}: ask, never, or an amount a day."
     )
     place = words.format(folder=project.info.path, file=paths.user_file())
     say(_("note: {text}").format(text=place), file=sys.stderr)

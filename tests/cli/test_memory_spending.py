@@ -30,7 +30,14 @@ def test_without_an_answer_the_price_is_printed_and_nothing_is_sent(
     before = calls(server)
     done = call("rebuild", book, "--what", "stale")
     assert (done.code, calls(server)) == (0, before)
-    for words in ("This costs money.", "Likely: $", "At most: $", "nothing was sent", "--yes", "memory_spending"):
+    for words in (
+        "This costs money.",
+        "Likely: $",
+        "At most: $",
+        "what waits was not sent",
+        "--yes",
+        "memory_spending",
+    ):
         assert words in done.err
     assert call("delete", book, "1").code == 0
     assert call("undo", book).code in (0, 1)
@@ -42,7 +49,7 @@ def test_yes_pays_for_what_waits(call: Call, book: Path, server: FaultServer, ru
     save_user(UserSettings(memory_spending=rule))
     before = calls(server)
     done = call("rebuild", book, "--what", "stale", "--yes")
-    assert (done.code, "At most: $" in done.err, "nothing was sent" in done.err) == (0, True, False)
+    assert (done.code, "At most: $" in done.err, "what waits was not sent" in done.err) == (0, True, False)
     assert calls(server) > before
     again = call("rebuild", book, "--what", "stale")
     assert (again.code, again.err) == (0, "")
