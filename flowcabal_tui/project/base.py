@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.text import clean_line
+from flowcabal_tui.locale import sentences
 from flowcabal_tui.project.engine import Tasks
 from flowcabal_tui.project.work_signal import WorkSignal
 from flowcabal_tui.project.workshop import Workshop
-from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.base import Event, Status
 from flowcabal_tui.settings.opening import OpenedSettings
 from flowcabal_tui.store import Store
 
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.trust.service import Trust
     from flowcabal_tui.runner.limits import Limits
     from flowcabal_tui.settings.project_file import ProjectSettings
+
+log = logging.getLogger(__name__)
 
 
 class ProjectBase:
@@ -47,10 +53,15 @@ class ProjectBase:
         self.folder, self.store, self.emit, self.clock = folder, store, emit, clock
         self.language = opened.language
         self._opened, self._pace, self._trusts = opened, pace, trust
-        self.tasks, self.workshop, self.work = Tasks(), Workshop(), WorkSignal()
+        self.tasks, self.workshop, self.work = Tasks(self._task_failed), Workshop(), WorkSignal()
         self.closes_first: list[Callable[[], Awaitable[None]]] = []
         """What ends before the runs when the project is closed."""
         self._completing, self._is_complete = asyncio.Lock(), False
+
+    def _task_failed(self, error: BaseException) -> None:
+        log.error("a task of the project ended", exc_info=error)
+        words = sentences(error.title, error.detail) if isinstance(error, FlowCabalError) else repr(error)
+        self.emit(Status("error", clean_line(words)))
 
     async def complete(self) -> None:
         """Reads, once, the user's confirmations and the costs of models. Raises SettingsError or ProjectError."""

@@ -71,10 +71,14 @@ class EngineThread:
 
 
 class Tasks:
-    """Tasks that are not awaited: references keep them alive, and they are cancelled with the project."""
+    """Tasks that are not awaited: references keep them alive, and they are cancelled with the project.
 
-    def __init__(self) -> None:
+    `failed` gets the error of a task that ends with one.
+    """
+
+    def __init__(self, failed: Callable[[BaseException], object]) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
+        self._report = failed
         self._closed = False
 
     def create(self, work: Coroutine[Any, Any, None]) -> None:
@@ -84,7 +88,12 @@ class Tasks:
             return
         task = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._report(error)
 
     async def close(self) -> None:
         """Cancels all tasks and waits until they have ended."""

@@ -16,7 +16,7 @@ from flowcabal_tui.project.commands import CommandQueue
 from flowcabal_tui.project.engine import EngineThread
 from flowcabal_tui.project.feed import EventFeed
 from flowcabal_tui.project.parts import Parts
-from flowcabal_tui.project.proxy import on_engine
+from flowcabal_tui.project.proxy import on_engine, typed_errors
 from flowcabal_tui.project.services.services import ProjectServices
 from flowcabal_tui.project.startup import Startup
 from flowcabal_tui.project.views import ProjectInfo
@@ -79,18 +79,10 @@ class Project:
         """
         engine = EngineThread()
         feed = EventFeed(everything=everything)
+        where, how = folder.expanduser().resolve(), {"read_only": read_only, "trust": trust, "complete": begin}
         try:
-            parts = await engine.call(
-                Parts.open(
-                    folder.expanduser().resolve(),
-                    feed.publish,
-                    clock,
-                    read_only=read_only,
-                    pace=pace,
-                    trust=trust,
-                    complete=begin,
-                )
-            )
+            with typed_errors("opening"):
+                parts = await engine.call(Parts.open(where, feed.publish, clock, pace=pace, **how))
         except BaseException:  # cut off or not, the thread ends
             engine.stop()
             raise
@@ -101,7 +93,8 @@ class Project:
 
     async def complete(self) -> None:
         """Reads everything else that is needed to work with the book. Raises ProjectError or SettingsError."""
-        await self._engine.call(self._parts.base.complete())
+        with typed_errors("opening"):
+            await self._engine.call(self._parts.base.complete())
 
     def begin(self) -> None:
         """Starts, once, the background work and the knowledge server."""
@@ -178,7 +171,8 @@ class Project:
 
     async def skipped_rows(self) -> dict[str, int]:
         """What the lists leave out because it cannot be read: the number of rows by word. Raises ProjectDamaged."""
-        return await self._engine.call(self._parts.store.skipped_rows())
+        with typed_errors("skipped rows"):
+            return await self._engine.call(self._parts.store.skipped_rows())
 
     async def close(self) -> None:
         """Stops runs at once (their text is journalled; they can be resumed), then everything else."""

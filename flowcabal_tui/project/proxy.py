@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final, TypeVar, cast
 
 from flowcabal_tui.domain.errors import FlowCabalError, Gone, ProjectError
@@ -27,6 +28,24 @@ def on_engine(make: Callable[[], S], engine: EngineThread) -> S:
     return cast(S, _Proxy(make, engine))
 
 
+@contextmanager
+def typed_errors(work: str) -> Iterator[None]:
+    """Raises ProjectError where stored data has another form than the program writes. The log names the work."""
+    try:
+        yield
+    except (FlowCabalError, NoQuestion):
+        raise
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, ArithmeticError) as error:
+        log.exception("%s", work)
+        raise ProjectError(
+            _("The project's data could not be shown here."),
+            _("It is damaged, or the program has an error: {reason}. Nothing was changed.").format(
+                reason=clean_line(repr(error))[:_LONGEST]
+            ),
+            _("The rest of the project can still be used. The log has the details."),
+        ) from error
+
+
 class NoQuestion(AttributeError):
     """The service has no coroutine of this name: a mistake of the caller."""
 
@@ -43,22 +62,12 @@ class _Proxy:
                     raise NoQuestion(name)
                 return await getattr(service, name)(*arguments, **named)
 
-            try:
-                return await self._engine.call(answer())
-            except (FlowCabalError, NoQuestion):
-                raise
-            except KeyError as error:  # an id that is gone, or a mistake of the program: the log has the traceback
-                log.warning("question %s", name, exc_info=True)
-                raise Gone(*error.args[:1]) from error
-            except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-                log.exception("question %s", name)
-                raise ProjectError(
-                    _("The project's data could not be shown here."),
-                    _("It is damaged, or the program has an error: {reason}. Nothing was changed.").format(
-                        reason=clean_line(repr(error))[:_LONGEST]
-                    ),
-                    _("The rest of the project can still be used. The log has the details."),
-                ) from error
+            with typed_errors(f"question {name}"):
+                try:
+                    return await self._engine.call(answer())
+                except KeyError as error:  # an id that is gone, or a mistake of the program: the log has the traceback
+                    log.warning("question %s", name, exc_info=True)
+                    raise Gone(*error.args[:1]) from error
 
         setattr(self, name, ask)
         return ask

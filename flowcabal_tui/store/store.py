@@ -338,7 +338,8 @@ class Store:
         await (await self.memory.view(None)).story()
         lists = (self.comments.all, self.memory.entities, self.book.kept, self.workflows.list, self.runs.open_questions)
         more = (self.conversations.all, self.comparisons.all, self.rewrites.waiting, self.findings.checked)
-        for read in (*lists, *more):
+        others = (self.changes.all, self.revision.locks)
+        for read in (*lists, *more, *others):
             await read()
         return self.skipped.counts
 

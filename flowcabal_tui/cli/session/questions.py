@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
 
 from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.project import Project
+from flowcabal_tui.project.proxy import typed_errors
 from flowcabal_tui.project.services.book import BookService
 from flowcabal_tui.project.services.comparisons import ComparisonService
 from flowcabal_tui.project.services.conversations import ConversationService
@@ -101,7 +102,8 @@ async def asked(project: Project, question: str, given: Mapping[str, Any]) -> An
         return [to_message(event) for event in answer]
     if question == "outline":
         return _outline(*answer)
-    return answer_of(question).dump_python(answer, mode="json")
+    with typed_errors(f"answer of {question}"):
+        return answer_of(question).dump_python(answer, mode="json", warnings="error")
 
 
 def _outline(book: BookOutline, version: int) -> dict[str, Any]:

@@ -11,10 +11,11 @@ from typing import Final, cast
 from flowcabal_tui.domain.changes import ChangeKind, LoggedChange
 from flowcabal_tui.domain.errors import Gone, RunError, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, OutputId
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, mark
 from flowcabal_tui.store.book.curation import set_deleted
 from flowcabal_tui.store.file.blobs import get_text
 from flowcabal_tui.store.file.connection import Clock, Database, Row
+from flowcabal_tui.store.file.reading import decodes
 from flowcabal_tui.store.rows.changes import begin_change, mark_undone
 from flowcabal_tui.store.rows.comments import move_comments
 from flowcabal_tui.store.rows.locks import require_unlocked
@@ -52,7 +53,7 @@ class Changes:
     async def all(self, limit: int = 200) -> tuple[LoggedChange, ...]:
         """The newest `limit` changes, the newest first."""
         rows = await self._database.rows(f"{_LOG} ORDER BY generation DESC LIMIT ?", (limit,))
-        return tuple(_change(row) for row in rows)
+        return self._database.readable(mark("Changes"), _change, rows)
 
     async def get(self, generation: Generation) -> LoggedChange:
         """The change of a generation. Raises Gone when none is logged."""
@@ -244,6 +245,7 @@ class _Undo:
         arrange(self._connection, order, made)
 
 
+@decodes
 def _change(row: Row) -> LoggedChange:
     generation, kind, subject, at, undone, title, note, chapters = row
     return LoggedChange(

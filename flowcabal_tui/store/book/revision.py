@@ -11,8 +11,9 @@ from typing import Final
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.revision import PASSES, ChapterLock, PassId, RevisionPass, Tick
-from flowcabal_tui.store.file.connection import Clock, Database
-from flowcabal_tui.store.file.reading import read_json
+from flowcabal_tui.locale import mark
+from flowcabal_tui.store.file.connection import Clock, Database, Row
+from flowcabal_tui.store.file.reading import decodes, read_json
 from flowcabal_tui.store.rows.locks import LOCKED, locked_error
 from flowcabal_tui.store.rows.texts import EMPTY, chapter_now, latest
 
@@ -28,10 +29,7 @@ class Revision:
     async def locks(self) -> dict[ChapterId, ChapterLock]:
         """The locks of chapters that are or were locked."""
         rows = await self._database.rows("SELECT chapter, version, locked, at FROM chapter_lock")
-        return {
-            chapter: ChapterLock(chapter, version, bool(locked), datetime.fromisoformat(at))
-            for chapter, version, locked, at in rows
-        }
+        return {lock.chapter: lock for lock in self._database.readable(mark("locked"), _lock, rows)}
 
     async def lock(self, chapters: Sequence[ChapterId], *, locked: bool) -> None:
         """Locks chapters in their present version, or unlocks them; an unchanged state is kept. Raises Gone."""
@@ -90,3 +88,9 @@ class Revision:
                     connection.execute("INSERT INTO pass_tick VALUES (?, ?, ?, ?, ?)", (of, chapter, item, text, at))
 
         await self._database.do(tick)
+
+
+@decodes
+def _lock(row: Row) -> ChapterLock:
+    chapter, version, locked, at = row
+    return ChapterLock(chapter, int(version), bool(locked), datetime.fromisoformat(at))

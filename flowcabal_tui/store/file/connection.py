@@ -150,7 +150,8 @@ class Writer:
         return self._file is not None and self._file.displaced in ("overwritten", "log overwritten")
 
     async def close(self) -> None:
-        """After `finish`: closes the connection, and with it the log if no other connection is open."""
+        """Like `finish`, then closes the connection, and with it the log if no other connection is open."""
+        await self.finish()
         await asyncio.to_thread(self._connection.close)
 
     def _put(self, job: _Job) -> None:

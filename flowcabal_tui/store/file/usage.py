@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Final
 
 from flowcabal_tui.domain.codec import to_json
@@ -84,13 +84,13 @@ class UsageLog:
         rows = await self._database.rows(
             "SELECT input, output, estimated, cost, currency FROM usage WHERE ? IS NULL OR run=?", (run, run)
         )
-        costs = [Decimal(cost) for *_tokens, cost, _currency in rows if cost is not None]
+        costs = [cost for *_tokens, text, _currency in rows if (cost := _cost(text)) is not None]
         currencies = {currency for *_others, currency in rows}
         known = len(costs) == len(rows) and len(currencies) <= 1
         return Totals(
             calls=len(rows),
-            input_tokens=sum(row[2] if row[0] is None else row[0] for row in rows),
-            output_tokens=sum(row[1] or 0 for row in rows),
+            input_tokens=sum(_tokens(row[2] if row[0] is None else row[0]) for row in rows),
+            output_tokens=sum(_tokens(row[1]) for row in rows),
             cost=sum(costs, Decimal(0)) if known else None,
             currency=currencies.pop() if len(currencies) == 1 else "",
             unknown_calls=len(rows) - len(costs),
@@ -125,3 +125,16 @@ class UsageLog:
 def _ended(row: Row) -> tuple[RunId, RunRequest, str]:
     run, request, payload = row
     return RunId(run), read_json(RunRequest, request), json.loads(unpack(payload))["state"]
+
+
+def _cost(text: str | None) -> Decimal | None:
+    """The money of a call; None: unknown, also where a damaged row holds no number."""
+    try:
+        cost = Decimal(text or "")
+    except (InvalidOperation, TypeError, ValueError):
+        return None
+    return cost if cost.is_finite() else None
+
+
+def _tokens(count: int | None) -> int:
+    return count if isinstance(count, int) else 0
