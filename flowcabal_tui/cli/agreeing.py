@@ -62,7 +62,7 @@ async def agreed(nothing: str = "", advice: str = "") -> bool:
     """Asks the person at the terminal. Raises RunError with `nothing` as detail if there is no person to ask."""
     if not sys.stdin.isatty():
         raise RunError(
-            _("There is nobody to confirm it."), nothing or _("Nothing was sent."), advice or _("Give --yes.")
+            _("There is no one to confirm it."), nothing or _("Nothing was sent."), advice or _("Give --yes.")
         )
     answer = await asyncio.to_thread(input, _("Begin? [y/N]") + " ")
     return answer.strip().lower() in ("y", "yes", "是")

@@ -59,7 +59,7 @@ def findings_arguments(found: argparse.ArgumentParser) -> None:
     found.add_argument("--not-useful", nargs="+", default=[], metavar="ID", help=words)
     found.add_argument("--later", nargs="+", default=[], metavar="ID", help=_("put these aside"))
     found.add_argument("--again", nargs="+", default=[], metavar="ID", help=_("put these back on the list"))
-    words = _("the story changes there: record what the chapter says as a fact from that chapter on")
+    words = _("the story changes there: record the chapter's statement as a fact from that chapter on")
     found.add_argument("--changed", metavar="ID", help=words)
     changed = _("a field of that fact: a text, or with NAME:=JSON another value")
     found.add_argument("--set", action="append", default=[], metavar="NAME=TEXT", help=changed)

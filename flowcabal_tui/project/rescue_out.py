@@ -67,7 +67,7 @@ def described(rescue: Rescue) -> Iterator[str]:
     if rescue.locked:
         yield _("locked chapters: {n}").format(n=len(rescue.locked))
     if rescue.loose:
-        yield _("texts that belong to no chapter any more: {n}, including those of runs").format(n=len(rescue.loose))
+        yield _("texts that no longer belong to a chapter: {n}, including those of runs").format(n=len(rescue.loose))
 
 
 def _line(chapter: FoundChapter) -> str:

@@ -316,7 +316,7 @@ async def test_words_of_a_text_are_no_markup() -> None:
     workbench.findings.rows = [replace(first, proposal=replace(first.proposal, quotation=HOSTILE))]
     async with opened(page(workbench)) as pilot:
         assert "\x1b" not in screen(pilot)
-        assert "not there any more" in passages(pilot)[0]
+        assert "no longer in the text" in passages(pilot)[0]
 
 
 async def test_five_thousand_are_read_by_the_page() -> None:

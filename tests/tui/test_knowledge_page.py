@@ -84,13 +84,13 @@ async def test_what_is_held_and_what_is_owed_is_a_tree_with_levels_and_states() 
     async with app.run_test(size=(100, 30)) as pilot:
         await opened(app, pilot, Controller())
         assert "The knowledge server is ready.   openviking 0.5.2 installed" in page_text(app)
-        assert "held: 2   to send: 3   vectors of words/8" in page_text(app)
+        assert "stored: 2   to send: 3   vectors of words/8" in page_text(app)
         assert "Chapters (3, 2 to send)" in page_text(app) and "Profiles (1, 1 to send)" in page_text(app)
         await pilot.press("l")
         await settle(app, pilot)
         rows = page_text(app)
         assert "● 1 Rain  L0 L1 L2×3" in rows
-        assert "◌ 2 渡口  held, out of date  L0 L1 L2" in rows
+        assert "◌ 2 渡口  stored, out of date  L0 L1 L2" in rows
         assert ". 3 Dawn  not sent yet" in rows
         await pilot.press("G", "l", "j")
         await settle(app, pilot)
@@ -103,7 +103,7 @@ async def test_the_entry_under_the_cursor_is_shown_as_the_server_has_it() -> Non
         await opened(app, pilot, Controller())
         await pilot.press("l", "j")
         await settle(app, pilot)
-        assert "1 Rain   held" in page_text(app)
+        assert "1 Rain   stored" in page_text(app)
         assert "L0 one line" in page_text(app) and "A line. [/] [b]bold[/b] red" in page_text(app)
         assert "The text of manuscript/one" in page_text(app)
         await pilot.press("j", "j")

@@ -203,7 +203,7 @@ class _Rounds:
             return
         said = clean(answer.text.strip())[:_KEPT_ARGUMENTS]
         if not any(mark in said for mark in "?？"):
-            said = _("The model changed nothing and said: {words}").format(words=said)
+            said = _("The model changed nothing and answered: {words}").format(words=said)
         self._build.status, self._build.questions = "asks", (said,)
 
     def _nothing(self) -> None:

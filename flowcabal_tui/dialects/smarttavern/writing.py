@@ -191,7 +191,9 @@ class _Writer:
             name, number = f"{self.ascii(node)}_{number}", number + 1
         self.names.add(name)
         if name != node:
-            self.notes.append(ConversionNote("changed", node, _("There it is called {name}.").format(name=name)))
+            self.notes.append(
+                ConversionNote("changed", node, _("It is renamed to {name} in the written document.").format(name=name))
+            )
         return name
 
 

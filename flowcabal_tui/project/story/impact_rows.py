@@ -112,7 +112,7 @@ def value_row(source: BookText, place: SamePlace, changed: Quotation) -> ImpactR
         sure = place.named and place.score > _LEAST_SURE
         key = _key(source, place.at, "value", *values)
         return _row(source, place.at, place.value.words, edit, "value", key, chosen=sure)
-    words = _("It says {words}, which the changed text no longer says.").format(words=place.value.words)
+    words = _("It contains {words}, which the changed text no longer contains.").format(words=place.value.words)
     finding = Finding("", words, changed, min(1.0, place.score / 3), False, tuple(sorted(lost.subjects)))
     quoted, key = source.text[place.start : place.end], _key(source, place.start, "value", *values)
     asks = PatchQuestion("changed", lost.text, lost.now)

@@ -73,7 +73,7 @@ def command_item(name: str, command: Sequence[str]) -> TrustItem:
 
 
 def action_item(action: Action, registry: str = "") -> TrustItem:
-    """The item of an enabled action; of the kind `gate` when nobody is asked before it runs.
+    """The item of an enabled action; of the kind `gate` when no one is asked before it runs.
 
     `registry` is its file, for display; the item is the same in another file.
     """

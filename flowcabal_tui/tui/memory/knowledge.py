@@ -123,7 +123,7 @@ class KnowledgeScreen(ModalScreen[None]):
             yield _("`+` installs it: search by meaning. Everything else works without it.")
         held = sum(entry.held for entry in contents.entries)
         owed = sum(not entry.held or entry.step != "fresh" for entry in contents.entries)
-        counted = facts_words(_("held: {n}").format(n=f"{held:,}"), _("to send: {owed}").format(owed=f"{owed:,}"))
+        counted = facts_words(_("stored: {n}").format(n=f"{held:,}"), _("to send: {owed}").format(owed=f"{owed:,}"))
         vectors = _("vectors of {name}").format(name=one_line(contents.embedder)) if contents.embedder else ""
         yield facts_words(counted, vectors, one_line(contents.place))
 

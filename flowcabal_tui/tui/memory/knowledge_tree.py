@@ -90,7 +90,7 @@ def look_of(entry: KnowledgeEntry) -> tuple[Role, str]:
         return "focus", _("being sent")
     if not entry.held:
         return "secondary", _("not sent yet") if entry.step == "waiting" else _(TASK_STATES[entry.step])
-    return ("done", _("held")) if entry.step == "fresh" else ("stale", _("held, out of date"))
+    return ("done", _("stored")) if entry.step == "fresh" else ("stale", _("stored, out of date"))
 
 
 def _leaf(entry: KnowledgeEntry, names: Mapping[str, str]) -> Text:

@@ -19,9 +19,9 @@ class AnsweredText(StreamView):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a,ctrl+s", "answer('approve')", mark("Approve"), id="output.approve",
-                tooltip=mark("Approve this attempt: the run goes on with it.")),
+                tooltip=mark("Approve this attempt: the run continues with it.")),
         Binding("e", "answer('edit')", mark("Edit"), id="output.edit",
-                tooltip=mark("Edit this attempt, and go on with your text.")),
+                tooltip=mark("Edit this attempt, and continue with your text.")),
         Binding("r", "answer('retry')", mark("Retry"), tooltip=mark("Another attempt, with a note."),
                 id="output.retry"),
         Binding("x", "answer('reject')", mark("Reject"), id="output.reject",

@@ -36,7 +36,7 @@ class QuotedPassage:
         at = nearest(self.text, self.words, self.start) if self.text else -1
         title = (one_line(self.title, 120) + "\n", role_style("secondary"))
         if at < 0:
-            lost = _("(these words are not there any more)") + "\n" if self.text else ""
+            lost = _("(these words are no longer in the text)") + "\n" if self.text else ""
             return Content.assemble(title, lost, (one_line(self.words, _LONGEST), "bold"))
         end = at + len(self.words)
         return Content.assemble(

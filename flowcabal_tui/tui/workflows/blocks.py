@@ -36,7 +36,7 @@ FIELD_WORDS: Final[dict[Field, str]] = {
     "question": mark("Question"),
 }
 REVIEWS: Final = {
-    "never": mark("nobody is asked"),
+    "never": mark("no one is asked"),
     "doubt": mark("you are asked when in doubt"),
     "always": mark("you are always asked"),
 }

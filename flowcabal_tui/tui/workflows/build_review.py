@@ -406,7 +406,7 @@ def _state_words(record: BuildRecord) -> str:
         return _("rejected")
     match record.status:
         case "building":
-            return _("is being built: {spent}; F9 stops it, `C` goes on after an interruption").format(spent=spent)
+            return _("is being built: {spent}; F9 stops it, `C` continues after an interruption").format(spent=spent)
         case "asks":
             return _("asks you: Enter answers, `f` opens the form")
         case "finished":
