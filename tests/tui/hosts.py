@@ -8,6 +8,8 @@ from textual.app import App, ComposeResult
 from textual.message import Message
 from textual.widget import Widget
 
+from flowcabal_tui.tui.app.theme_choice import role_defaults
+
 HOSTILE = "[/] [b]bold[/b] \x1b[31mred\x1b[0m \x1b]0;title\x07 \u202egnp\u202c {x} $y"
 
 
@@ -24,6 +26,10 @@ class Host(App[None]):
     def compose(self) -> ComposeResult:
         if self._pane is not None:
             yield self._pane
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """The colours of roles, as in the app."""
+        return role_defaults()
 
     async def _dispatch_message(self, message: Message) -> None:
         if type(message).__module__.startswith("flowcabal_tui."):
