@@ -151,6 +151,6 @@ async def test_a_quote_says_what_keeping_the_chapter_likely_costs_beside_the_run
             assert quote.keeping is None and said == []
             return
         assert quote.keeping is not None and quote.most is not None and quote.limit is not None
-        assert quote.keeping.calls == 4, "read once, two summaries, two profiles together"
+        assert quote.keeping.calls == 2, "read once with its summaries, two profiles together"
         assert quote.keeping.cost == quote.keeping.output_tokens * TOKEN and len(said) == 1
         assert quote.limit.cost == quote.most.cost, "it is no part of what the run may cost"
