@@ -29,22 +29,21 @@ def action_steps(found: BuildRequest, known: Known) -> list[Json]:
         near = min(changing, key=lambda at: (at not in found.sentence[mark.start], abs(at - mark.start)))
         placed = [(at, {"does": "each", "steps": [step]} if at == near else step) for at, step in placed]
     gates = found.marks("approve", "pause", "edit", denied=False) or (found.unsaid if changing else [])
-    begin = end = len(found.text)
-    for place in [found.sentence[gate.start] for gate in gates]:
+    begin, parts = len(found.text), {found.sentence[gate.start] for gate in gates}
+    for place in parts:
         own = [at for at, name in changing.items() if any(hit.start in place for hit in named[name])]
         after = [at for at, _each in placed if at > place.start and not changing]
         begin = min([begin, *(own or changing or after)])
-    for last in [] if any(found.found("all")) else found.marks("last"):
-        is_exempt = any(begin <= at < last.start for at in changing)
-        is_apart = not any(gate.start in found.sentence[last.start] for gate in gates)
-        end = min(end, last.start) if is_exempt and is_apart else end
+    lasts = [] if any(found.found("all")) else [mark.start for mark in found.marks("last")]
+    apart = [last for last in lasts if found.sentence[last] not in parts and any(begin <= at < last for at in changing)]
+    end = min([len(found.text), *apart])
     ahead = [step for at, step in placed if at < begin]
     gated: list[Json] = [{"does": "approve", "steps": [step for at, step in placed if begin <= at < end]}]
     return [*ahead, *(gated if gates and placed else []), *(step for at, step in placed if at >= max(begin, end))]
 
 
 def _parts(name: str) -> set[str]:
-    return {part for part in re.split(r"[^a-z]+", name.casefold()) if part}
+    return {part for part in re.split(r"[^a-z]+", re.sub("(?<=[a-z])([A-Z])", r" \1", name).casefold()) if part}
 
 
 def _named(found: BuildRequest, name: str) -> list[WordHit]:
@@ -70,11 +69,7 @@ def _placed(named: Mapping[str, list[WordHit]]) -> list[tuple[int, str]]:
 def _step(found: BuildRequest, name: str, actions: Mapping[str, ActionShape]) -> Json:
     """The step of an action with the parameters that the request gives: a quoted query, an address, a number."""
     quoted, mails = [each.key for each in found.quoted], [each[0].strip(".") for each in found.found("mail")]
-    kind = name.rpartition(".v")[0].rpartition(".")[2]
-    values = {"query": quoted[:1], "to": mails[:1], "recipient": mails[:1], "count": ["{{count}}"], "type": [kind]}
-    params: Json = {}
-    for field in actions[name].arg_schema.get("properties", {}):
-        words = _parts(re.sub("([A-Z])", r" \1", field))
-        given = [value for word, listed in values.items() if word in words for value in listed]
-        params |= {field: given[0]} if given else {}
-    return {"does": "action", "action": name, "params": params}
+    kind, fields = name.rpartition(".v")[0].rpartition(".")[2], actions[name].arg_schema.get("properties", {})
+    values = {"query": quoted, "to": mails, "recipient": mails, "count": ["{{count}}"], "type": [kind]}
+    given = {field: [value for word in values if word in _parts(field) for value in values[word]] for field in fields}
+    return {"does": "action", "action": name, "params": {field: each[0] for field, each in given.items() if each}}

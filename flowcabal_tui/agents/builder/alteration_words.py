@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from flowcabal_tui.agents.builder.document import Json, PlacedNode, all_found, names_in, own_params
@@ -18,12 +18,9 @@ def alterations_of(found: BuildRequest, copied: WorkingCopy) -> tuple[Alteration
     """The requested alterations; () when the request names none that can be identified."""
     nodes = {each.path: each for each in all_found(copied.document)}
     mentions = sorted((hit for each in nodes.values() for hit in _mentions(found, each)), key=lambda hit: hit.start)
-    made = [*_replaced(found, nodes, mentions)]
-    if not made and (made := [*_values(found, nodes, mentions, copied.known.models or ())]):
-        made += [*_unpaused(found, nodes, mentions)] or [*_paused(found, nodes, mentions)]
-    for reading in (_removed, _inserted, _settings, _unpaused, _paused):
-        made = made or [*reading(found, nodes, mentions)]
-    return tuple(map(Alteration.model_validate, made))
+    readings = (_replaced, _values, _removed, _inserted, _settings, _paused)
+    made = filter(None, ([*reading(found, nodes, mentions)] for reading in readings))
+    return tuple(map(Alteration.model_validate, next(made, [])))
 
 
 def _mentions(found: BuildRequest, place: PlacedNode) -> list[WordHit]:
@@ -47,13 +44,14 @@ def _replaced(found: BuildRequest, nodes: Nodes, mentions: Sequence[WordHit]) ->
         yield from ({"change": "replace", "node": path, "find": old, "to": new} for path in having[:1])
 
 
-def _values(found: BuildRequest, nodes: Nodes, mentions: Sequence[WordHit], models: Iterable[str]) -> Iterator[Json]:
-    """Sets the first model that the request names for a node that has another one, and the temperature of a node."""
-    wanted = [(_near(found, mentions, hit.start), hit.key) for hit in found.named(models) if mentions]
-    changed = [(path, to) for path, to in wanted if nodes[path].node.get("params", {}).get("model") != to]
-    yield from (_set(path, "model", to) for path, to in changed[:1])
-    if found.temperature is not None and mentions:
-        yield _set(_near(found, mentions, found.marks("temperature")[0].start), "temperature", found.temperature)
+def _values(found: BuildRequest, nodes: Nodes, mentions: Sequence[WordHit]) -> Iterator[Json]:
+    """Sets the first model that the request names for a node that has another one, the temperature of a node, or both;
+    then the pause that the request asks for as well."""
+    wanted = [(_near(found, mentions, hit.start), hit.key) for hit in found.models if mentions]
+    made = [_set(path, "model", to) for path, to in wanted if nodes[path].node.get("params", {}).get("model") != to][:1]
+    for hit in found.marks("temperature")[:1] if found.temperature is not None and mentions else []:
+        made.append(_set(_near(found, mentions, hit.start), "temperature", found.temperature))
+    yield from [*made, *_paused(found, nodes, mentions)] if made else []
 
 
 def _removed(found: BuildRequest, _nodes: Nodes, mentions: Sequence[WordHit]) -> Iterator[Json]:
@@ -91,24 +89,19 @@ def _settings(found: BuildRequest, nodes: Nodes, mentions: Sequence[WordHit]) ->
     """Sets numbers and switches of the named node, or of the only one that has such a setting."""
     for path in [path for path in nodes if not mentions or path in {each.key for each in mentions}]:
         field, now = found.tables["settings"].get(nodes[path].node.get("kind")), own_params(nodes[path].node)
-        new = [int(each.value) for each in found.numbers if field and each.value != now.get(field)]
-        yield from (_set(path, field, to) for to in new[:1])
-        if field == "candidates" and found.has("blind"):
-            yield _set(path, "blind", True)
-
-
-def _unpaused(found: BuildRequest, nodes: Nodes, mentions: Sequence[WordHit]) -> Iterator[Json]:
-    """Removes the pause for the writer after a node."""
-    waiting = [each for each in mentions if own_params(nodes[each.key].node).get("review") == "always"]
-    for hit in found.marks("never")[:1] if waiting else []:
-        yield _set(_near(found, waiting, hit.start), "review", "never")
+        new = [(field, int(each.value)) for each in found.numbers if field and each.value != now.get(field)][:1]
+        new += [("blind", True)] if field == "candidates" and found.has("blind") else []
+        yield from (_set(path, *each) for each in new)
 
 
 def _paused(found: BuildRequest, nodes: Nodes, mentions: Sequence[WordHit]) -> Iterator[Json]:
-    """Adds a pause for the writer before or after a node."""
+    """Removes the pause for the writer after a node, or adds one before or after a node."""
     ids, clauses = [each.node["id"] for each in nodes.values()], found.clauses_of(mentions)
+    waiting = [each for each in mentions if own_params(nodes[each.key].node).get("review") == "always"]
+    ends = found.marks("never")[:1] if waiting else []
+    yield from (_set(_near(found, waiting, hit.start), "review", "never") for hit in ends)
     marks = sorted(found.marks("pause", "edit", "approve"), key=lambda mark: found.clause[mark.start] not in clauses)
-    for pause in marks[:1] if mentions else []:
+    for pause in marks[:1] if mentions and not ends else []:
         later = [each.key for each in mentions if found.is_later(each)]
         ahead = [each.key for each in mentions if each.start < pause.start] or [each.key for each in mentions]
         is_before = later and names_in(own_params(nodes[later[0]].node), ids)

@@ -9,7 +9,7 @@ from flowcabal_tui.agents.builder.action_words import action_steps
 from flowcabal_tui.agents.builder.alteration_words import alterations_of
 from flowcabal_tui.agents.builder.document import Json, all_found
 from flowcabal_tui.agents.builder.forms import Form
-from flowcabal_tui.agents.builder.request_words import BuildRequest, beside
+from flowcabal_tui.agents.builder.request_words import BuildRequest, beside, places
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
 
 Steps = list[Json]
@@ -22,7 +22,7 @@ def form_of(wish: str, copied: WorkingCopy, language: str) -> Form:
 
     If they are most of the request, nothing else is filled.
     """
-    found, known = BuildRequest(wish, language), copied.known
+    found, known = BuildRequest(wish, language, copied.known.models or ()), copied.known
     form = Form.model_validate({"wish": wish, **_filled(found, copied, language)})
     nodes = [str(each.node.get(key, "")) for each in all_found(copied.document) for key in ("id", "name")]
     names = [form.name, *nodes, *(known.models or ()), *(known.callable_flows or ())]
@@ -42,28 +42,24 @@ def _filled(found: BuildRequest, copied: WorkingCopy, language: str) -> Json:
     if copied.base is not None:
         return {"alterations": alterations_of(found, copied)}
     acts = action_steps(found, copied.known)
-    kept = [hit.key for hit in found.hits["keep"] if hit.start not in found.denied]
     steps = acts or _writing(found, copied)
-    alone = all(_is_alone(found, step) for step in steps[:1]) and not any(map(_writes, steps[1:]))
-    keep = next((key for key in kept if key != "append" and not acts), "note" if acts or alone else "chapter")
+    alone = not _without(steps[:1], *found.tables["alone"]) and not any(map(_writes, steps[1:]))
+    kept = [hit.key for hit in found.hits["keep"] if hit.start not in found.denied and not acts]
     names = [*(each[1] for each in found.found("title")), *(each.key for each in found.quoted if language == "en"), ""]
     existing = bool(steps) and not acts and not any(step["does"] == "plan" or _writes(step) for step in steps)
     filled = {"steps": steps, "existing": existing, "name": names[0], "pause": ["each"] if each else []}
-    return {**filled, "keep": keep, "mode": "append" if "append" in kept else "replace"}
+    mode = "append" if found.marks("append", denied=False) else "replace"
+    return {**filled, "keep": [*kept, "note" if acts or alone else "chapter"][0], "mode": mode}
 
 
 def _outside(found: BuildRequest, copied: WorkingCopy) -> tuple[str, ...]:
     """Parts of the request that nothing here can do: no step, registered action, workflow or model matches."""
-    names, actions = copied.known, (copied.known.actions or {}).items()
-    described = [f"{name} {getattr(shape, 'description', '')}" for name, shape in actions]
-    known = " ".join((*described, *(names.callable_flows or ()), *(names.models or ()))).casefold()
-    missing: list[str] = []
-    for hit in found.hits["outside"]:
-        acts, quoted = beside(found.hits["actions"], hit.start), beside(found.quoted, hit.start)
-        words = [found.folded[hit.start : hit.end], *(act.key for act in acts if act.gap(hit) < 0)]
-        is_meant = hit.start not in found.denied and all(each.gap(hit) >= 0 for each in quoted)
-        missing += [found.text[hit.start : hit.end]] if is_meant and not any(word in known for word in words) else []
-    return tuple(dict.fromkeys(missing))
+    names, actions = copied.known, copied.known.actions or {}
+    described = (getattr(shape, "description", "") for shape in actions.values())
+    known = " ".join((*actions, *described, *(names.callable_flows or ()), *(names.models or ()))).casefold()
+    other = found.denied | places((*found.quoted, *(act for act in found.hits["actions"] if act.key in known)))
+    words = [found.text[hit.start : hit.end] for hit in found.hits["outside"] if other.isdisjoint(places([hit]))]
+    return tuple(dict.fromkeys(word for word in words if word.casefold() not in known))
 
 
 def _writing(found: BuildRequest, copied: WorkingCopy) -> Steps:
@@ -71,25 +67,19 @@ def _writing(found: BuildRequest, copied: WorkingCopy) -> Steps:
     called, ways, steps = _called(found, copied), _ways(found), _verbs(found)
     for shape in () if ways else (_eyes, _candidates, _readers, _rounds, _each, _measured):
         steps = shape(found, steps)
-    if ways:
-        at = found.marks("choose", "pause", "candidates")[0].start
-        steps = [*_of(steps, "plan"), {"at": at, "does": "choose", "choices": ways}, *_without(steps, "plan", "write")]
-    if called:
-        later = [step for step in steps if step["at"] > called[-1]["at"] and step["does"] in found.tables["on_texts"]]
-        written = _of(steps, "plan", "write", "candidates")
-        after = max((step["at"] for step in written), default=0)
-        steps = [*written, *({**step, "at": max(step["at"], after + 1)} for step in called), *later]
+    steps = [*_of(steps, "plan"), *ways, *_without(steps, "plan", "write")] if ways else steps
+    later = [step for step in _of(steps, *found.tables["on_texts"]) if called and step["at"] > called[-1]["at"]]
+    steps = [*_of(steps, "plan", "write", "candidates"), *called, *later] if called else steps
     for mark in found.marks("count", "remember")[:1]:
-        keys = [each for each in found.quoted if each.key.isidentifier()]
-        key = min(keys, key=mark.gap).key if keys else mark.key
-        steps.append({"at": len(found.text), "does": mark.key, "key": key})
-    plans, ideas = _of(steps, "plan"), [step for step in steps if step.get("id") == "ideas"]
-    is_outline = len(plans) == len(steps) and any(hit.key == "outline" for hit in found.hits["keep"])
-    is_given = (found.has("existing") and not plans + ideas) or all(_is_alone(found, step) for step in steps)
-    if not (is_outline or is_given or any(_writes(step) for step in steps if step not in ideas)):
-        steps.insert(len(plans + ideas), {"at": -1, "does": "write"})
+        named = min((each for each in found.quoted if each.key.isidentifier()), key=mark.gap, default=mark)
+        steps.append({"at": len(found.text), "does": mark.key, "key": named.key})
+    before, behind = _of(steps, "plan", "ideas", "openings"), _without(steps, "plan", "ideas", "openings")
+    is_outline = not _without(steps, "plan") and any(hit.key == "outline" for hit in found.hits["keep"])
+    is_given = (found.has("existing") and not before) or not _without(steps, *found.tables["alone"])
+    if not (is_outline or is_given or any(map(_writes, behind))):
+        steps = [*before, {"at": -1, "does": "write"}, *behind]
     _pause(found, steps)
-    for model in found.named(copied.known.models or ()) if steps else ():
+    for model in found.models if steps else ():
         near = min(steps, key=lambda step: (step["at"] not in found.clause[model.start], abs(step["at"] - model.start)))
         near["model"] = model.key
     for step in [*_of(steps, "write", "candidates"), *steps][:1] if found.temperature is not None else []:
@@ -97,12 +87,13 @@ def _writing(found: BuildRequest, copied: WorkingCopy) -> Steps:
     return [{key: value for key, value in step.items() if key != "at"} for step in steps]
 
 
-def _of(steps: Steps, *verbs: str) -> Steps:
-    return [step for step in steps if step["does"] in verbs]
+def _of(steps: Steps, *names: str) -> Steps:
+    """The steps with one of these verbs or ids."""
+    return [step for step in steps if not {step["does"], step.get("id")}.isdisjoint(names)]
 
 
-def _without(steps: Steps, *verbs: str) -> Steps:
-    return [step for step in steps if step["does"] not in verbs]
+def _without(steps: Steps, *names: str) -> Steps:
+    return [step for step in steps if step not in _of(steps, *names)]
 
 
 def _verbs(found: BuildRequest) -> Steps:
@@ -117,31 +108,24 @@ def _writes(step: Json) -> bool:
     return step["does"] in ("write", "candidates", "choose") or any(map(_writes, step.get("steps", ())))
 
 
-def _is_alone(found: BuildRequest, step: Json) -> bool:
-    """True when the step needs no text that was written before."""
-    return not {step["does"], step.get("id")}.isdisjoint(found.tables["alone"])
-
-
 def _candidates(found: BuildRequest, steps: Steps) -> Steps:
     """Several texts of which the writer picks one: whole ones, openings to continue, or ideas."""
     numbers, kinds = found.numbers_by("number", 2, 12), ("opening", "ending", "title")
     counted = [hit for hit in found.marks(*kinds) if any(hit.gap(n) <= found.reach for n in beside(numbers, hit.start))]
-    ideas = [] if counted else [*found.picked()]
-    marks = [each for each, _thing in ideas] or found.marks("candidates") or counted
+    ideas = {} if counted else dict(found.picked())
+    marks = [*ideas] or found.marks("candidates") or counted
     if _of(steps, "together") or not (marks := marks or (found.marks("pick", "choose") if numbers else [])):
         return steps
     kind = "idea" if ideas else next(filter(found.has, kinds), "write")
-    number = int(min(numbers, key=marks[0].gap).value) if numbers else 5
-    said: Json = found.said["several"][kind]
-    candidates = {"at": marks[0].start, "does": "candidates", "blind": found.has("blind"), "number": number, **said}
-    for each, thing in ideas[:1]:
-        candidates |= {"number": int(each.value), "name": thing, "about": said["about"].format(thing=thing)}
+    said = {key: text.format(thing=ideas.get(marks[0])) for key, text in found.said["several"][kind].items()}
+    number = [int(each.value) for each in sorted((*ideas, *numbers), key=marks[0].gap)] or [5]
+    candidates = {"at": marks[0].start, "does": "candidates", "blind": found.has("blind"), "number": number[0], **said}
     plans, written, rest = _of(steps, "plan"), _of(steps, "write"), _without(steps, "plan", "write")
-    if kind == "opening":
-        return [*plans, candidates, *(written or [{"at": -1, "does": "write"}]), *rest]
-    if ideas:  # a plan after them reads the one that was picked
-        return [*sorted([*plans, candidates], key=lambda step: step["at"]), *written, *rest]
-    return [*plans, *(written if kind == "ending" else []), candidates, *rest]
+    # A plan after ideas reads the one that was picked.
+    ahead = sorted([*plans, candidates], key=lambda step: step["at"]) if ideas else [*plans, candidates]
+    if kind == "ending":
+        return [*plans, *written, candidates, *rest]
+    return [*ahead, *(written if kind != "write" else []), *rest]
 
 
 def _readers(found: BuildRequest, steps: Steps) -> Steps:
@@ -207,23 +191,22 @@ def _each(found: BuildRequest, steps: Steps) -> Steps:
 def _measured(found: BuildRequest, steps: Steps) -> Steps:
     """Makes a branch of a length in the request: the verb after it, and the one after "otherwise"."""
     verbs = [each for each in found.verbs if each.key in found.tables["on_texts"]]
-    last = verbs[-1].start if verbs else 0
-    for hit, number in [(hit, number) for hit, number in found.bounds(200) if max(number.end, hit.end) < last][:1]:
-        then = next(each for each in verbs if each.start > max(number.end, hit.end))
+    for hit, number in found.bounds(200)[:1]:
+        then = next((each for each in verbs if each.start > max(number.end, hit.end)), hit)
         ends = [each.start for each in found.marks("otherwise", "longer", "shorter") if each.start > then.start]
         others = [each.key for each in verbs if ends and each.start > ends[0] and each.key != then.key][:1]
         sides = {"then": [{"does": then.key}], "otherwise": [{"does": other} for other in others]}
         measure = {"at": hit.start, "does": "measure", f"{hit.key}_than": int(number.value), **sides}
-        return [*_without(steps, then.key, *others), measure]
+        return [*_without(steps, then.key, *others), measure] if then != hit else steps
     return steps
 
 
-def _ways(found: BuildRequest) -> list[Json]:
-    """The quotations beside each other where the writer is to choose: branches, each with its own text."""
-    quoted = found.quoted if found.has("choose", "pause", "candidates") else []
-    near = [each.key for pair in pairwise(quoted) if pair[0].gap(pair[1]) <= found.tables["between"] for each in pair]
-    ways = [*dict.fromkeys(near)][:8]
-    return [{"label": way, "steps": [{"does": "write", "name": way, "text": way}]} for way in ways if ways[1:]]
+def _ways(found: BuildRequest) -> Steps:
+    """The choice between quotations beside each other, if the writer is to choose: branches, each with its own text."""
+    marks, pairs = found.marks("choose", "pause", "candidates"), pairwise(found.quoted)
+    near = [each.key for pair in pairs if pair[0].gap(pair[1]) <= found.tables["between"] for each in pair]
+    ways = [{"label": way, "steps": [{"does": "write", "name": way, "text": way}]} for way in dict.fromkeys(near)][:8]
+    return [{"at": mark.start, "does": "choose", "choices": ways} for mark in marks[:1] if ways[1:]]
 
 
 def _called(found: BuildRequest, copied: WorkingCopy) -> Steps:
@@ -239,17 +222,15 @@ def _pause(found: BuildRequest, steps: Steps) -> None:
     A pause belongs to its object, or to the plan if that was named last or in the clause, else to the step whose word
     comes last before it, and with "before the polish" to the step ahead of that.
     """
-    articles, placed = found.tables["articles"]["words"], sorted(steps, key=lambda step: step["at"])
     planned = found.clauses_of(hit for hit in found.hits["steps"] if hit.key == "plan")
     nexts = found.marks("next") if _of(steps, "each") else []
     for mark in found.marks("pause", "edit", "approve", denied=False) if steps else []:
         around = beside(found.hits["steps"], mark.start)
-        objects = [hit.key for hit in around if found.folded[mark.end : hit.start].strip() in articles]
+        objects = [hit.key for hit in around if found.folded[mark.end : hit.start].strip() in found.tables["articles"]]
         if found.clause[mark.start] in planned or any(h.key == "plan" and h.start < mark.start for h in around):
             objects = objects or ["plan"]
-        owner = [*placed[:1], *(step for step in placed if step["at"] <= mark.start), *_of(steps, *objects)][-1]
-        near = (hit for hit in around if hit.gap(mark) <= found.reach * 2)
-        if any(hit.key == owner["does"] and found.is_later(hit) for hit in near):
+        owner = [*steps[:1], *(step for step in steps if step["at"] <= mark.start), *_of(steps, *objects)][-1]
+        if any(hit.key == owner["does"] and found.is_later(hit) for hit in around):
             owner = steps[max(steps.index(owner) - 1, 0)]
         is_inside = any(mark.gap(hit) <= found.reach * 2 for hit in beside(nexts, mark.start))
         if not is_inside and owner["does"] not in found.tables["pausing"]:

@@ -29,7 +29,7 @@ class WordHit(NamedTuple):
 class BuildRequest:
     """The writer's request with all words of the vocabulary in it; `language` is that of the workflow."""
 
-    def __init__(self, text: str, language: str) -> None:
+    def __init__(self, text: str, language: str, models: Iterable[str] = ()) -> None:
         self.said, self.tables = words(language), words("zh" if han_count(text) * 8 > len(text) else "en", "vocabulary")
         self.text = text[: self.tables["longest"]]
         self.folded = self.text.casefold().replace("’", "'")
@@ -40,8 +40,9 @@ class BuildRequest:
         self.numbers = _numbers(self.folded, self.tables)
         self.clause, self.sentence = self._around("break"), self._around("stop")
         self.quoted = [WordHit(each[1] or each[2], *each.span()) for each in self.found("quoted")]
+        self.models = self.named(models)
         nots = self.marks("not", "never")
-        self.denied = _places(WordHit("", hit.start, hit.end + self.reach // 3 + 1) for hit in nots)
+        self.denied = places(WordHit("", hit.start, hit.end + self.reach // 3 + 1) for hit in nots)
         """The places of what comes directly after a "not"."""
         self.verbs = [hit for hit in self.hits["steps"] if hit.start not in self.denied]
         busy = self.clauses_of(self.verbs) - self.clauses_of(hit for hit in self.verbs if hit.key == "check")
@@ -89,7 +90,7 @@ class BuildRequest:
 
     def named(self, names: Iterable[str]) -> list[WordHit]:
         """The hits of these names in the request, in order; the name is the key."""
-        return _hits(self.folded, {name: [name] for name in names})
+        return _hits(self.folded, {name: [name.casefold()] for name in names if name})
 
     def numbers_by(self, unit: str, least: float, most: float) -> list[WordHit]:
         """The numbers followed by a word of a unit, with at most one other word in between."""
@@ -112,10 +113,9 @@ class BuildRequest:
         picks = [hit.start for hit in self.marks("pick", "choose", denied=False)]
         starts = sorted(hit.start for name in ("steps", "marks", "things", "writer") for hit in self.hits[name])
         for n in [each for each in self.numbers if picks and 2 <= each.value <= 12]:
-            till = self.clause[n.start][-1]
-            ends = [till, *starts[bisect_left(starts, n.end) :][:1]]
+            ends = [self.clause[n.start][-1], *starts[bisect_left(starts, n.end) :][:1]]
             thing = re.match(self.tables["thing"], self.text[n.end : min(ends)])
-            if thing and any(n.end <= at <= till + self.reach for at in picks):
+            if thing and any(n.end <= at <= ends[0] + self.reach for at in picks):
                 yield n, thing[1].strip()
 
     def abouts(self) -> list[str]:
@@ -126,10 +126,9 @@ class BuildRequest:
         ends, clauses = {hit.end for hit in self.hits["about"]}, self.clauses_of(self.hits["about"])
         words = {hit: self.folded[hit.start : hit.end] for hit in self.subjects if hit.start not in ends}
         subjects = {hit.start: hit.key if word in hit.key else f"{hit.key} ({word})" for hit, word in words.items()}
-        checks = [each for each in self.hits["steps"] if each.key == "check"]
-        marks = (hit for hit in self.hits["marks"] if hit.key not in (*self.tables["links"], "longer", "shorter"))
-        stops = {hit.start for hit in (*marks, *self.numbers)}
-        for hit in [each for each in checks if self.clause[each.start] not in clauses]:
+        stops = {hit.start for hit in (*self.hits["marks"], *self.numbers) if hit.key not in self.tables["joining"]}
+        checks = [hit for hit in self.hits["steps"] if hit.key == "check" and self.clause[hit.start] not in clauses]
+        for hit in checks:
             rest = range(hit.end, self.clause[hit.start].stop)
             if len(rest) <= self.reach * 3 and stops.isdisjoint(rest[:-1]):
                 subjects[hit.end] = re.sub(self.tables["particles"], "", self.words(rest)).strip()
@@ -144,22 +143,20 @@ class BuildRequest:
         """
         known = [hit for hits in self.hits.values() for hit in hits if hit.key not in self.tables["links"]]
         values = {each.value for each in _numbers(filled, self.tables)}
-        used = [each for each in self.numbers if each.value in values]
-        places = _places((*known, *used, *self.quoted, *self.named(names)))
-        acts = _places(self.hits["actions"] if made == "acted" else ())
+        read = places((*known, *(n for n in self.numbers if n.value in values), *self.quoted, *self.named(names)))
+        acts = places(self.hits["actions"] if made == "acted" else ())
         shown = self.tables[made] | {hit.key: [hit.key] for hit in self.subjects}
         missed = [hit for hit in known if not any(each in filled for each in shown.get(hit.key, [""]))]
-        lost = {hit.start for hit in (*self.numbers, *self.unsaid) if hit.value > 1 or hit.key} - places
+        lost = {hit.start for hit in (*self.numbers, *self.unsaid) if hit.value > 1 or hit.key} - read
         lost |= {hit.start for hit in missed} - self.denied - acts
-        parts = dict.fromkeys(self.clause)
-        unread = [self.words(each) for each in parts if places.isdisjoint(each) or not lost.isdisjoint(each)]
-        return [words for words in unread if len(words) > 1]
+        unread = (part for part in dict.fromkeys(self.clause) if read.isdisjoint(part) or not lost.isdisjoint(part))
+        return [words for part in unread if len(words := self.words(part)) > 1]
 
     @property
     def temperature(self) -> float | None:
         """The temperature in the request; of "from 0.7 to 0.4" the second."""
-        places = _places(WordHit("", mark.end, mark.end + self.tables["far"]) for mark in self.marks("temperature"))
-        near = [each for each in self.numbers if each.value <= 2 and each.start in places]
+        behind = places(WordHit("", mark.end, mark.end + self.tables["far"]) for mark in self.marks("temperature"))
+        near = [each for each in self.numbers if each.value <= 2 and each.start in behind]
         ends = [each for each in near[1:2] if any(near[0].end <= to.start < each.start for to in self.marks("to"))]
         return (ends or near)[0].value if near else None
 
@@ -170,7 +167,8 @@ def beside(hits: Sequence[WordHit], at: int) -> Sequence[WordHit]:
     return hits[max(behind - 1, 0) : behind + 1]
 
 
-def _places(hits: Iterable[WordHit]) -> set[int]:
+def places(hits: Iterable[WordHit]) -> set[int]:
+    """The places of all characters of these hits."""
     return {at for hit in hits for at in range(hit.start, hit.end)}
 
 
@@ -195,8 +193,7 @@ def _numbers(text: str, tables: Mapping[str, Any]) -> list[WordHit]:
 
 def _hits(text: str, entries: Mapping[str, list[str]], forms: Mapping[str, list[str]] | None = None) -> list[WordHit]:
     """All words and forms of a table; where two overlap, the longer one."""
-    folded = ((key, word.casefold()) for key, listed in entries.items() for word in listed if word)
-    patterns = [(key, _any_of([word])) for key, word in folded if word in text]
+    patterns = [(key, _any_of([word])) for key, listed in entries.items() for word in listed if word in text]
     patterns += [(key, form) for key, listed in (forms or {}).items() for form in listed]
     found = [WordHit(key, *at.span()) for key, pattern in patterns for at in re.finditer(pattern, text)]
     taken, free = [], bytearray(b"1" * len(text))
