@@ -21,7 +21,7 @@ from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.build_words import build_price_lines, round_lines, sides
+from flowcabal_tui.project.build_words import build_price_lines, round_lines, rows_of, sides
 from flowcabal_tui.protocol.builds import (
     AcceptBuild,
     AnswerBuild,
@@ -160,7 +160,8 @@ def _lines(record: BuildRecord) -> Iterator[str]:
         yield clean_line(record.explanation)
     for each in record.assumptions:
         yield _("assumed: {text}").format(text=clean_line(each))
-    for change in record.changes if record.status != "asks" else ():
+    listed = [] if record.status == "asks" else [each for _what, changes in rows_of(record) for each in changes]
+    for change in listed:
         sign = _MARKS.get(change.kind, "~")
         place = ".".join(filter(None, (change.node, change.field))) or _("the workflow")
         lines = list(_differing(change))

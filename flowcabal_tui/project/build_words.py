@@ -93,14 +93,13 @@ def _node_lines(node: Mapping[str, Any]) -> Iterator[str]:
 
 
 def rows_of(record: BuildRecord) -> Iterator[tuple[str, tuple[Change, ...]]]:
-    """The changes in groups, each under the point of the checklist that it serves; "" for those without one."""
-    changes = record.changes
+    """The changes in groups: under the point of the checklist that they serve, without one, about the workflow."""
+    nodes = [each for each in record.changes if each.kind != "meta"]
     known = [name for name, _what in record.items]
-    for name, what in record.items:
-        if served := tuple(each for each in changes if each.because == name):
-            yield what, served
-    if others := tuple(each for each in changes if each.because not in known):
-        yield "", others
+    groups = [(what, [each for each in nodes if each.because == name]) for name, what in record.items]
+    groups.append((_("Other changes"), [each for each in nodes if each.because not in known]))
+    groups.append((_("About the workflow"), [each for each in record.changes if each.kind == "meta"]))
+    yield from ((what, tuple(changes)) for what, changes in groups if changes)
 
 
 def reason_words(record: BuildRecord, change: Change) -> str:

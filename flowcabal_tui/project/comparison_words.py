@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
 from flowcabal_tui.domain.comparison import Maker, OutcomeCount, VerdictKind, sampling_words
@@ -22,6 +22,16 @@ VERDICTS: Final[Mapping[VerdictKind, str]] = {
     "none": mark("none of them"),
     "composed": mark("put together"),
 }
+_LETTERED: Final[Mapping[VerdictKind, str]] = {
+    "chosen": mark("{letters} was chosen"),
+    "tie": mark("{letters} are equally good"),
+}
+
+
+def verdict_words(kind: VerdictKind, letters: Sequence[str]) -> str:
+    """The choice with the letters of the candidates that it names."""
+    words = _LETTERED.get(kind) if letters else None
+    return _(words).format(letters=_(", ").join(letters)) if words else _(VERDICTS[kind])
 
 
 def maker_words(maker: Maker) -> str:

@@ -14,7 +14,8 @@ from flowcabal_tui.agents.builder.refused import EditRefused
 from flowcabal_tui.domain.errors import RunError, UnknownName, VersionConflict
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.examples import NAMES, example
-from flowcabal_tui.project.build_words import fate_words
+from flowcabal_tui.locale import use_language
+from flowcabal_tui.project.build_words import fate_words, rows_of
 from flowcabal_tui.project.builder.records import BuildRecord
 from flowcabal_tui.protocol.builds import (
     AcceptBuild,
@@ -92,6 +93,46 @@ async def test_what_is_kept_otherwise_because_of_a_refused_change_is_said(folder
         words = fate_words(await again(case, record))
         assert "kept afterwards: the text of Side by side" in words
         assert "read by no node afterwards" not in words
+
+
+@pytest.mark.parametrize(
+    ("language", "wish", "whole", "left"),
+    [
+        (
+            "en",
+            "Plan it, draft it, check the names and polish it.",
+            "Plan → Draft → Check: names → Polish",
+            "Plan → Draft",
+        ),
+        ("zh", "先列计划，再写初稿，核对称呼，最后润色。", "计划 → 初稿 → 核查：每个人的称呼 → 润色", "计划 → 初稿"),
+    ],
+)
+async def test_the_name_of_a_new_workflow_lists_no_refused_node(
+    folder: Path, language: str, wish: str, whole: str, left: str
+) -> None:
+    await make(folder, language=language)
+    async with opened(folder) as case:
+        record = await built(case, wish)
+        assert record.document["name"] == record.after["name"] == whole
+        refused = (change(record, "check").id, change(record, "polish").id)
+        await case.project.carry_out(MarkChanges(record.id, refused, ticked=False))
+        await case.project.carry_out(AcceptBuild(record.id))
+        assert (await now(case)).name == left
+
+
+@pytest.mark.parametrize(("language", "last"), [("en", "About the workflow"), ("zh", "关于工作流本身")])
+async def test_the_nodes_of_a_new_workflow_are_listed_before_what_is_about_the_workflow(
+    folder: Path, language: str, last: str
+) -> None:
+    await make(folder)
+    async with opened(folder) as case:
+        record = await built(case)
+    use_language(language)
+    *groups, (title, about) = rows_of(record)
+    assert title == last and {"id", "name", "language"} <= {each.field for each in about}
+    assert groups[0][1][0].kind == "node_added"
+    assert "meta" not in {each.kind for _title, changes in groups for each in changes}
+    assert not any(each.because for each in about), "no node is the reason for the name"
 
 
 async def test_an_edited_change_is_saved_as_the_writer_wrote_it(folder: Path):

@@ -13,6 +13,8 @@ from textual.pilot import Pilot
 from flowcabal_tui.agents.comparing.seams import SeamHunk
 from flowcabal_tui.domain.comparison import ChoiceDraft, ComparisonTarget, Taken, Verdict
 from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.locale import use_language
+from flowcabal_tui.project.comparison_words import verdict_words
 from flowcabal_tui.tui.decisions.choice import edited, known, result_of, with_taken
 from flowcabal_tui.tui.decisions.comparison import ComparisonScreen
 from flowcabal_tui.tui.decisions.seam_changes import SeamChangesScreen
@@ -77,7 +79,7 @@ async def test_a_choice_shows_who_wrote_what_and_is_taken_back() -> None:
     async with compared(access) as (pilot, screen):
         await pressed(pilot, "2", "a")
         assert access.decided == [(Verdict("chosen", (B,)), ())]
-        assert "model-2" in words(pilot) and "one was chosen B" in words(pilot)
+        assert "model-2" in words(pilot) and "B was chosen" in words(pilot)
         await pressed(pilot, "a", "space", "x")
         assert len(access.decided) == 1, "a choice that is made is only read"
         await pressed(pilot, "U")
@@ -85,11 +87,19 @@ async def test_a_choice_shows_who_wrote_what_and_is_taken_back() -> None:
         assert "model-2" not in words(pilot)
 
 
+@pytest.mark.parametrize(("language", "chosen"), [("en", "B was chosen"), ("zh", "选用了 B")])
+def test_a_choice_names_its_candidate(language: str, chosen: str) -> None:
+    use_language(language)
+    assert verdict_words("chosen", ["B"]) == chosen
+    assert "B" not in verdict_words("none", [])
+
+
 async def test_equally_good_ones_are_a_tie_and_none_of_them_is_an_answer() -> None:
     access = FakeComparisonAccess()
     async with compared(access) as (pilot, _screen):
         await pressed(pilot, "1", "equals_sign", "3", "a")
         assert access.decided[-1] == (Verdict("tie", (C, A)), ())
+        assert "C, A are equally good" in words(pilot)
         await pressed(pilot, "U", "x")
         assert isinstance(pilot.app.screen, ConfirmScreen)
         await pressed(pilot, "n")

@@ -70,7 +70,20 @@ def with_changes(base: Json | None, document: Json, chosen: Collection[str]) -> 
     made: Json = copy.deepcopy(base) if base else {"id": document["id"], "version": 1, "nodes": [], "edges": []}
     for change in sorted(changes, key=lambda each: _ORDER.index(each.kind)):
         _apply(made, change)
+    if base is None and made.get("name"):
+        made["name"] = _without_refused(made["name"], made, document)
     return made
+
+
+def _without_refused(name: str, made: Json, document: Json) -> str:
+    """The name of a new workflow, without the refused nodes that it lists; the last listed one may be cut."""
+    taken, offered = ([str(node.get("name") or "") for node in each["nodes"]] for each in (made, document))
+    parts = [
+        part
+        for part in name.split(STEPS_APART)
+        if any(each.startswith(part) for each in taken) or not any(each.startswith(part) for each in offered)
+    ]
+    return STEPS_APART.join(parts) or name
 
 
 def without_needy(changes: Collection[Change], refused: Collection[str]) -> tuple[frozenset[str], frozenset[str]]:
@@ -81,6 +94,8 @@ def without_needy(changes: Collection[Change], refused: Collection[str]) -> tupl
     return frozenset(each.id for each in changes) - gone, frozenset(gone) - frozenset(refused)
 
 
+STEPS_APART: Final = " → "
+"""Between the nodes that the name of a workflow lists."""
 _ORDER: Final = (
     "meta",
     "node_added",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from flowcabal_tui.agents.builder.changes import STEPS_APART
 from flowcabal_tui.agents.builder.changes_by_form import alter
 from flowcabal_tui.agents.builder.checks import ChecklistItem
 from flowcabal_tui.agents.builder.document import all_found
@@ -67,11 +68,11 @@ def _made(form: Form, copied: WorkingCopy, language: str) -> Built:
             ChecklistItem(flow.step, step.name or step.about or step.text or str(names.get(step.does, step.does)))
         )
     finish(flow)
-    name = form.name or " → ".join(dict.fromkeys(node["name"] for node in flow.nodes))[:60]
+    name = form.name or STEPS_APART.join(dict.fromkeys(node["name"] for node in flow.nodes))[:60]
     meta = {"id": form.id or copied.document["id"], "name": name, "language": language}
     meta["keep"] = {"kind": form.keep, "mode": form.mode}
     for field, value in meta.items():
-        copied = copied.with_edit(SetMeta.model_validate({"field": field, "value": value, "because": "s1"}))
+        copied = copied.with_edit(SetMeta.model_validate({"field": field, "value": value}))
     for node in flow.nodes:
         copied = copied.with_edit(AddNode(**node, because=flow.because[node["id"]]))
     for edge in flow.edges:

@@ -18,7 +18,7 @@ from flowcabal_tui.agents.comparing.seams import with_hunks
 from flowcabal_tui.domain.comparison import LETTERS, ChoiceDraft, Comparison, Taken, Verdict
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.locale import _, ngettext
-from flowcabal_tui.project.comparison_words import VERDICTS
+from flowcabal_tui.project.comparison_words import verdict_words
 from flowcabal_tui.tui.decisions.candidate_column import CandidateColumn
 from flowcabal_tui.tui.decisions.candidate_work import CandidateWork
 from flowcabal_tui.tui.decisions.choice import (
@@ -202,8 +202,8 @@ class ComparisonScreen(Screen[None]):
         if verdict is None:
             parts.append(_("blind: models and prices are shown after the choice"))
         else:
-            letters = _(", ").join(LETTERS[comparison.place(each)] for each in verdict.picks if self._has(each))
-            parts += [" ".join(filter(None, (_(VERDICTS[verdict.kind]), letters))), _("`U` undoes it")]
+            letters = [LETTERS[comparison.place(each)] for each in verdict.picks if self._has(each)]
+            parts += [verdict_words(verdict.kind, letters), _("`U` undoes it")]
         self.query_one(".details", Static).update(self._progress or key_words(facts_words(*parts)))
         taken = len(self._draft.taken)
         own = ngettext("{n} paragraph taken", "{n} paragraphs taken", taken).format(n=taken)

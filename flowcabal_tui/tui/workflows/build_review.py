@@ -167,7 +167,7 @@ class BuildReviewScreen(ModalScreen[str]):
                 yield Option(f"? {one_line(words)}", id=f"{_QUESTION}-{number}")
             return
         for what, changes in rows_of(record):
-            yield Option(one_line(what) or _("Other changes"), disabled=True)
+            yield Option(one_line(what), disabled=True)
             for each in changes:
                 sign = "x" if each.id in taken else "!" if each.ticked else " "
                 yield Option(f" [{sign}] {SIGNS[each.kind]} {one_line(change_words(each))}", id=each.id)
@@ -206,7 +206,7 @@ class BuildReviewScreen(ModalScreen[str]):
         """Accepts the change under the cursor, or rejects it."""
         if (change := self._change) is not None and self._may_decide():
             self._do(MarkChanges(self.build, (change.id,), ticked))
-            if change.id != next(reversed(self._listed)):  # the cursor would go round the end
+            if change.id != self.query_one(PickList).options[-1].id:  # the cursor would go round the end
                 self.query_one(PickList).action_cursor_down()
 
     def action_take_all(self) -> None:
