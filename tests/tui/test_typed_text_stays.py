@@ -42,7 +42,7 @@ async def test_a_full_screen_editor_asks_before_it_forgets(make) -> None:
         await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is editor)
-        assert editor.query_one(ProseArea).text.startswith("X")
+        assert "X" in editor.query_one(ProseArea).text
         await leave(pilot)
         await until(pilot, lambda: app.screen is not editor)
 
