@@ -392,6 +392,8 @@ def test_the_time_grows_with_the_length_of_the_request(language: str, wish: str)
         ("zh", "不到四千字就补写，别的一律直接润色。", ["write", "measure"]),
         ("zh", "我要三个不一样的初稿，我选一份，再润色。", ["candidates", "polish"]),
         ("zh", "现成的那章，称呼对不对查一遍，再删短。", ["check", "revise", "cut"]),
+        ("zh", "写初稿，查称呼，再润色。", ["write", "check", "polish"]),
+        ("zh", "写一章，主角查案到半夜。", ["write"]),
         ("en", "One version through Ann's eyes and one from Bob's, then weave them.", ["together", "do"]),
     ],
 )

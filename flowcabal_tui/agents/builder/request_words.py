@@ -125,7 +125,8 @@ class BuildRequest:
         """
         ends, clauses = {hit.end for hit in self.hits["about"]}, self.clauses_of(self.hits["about"])
         words = {hit: self.folded[hit.start : hit.end] for hit in self.subjects if hit.start not in ends}
-        subjects = {hit.start: hit.key if word in hit.key else f"{hit.key} ({word})" for hit, word in words.items()}
+        both = self.tables["both"].format
+        subjects = {hit.start: hit.key if word in hit.key else both(hit.key, word) for hit, word in words.items()}
         stops = {hit.start for hit in (*self.hits["marks"], *self.numbers) if hit.key not in self.tables["joining"]}
         checks = [hit for hit in self.hits["steps"] if hit.key == "check" and self.clause[hit.start] not in clauses]
         for hit in checks:
