@@ -78,10 +78,12 @@ class Reader:
 
     async def _answer(self, messages: list[dict[str, Any]], writer: asyncio.StreamWriter) -> None:
         request = ModelRequest(tuple(Message(each["role"], each["content"]) for each in messages))
-        text, task = compose(request), Request.of(request).task
+        task = Request.of(request).task
+        shape = SHAPES.get(task)
+        text = compose(request, shape)
         tokens = sum(COUNTER.count(each["content"]) for each in messages)
         asked = Asked(digest(json.dumps(messages, sort_keys=True)), task, tokens)
-        if (shape := SHAPES.get(task)) is not None:
+        if shape is not None:
             asked.answer = digest(shape.model_validate_json(text).model_dump_json())
         self.asked.append(asked)
         await asyncio.sleep(self._seconds)

@@ -11,7 +11,9 @@ import pytest
 from pydantic import BaseModel
 
 from flowcabal_tui.agents.checking.feedback import feedback
+from flowcabal_tui.agents.context.scene_question import SceneAnswer
 from flowcabal_tui.agents.prompt_library import SourceText, fenced_sources
+from flowcabal_tui.agents.shapes.story import StoryAnswer
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import Finished, Message, ModelRequest, TextDelta
 from flowcabal_tui.domain.prompt_parts import fenced
@@ -311,8 +313,8 @@ async def test_an_inquiry_is_answered_from_the_passages(language: str, question:
 )
 async def test_new_names_are_reported_and_known_ones_are_not(language: str, text: str, new: str, known: str) -> None:
     case = Case.of(language)
-    answer = (await case.model.answer(case.agent_request("curator.story", chapter=text))).text
-    named = {row["name"] for row in json.loads(answer)["entities"]}
+    answer, _paid = await case.model.structured(case.agent_request("curator.story", chapter=text), StoryAnswer)
+    named = {row.name for row in answer.entities}
     assert new in named
     assert known not in named
 
@@ -405,8 +407,8 @@ async def test_a_scene_has_the_people_and_the_place_that_the_texts_name(
     parts = {"language": language, "names": names, "beats": f"{who[0]}, {where}.", "wish": who[1]}
     prompt = "\n".join(f"<{key}>\n{text}\n</{key}>" for key, text in parts.items())
     asked = ModelRequest((Message("user", f"<task>context.scene</task>\n{prompt}"),), purpose="context.scene")
-    said = json.loads((await OfflineModel(0).answer(asked)).text)
-    assert said == {"who": who, "where": where, "when": "", "kind": "unknown"}
+    said, _paid = await OfflineModel(0).structured(asked, SceneAnswer)
+    assert (said.who, said.where, said.when, said.kind) == (who, where, "", "unknown")
 
 
 async def test_candidates_that_are_nearly_the_same_are_one_group() -> None:

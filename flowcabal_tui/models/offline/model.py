@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import replace
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -26,17 +26,13 @@ T = TypeVar("T", bound=BaseModel)
 MODEL_NAME: Final = "offline"
 _PIECE: Final = re.compile(r"[\u2e80-\uffef]{1,4}|(?:[^\s\u2e80-\uffef]+\s*){1,3}|\s+")
 _MATERIAL: Final = re.compile(r"^[<#]")
-_Task = Callable[[LabelledRequest], str | Values]
-_GROUPS: Final[tuple[tuple[str, tuple[_Task, ...]], ...]] = (
-    ("", (writing.plan, writing.draft, writing.polish, writing.rewrite)),
-    ("", (writing.outline, writing.candidates, writing.criticise)),
-    ("curator.", (answers.story, answers.beats, answers.l1, answers.l0, answers.keep)),
-    ("curator.", (answers.profile, answers.profiles, answers.arc)),
-    ("monitor.", (answers.check, answers.defence)),
-    ("context.", (answers.scene, answers.inquiry)),
-)
+_PROSE: Final = (writing.plan, writing.draft, writing.polish, writing.rewrite, writing.outline)
+_NODES: Final = (*_PROSE, writing.candidates, writing.criticise)
 """Each function has the name of its task."""
-_TASKS: Final = {f"{group}{task.__name__}": task for group, tasks in _GROUPS for task in tasks}
+_TASKS: Final[Mapping[str, Callable[[LabelledRequest], str | Values]]] = {
+    **{task.__name__: task for task in _NODES},
+    "context.inquiry": answers.inquiry,
+}
 
 
 class OfflineModel:
@@ -62,13 +58,13 @@ class OfflineModel:
         return _answered(request)
 
     async def structured(self, request: ModelRequest, shape: type[T]) -> tuple[T, Answer]:
-        """A validated `shape`; empty for an unknown question.
+        """A validated `shape`.
 
-        Raises ModelError(SCHEMA) if the shape requires a statement, and for a prompt of the user's own.
+        Raises ModelError(SCHEMA) if the shape requires a statement that this model cannot compute, and for a prompt of
+        the user's own.
         """
-        answer = await self.answer(request)
-        if LabelledRequest.of(request).task not in _TASKS and "." in request.purpose:
-            answer = replace(answer, text=json.dumps(_nothing(shape)))
+        await asyncio.sleep(0)
+        answer = _answered(request, shape if "." in request.purpose else None)
         try:
             return shape.model_validate_json(answer.text), answer
         except ValidationError as error:
@@ -81,20 +77,22 @@ class OfflineModel:
             ) from error
 
 
-def _answered(request: ModelRequest) -> Answer:
+def _answered(request: ModelRequest, shape: type[BaseModel] | None = None) -> Answer:
     """The whole answer. Nothing leaves the program, but the request is recorded as for other models."""
     messages = [{"role": message.role, "content": message.content} for message in request.messages]
     went_out({"model": MODEL_NAME, "messages": messages})
-    text, calls = talk(request) if is_talk(request) else (compose(request), ())
+    text, calls = talk(request) if is_talk(request) else (compose(request, shape), ())
     short = text if request.max_tokens is None else COUNTER.truncate(text, request.max_tokens)
     usage = Usage(sum(COUNTER.count(message.content) for message in request.messages), COUNTER.count(short), 0)
     finish: Finish = "tool" if calls else "stop" if short == text else "length"
     return Answer(short, finish, usage, MODEL_NAME, tool_calls=calls)
 
 
-def compose(request: ModelRequest) -> str:
-    """Prose for the tasks of nodes, JSON for those of agents; for a text to continue, only the continuation."""
+def compose(request: ModelRequest, shape: type[BaseModel] | None = None) -> str:
+    """Prose for the tasks of nodes, JSON for a shape; for a text to continue, only the continuation."""
     asked = LabelledRequest.of(request)
+    if shape is not None:
+        return json.dumps(answers.filled(shape, asked), ensure_ascii=False)
     before = request.messages[:-1]
     if request.purpose.startswith("node") and before and before[-1].role == "assistant" and not asked.feedback:
         return compose(replace(request, messages=before[:-1])).removeprefix(before[-1].content)
@@ -106,9 +104,3 @@ def compose(request: ModelRequest) -> str:
         return text
     wish = [line.strip() for line in request.messages[-1].content.splitlines() if line.strip()]
     return "\n".join([asked.words.said["offline"], *[line for line in wish if not _MATERIAL.match(line)][:3]])
-
-
-def _nothing(shape: type[BaseModel]) -> dict[str, Any]:
-    """The required values of a shape, empty where they are texts and lists; null where they state anything."""
-    schema = {"required": [], **shape.model_json_schema()}
-    return {key: {"string": "", "array": []}.get(schema["properties"][key].get("type")) for key in schema["required"]}

@@ -11,14 +11,16 @@ from typing import Final
 
 from flowcabal_tui.domain.model_calls import ModelRequest
 from flowcabal_tui.domain.text import digest, foreign_words, han_count
-from flowcabal_tui.models.offline.reading import PERSON, ListedName, MaskedSentence, lines
+from flowcabal_tui.models.offline.reading import PERSON, ListedName, MaskedSentence, lines, terms
 from flowcabal_tui.models.offline.words import LanguageTables, words_of
 
 _TAG: Final = re.compile(r'<(/?)([a-z][a-z0-9-]*)((?: [a-z]+="[^"<>]*")*)>')
 _ATTRIBUTE: Final = re.compile(r' ([a-z]+)="([^"<>]*)"')
 _NOTE: Final = re.compile(r"^- ([^:：()（）\n]{1,40})(?: ?[(（](?:also |又称)([^)）\n]*)[)）])?(?:[:：] ?(.*))?$", re.M)
+_PASSAGE: Final = re.compile(r"^(p\d+) \[(\d+)(?:, ([^\]\n]*))?\] (.*)$", re.M)
 _COMMA: Final = "[,，、]"
-_FOUND: Final = "<findings "
+_BY_RULE: Final = re.compile(r"^[^\n]+\n+<findings (?s:.*?)</findings>", re.M)
+"""Findings, and the instruction before them."""
 _MAY_CHANGE: Final = re.compile(r"^(\d+)\. “", re.M)
 
 
@@ -70,10 +72,8 @@ class LabelledRequest:
 
     @cached_property
     def prompt(self) -> str:
-        """The messages without the findings of rules and the instruction before them, which this model ignores."""
-        text = "\n\n".join(each.content for each in self.request.messages if each.role != "assistant")
-        before, tag, rest = text.partition(_FOUND)
-        return before.rstrip("\n").rpartition("\n\n")[0] + rest.partition("</findings>")[2] if tag else text
+        """The messages that ask."""
+        return "\n\n".join(each.content for each in self.request.messages if each.role != "assistant")
 
     @cached_property
     def parts(self) -> tuple[Labelled, ...]:
@@ -89,15 +89,13 @@ class LabelledRequest:
 
     @property
     def task(self) -> str:
-        """The task in the prompt; else that of an agent's request, or of candidates; "" for a prompt of the
-        user's own."""
-        implied = "candidates" if self.part("candidates") else ""
-        return self.part("task").strip() or (self.request.purpose if "." in self.request.purpose else implied)
+        """The task in the prompt; "candidates" with candidates, "" for a prompt of the user's own."""
+        return self.part("task").strip() or ("candidates" if self.all("candidates") else "")
 
     @property
     def seed(self) -> int:
-        """A seed that changes with every word of the prompt, and with the feedback."""
-        return int(digest(self.prompt + self.feedback)[:16], 16)
+        """A seed that changes with every word of the prompt and of the feedback, apart from the findings of rules."""
+        return int(digest(_BY_RULE.sub("", self.prompt) + self.feedback)[:16], 16)
 
     @cached_property
     def words(self) -> LanguageTables:
@@ -110,10 +108,18 @@ class LabelledRequest:
         """The sentences of a text, with the names that the request lists."""
         return lines(text, self.names, title)
 
-    @property
-    def chapter(self) -> str:
-        """The chapter of an agent's question."""
-        return self.part("chapter").strip("\n") or self.part("draft")
+    @cached_property
+    def chapter(self) -> list[MaskedSentence]:
+        """The sentences of the chapter in an agent's question."""
+        return self.sentences(self.part("chapter").strip("\n") or self.part("draft"))
+
+    @cached_property
+    def sources(self) -> dict[MaskedSentence, str]:
+        """The sentences of the sources and of the passages under statements, in story order, with the ids of these."""
+        given = [(each["id"], each.text, each["title"]) for each in self.all("source")]
+        passages = sorted(_PASSAGE.findall(self.part("statements")), key=lambda each: int(each[1]))
+        given += [(id_, f"[{about}] {text}" if about else text, "") for id_, _chapter, about, text in passages]
+        return {line: id_ for id_, text, title in given for line in self.sentences(text, title)}
 
     @cached_property
     def names(self) -> tuple[ListedName, ...]:
@@ -127,9 +133,7 @@ class LabelledRequest:
             found.append(ListedName(words.kind(names[0], f"{note[0]}\n{self.prompt}"), names, is_dead))
         for match in words.patterns["unlisted"].finditer(f"{self.part('beats')}\n{self.part('plan')}"):
             listed = _split(_COMMA, match[0].removeprefix(words.said["cast"]))
-            found += [
-                ListedName(PERSON, (name,)) for name in listed if not words.holds("common", name.split()[0].lower())
-            ]
+            found += [ListedName(PERSON, (name,)) for name in listed if terms(name.split()[0])]
         return tuple({name.chief: name for name in found[::-1] if name.names}.values())[::-1]
 
 

@@ -20,7 +20,9 @@ _SENTENCE: Final = re.compile(
 )
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z'’-]*")
 _HAN: Final = re.compile(r"[\u4e00-\u9fff]+")
-_SPEECH: Final = '“"「‘『'
+_LEAST: Final = 0.2
+"""Of a usual sentence."""
+_SPEECH: Final = frozenset('“”"「」『』')
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +53,19 @@ class MaskedSentence:
     at: Mapping[int, ListedName]
 
     @property
-    def spoken(self) -> bool:
-        return self.text[0] in _SPEECH
+    def length(self) -> float:
+        """Its length, compared with a usual sentence of its script."""
+        return len(self.text) / (40 if _HAN.search(self.text) else 110)
+
+    @property
+    def is_told(self) -> bool:
+        """True without direct speech, and long enough to say anything: 魏长河说。 does not."""
+        return self.length >= _LEAST and _SPEECH.isdisjoint(self.text)
+
+    @property
+    def weight(self) -> float:
+        """How informative it is: by names, and some length."""
+        return 2.0 * min(len(self.named()), 3) - abs(1 - self.length)
 
     def named(self, start: int = 0, end: float = inf) -> list[str]:
         """The names that begin in the sentence, or in a part of it, each once."""
@@ -103,23 +116,17 @@ def terms(text: str) -> frozenset[str]:
     return frozenset({word.lower() for word in _WORD.findall(text)} - _common() | pairs)
 
 
-def ranked(found: Sequence[MaskedSentence]) -> list[MaskedSentence]:
-    """The sentences, the most informative first: by names, recurring words, narration, and some length."""
-    counted = Counter(term for line in found for term in terms(line.text))
-
-    def weight(line: MaskedSentence) -> float:
-        about = sum(min(counted[term], 4) for term in terms(line.text)) / 12
-        length = len(line.text) / (40 if _HAN.search(line.text) else 110)
-        return 2.0 * min(len(line.named()), 3) + min(about, 2.0) - 1.5 * line.spoken - abs(1 - length)
-
-    return sorted(found, key=weight, reverse=True)
+def share(wanted: str, text: str) -> float:
+    """The share of the content words of one text that another text has, 0 to 1."""
+    words = terms(wanted)
+    return len(words & terms(text)) / max(1, len(words))
 
 
-def weightiest(found: Sequence[MaskedSentence], parts: int) -> list[MaskedSentence]:
-    """The most informative sentence of each part of a text."""
-    places = {line: place for place, line in enumerate(ranked(found))}
+def extract(found: Sequence[MaskedSentence], parts: int) -> list[MaskedSentence]:
+    """The most informative sentence of each part of a text; the later one in a tie."""
     step = max(1, -(-len(found) // parts))
-    return [min(found[at : at + step], key=places.__getitem__) for at in range(0, len(found), step)]
+    groups = (found[at : at + step] for at in range(0, len(found), step))
+    return [max(reversed(group), key=lambda line: line.weight) for group in groups]
 
 
 def nearest(found: Sequence[MaskedSentence], question: str) -> list[MaskedSentence]:

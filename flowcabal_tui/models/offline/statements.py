@@ -4,7 +4,7 @@ contradictions."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,26 +12,28 @@ from flowcabal_tui.models.offline.reading import PERSON, ListedName, MaskedSente
 from flowcabal_tui.models.offline.words import LanguageTables, Row
 
 Values = dict[str, Any]
+_SPOKEN: Final = re.compile('[“「『"][^”」』"]*$')
 _CLAUSE: Final = re.compile("[,;:，；：—]")
 
 
-def stated(found: Sequence[MaskedSentence], words: LanguageTables, kind: str) -> Iterator[Values]:
-    """The values that the patterns of a kind yield for each sentence, with the sentence as the quotation."""
-    for row in (row for row in words.rows if row.kind == kind):
-        for line in found:
-            for match in _matches(row, line, words)[:1]:
-                values = {key: _value(given, line, match) for key, given in row.gives.items()}
-                if [] not in values.values():
-                    yield {**values, "quote": line.text}
+def stated(found: Iterable[MaskedSentence], words: LanguageTables, kind: str) -> Iterator[Values]:
+    """The values of the first row of a kind that fits a sentence, for each sentence, which is the quotation."""
+    rows = [row for row in words.rows if row.kind == kind]
+    for line in found:
+        matches = [(row.gives, match) for row in rows for match in _matches(row, line, words)[:1]]
+        answers = [{key: _value(given, line, match) for key, given in gives.items()} for gives, match in matches]
+        complete = [values for values in answers if [] not in values.values()]
+        yield from ({**values, "quote": line.text} for values in complete[:1])
 
 
 def _matches(row: Row, line: MaskedSentence, words: LanguageTables) -> list[re.Match[str]]:
-    """The places of the first form that fits, in a sentence that counts."""
+    """The places outside direct speech of the first form that fits, in a sentence that counts."""
     text = line.masked
-    if row.unless.search(text) or row.around.search(line.paragraph) or not row.needs.search(text):
+    if row.unless.search(line.paragraph) or not row.needs.search(text):
         return []
     found = next(filter(None, ([*form.finditer(text)] for form in row.form)), [])
-    return [match for match in found if row.reported or not words.patterns["untrue"].search(_clause(text, match))]
+    narrated = [match for match in found if not _SPOKEN.search(text[: match.start()])]
+    return [match for match in narrated if row.reported or not words.patterns["untrue"].search(_clause(text, match))]
 
 
 def _clause(text: str, match: re.Match[str]) -> str:
@@ -51,7 +53,8 @@ def _value(given: str | bool | list[str], line: MaskedSentence, match: re.Match[
 
 @dataclass(frozen=True, slots=True)
 class StatedFact:
-    """A state of a person or thing: an attribute and its value. `span` is the place of the value in `line`."""
+    """A state of a person or thing: an attribute and its value. `span` is what a correction replaces in `line`:
+    the value, or the whole sentence where the row has a value."""
 
     what: tuple[str, str]
     value: str
@@ -72,15 +75,14 @@ def facts(found: Sequence[MaskedSentence], words: LanguageTables) -> list[Stated
 
 
 def _facts(line: MaskedSentence, row: Row, words: LanguageTables) -> Iterator[StatedFact]:
-    """The states of a row; a statement in direct speech is none."""
-    text, needed = line.masked, row.needs.search(line.masked)
+    """The states of a row."""
+    needed = row.needs.search(line.masked)
     for match in _matches(row, line, words):
         groups_found = {**(needed.groupdict() if needed else {}), **match.groupdict()}
         groups = {key: words.same.get(word.lower(), word.lower()) for key, word in groups_found.items() if word}
-        span = match.span() if row.value else match.span("value")
+        span = (0, len(line.text)) if row.value else match.span("value")
         subject = line.at[match.start("a")] if "a" in groups else _nearest(line, row, span[0])
-        narrated = text.count("“", 0, span[0]) <= text.count("”", 0, span[0])
-        if subject and narrated and (subject.kind == PERSON or not row.person):
+        if subject and (subject.kind == PERSON or not row.person):
             what = (subject.chief, row.attribute.format_map(groups))
             yield StatedFact(what, row.value or groups["value"], line.text[slice(*match.span())], line, span, row)
 
@@ -95,7 +97,7 @@ def _nearest(line: MaskedSentence, row: Row, at: int) -> ListedName | None:
 
 
 Clash = tuple[StatedFact, StatedFact]
-"""A fact of a draft, and the latest fact of a source that it disagrees with."""
+"""A fact of a draft, and the latest fact of a source that it disagrees with, from a sentence with the name if any."""
 
 
 def clashes(draft: Sequence[StatedFact], sources: Sequence[StatedFact]) -> list[Clash]:
@@ -104,17 +106,14 @@ def clashes(draft: Sequence[StatedFact], sources: Sequence[StatedFact]) -> list[
     for fact in draft:
         stated = [each for each in sources if each.what == fact.what and each.row.binds.search(each.line.masked)]
         if stated and fact.value not in {each.value for each in stated}:
-            by_name = [each for each in stated if -1 not in each.line.at]
-            found.append((fact, (by_name or stated)[-1]))
+            found.append((fact, max(reversed(stated), key=lambda each: -1 not in each.line.at)))
     return found
 
 
 def corrected(text: str, wrong: Sequence[Clash]) -> str:
     """`text` with the source's words in place of each wrong value; a sentence without a correct value is removed."""
     for fact, source in sorted(wrong, key=lambda clash: -(clash[0].line.start + clash[0].span[0])):
-        at = fact.line.start
-        if fact.row.value:
-            text = text[:at] + text[at + len(fact.line.text) :].lstrip(" ")
-        else:
-            text = text[: at + fact.span[0]] + source.line.masked[slice(*source.span)] + text[at + fact.span[1] :]
+        start, end = (fact.line.start + at for at in fact.span)
+        right = "" if fact.row.value else source.line.text[slice(*source.span)]
+        text = text[:start] + right + text[end:].removeprefix("" if right else " ")
     return text

@@ -41,20 +41,18 @@ def talk(request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
     if not calls and (wanted := quoted[:1] or _sought(asked)):
         return "", tuple(_call("search", at, words=words) for at, words in enumerate(wanted))
     places = {line: number for number, text in found for line in lines(text)}
-    once = {line.text: line for line in places}
-    whole = [line for text, line in once.items() if not any(text in other for other in once if other != text)]
+    whole = [*{line.text: line for line in places}.values()]
     bare = ((line.text.replace("[", "").replace("]", ""), places[line]) for line in nearest(whole, question))
     return " ".join(f"{text} [[{chapter}|{text[:_LONGEST]}]]" for text, chapter in bare) or said["unsaid"], ()
 
 
 def _sought(asked: LabelledRequest) -> list[str]:
-    """The searches for a question: its longest name with each other word; then the words, then the names."""
-    question = asked.sentences(asked.part("question"))
-    forms = {form for name in asked.names for form in name.names if form in asked.part("question")}
-    others = {term for line in question for term in terms(line.masked)}
-    names, words = (sorted(each, key=lambda word: (-len(word), word)) for each in (forms, others))
-    pairs = [f"{name} {word}" for name in names[:1] for word in words[: _MOST_SEARCHES // 2]]
-    return list(dict.fromkeys((*pairs, *words[: _MOST_SEARCHES // 2], *names)))[:_MOST_SEARCHES]
+    """The searches for a question: its first name with each of its longest words; then these words, then the names."""
+    question = asked.part("question")
+    names = [form for name in asked.names for form in name.names if form in question]
+    terms_asked = {term for line in asked.sentences(question) for term in terms(line.masked)}
+    words = sorted(terms_asked, key=lambda word: (-len(word), word))[: _MOST_SEARCHES // 2]
+    return [*(f"{name} {word}" for name in names[:1] for word in words), *words, *names][:_MOST_SEARCHES]
 
 
 def _call(tool: str, number: int, **arguments: object) -> ToolCall:

@@ -38,9 +38,9 @@ _ANY, _NONE = re.compile("^"), re.compile("(?!)")
 class Row(BaseModel):
     """A row of the statement table: the sentence patterns of one kind of statement, and what it adds to an answer.
 
-    A sentence counts with `needs` and without `unless`; with `around` no sentence of its paragraph may have that. It
-    is no dream, wish or denial, unless `reported`. The values of `gives` are filled from the groups of its form; a list
-    there is the names within the first of the groups that holds any (`line`: the sentence).
+    A sentence counts with `needs`, and in a paragraph without `unless`. It is no dream, wish or denial, unless
+    `reported`. The values of `gives` are filled from the groups of its form; a list there is the names within the first
+    of the groups that holds any (`line`: the sentence).
 
     A row with an `attribute` is a state, which a later statement may contradict: the attribute is filled from the
     groups, the value is the group of that name unless the row has one. Only sources with `binds` contradict a draft.
@@ -53,7 +53,6 @@ class Row(BaseModel):
     gives: dict[str, str | bool | list[str]] = {}
     needs: Pattern = _ANY
     unless: Pattern = _NONE
-    around: Pattern = _NONE
     reported: bool = False
     attribute: str = ""
     angle: str = ""
@@ -76,10 +75,6 @@ class LanguageTables(BaseModel):
     kinds: list[tuple[str, Filled]]
     patterns: dict[str, Pattern]
     rows: list[Row]
-
-    def holds(self, key: str, word: str) -> bool:
-        """True when the word is in the list of that name."""
-        return word in self.lists[key].split()
 
     def kind(self, name: str, text: str) -> str:
         """The kind of entity that a text suggests, such as a note that begins with the name."""

@@ -8,8 +8,9 @@ from random import Random
 from typing import Final
 
 from flowcabal_tui.models.offline.parsed_request import LabelledRequest, labelled_parts
-from flowcabal_tui.models.offline.reading import PERSON, lines, named, terms
+from flowcabal_tui.models.offline.reading import PERSON, extract, lines, named
 from flowcabal_tui.models.offline.statements import Values, clashes, corrected, facts
+from flowcabal_tui.nodes.kinds.candidates import bigrams, likeness
 from flowcabal_tui.nodes.mending import paragraphs
 
 _ITEM: Final = re.compile(r"^[^\S\n]*(?:\d{1,2}[.、)）]|[-*])\s*(.+)$", re.M)
@@ -19,7 +20,7 @@ _HOLE: Final = re.compile(r"\{(\w+)\}")
 _QUOTATION: Final = re.compile(r"^(?:[^(（“:：\n]*(?:[(（]([^“\n]*)[)）])?[:：] ?“(.*)”|(.*))$", re.M)
 """A line like `Source (its title): “words”`, or one without quotation marks."""
 _ALIKE: Final = 0.9
-"""Texts that share so many of their words are nearly the same."""
+"""Texts that share so many pairs of characters are nearly the same."""
 
 
 def _beats(asked: LabelledRequest) -> list[str]:
@@ -57,8 +58,8 @@ def draft(asked: LabelledRequest) -> str:
     for beat in beats:
         here = [call for person, call in calls.items() if person in beat or call in beat] or [lead]
         other = next((call for call in (*here, *calls.values()) if call != here[0]), "")
-        place = "".join(name.chief for name in named(beat, asked.names, "location")[:1])
-        things = [each for each in asked.words.patterns["thing"].findall(beat) if each not in place]
+        places, things = named(beat, asked.names, "location"), asked.words.patterns["thing"].findall(beat)
+        place = "".join(name.chief for name in places[:1])
         values = {"a": here[0], "b": other, "place": place, "thing": "".join(things[-1:])}
         groups += [f"{beat}{space}{pick('thing', **values)}", pick("pair", **values)]
         groups.append(space.join(filter(None, (pick(kind, **values) for kind in ("pause", "place", "alone")))))
@@ -81,20 +82,17 @@ def _frames(asked: LabelledRequest) -> Callable[..., str]:
 
 def mended(asked: LabelledRequest) -> str:
     """The previous attempt, with every fact corrected that the quotations of the feedback contradict."""
-    here = facts(asked.sentences(asked.draft), asked.words)
-    held = {(fact.what, fact.value) for fact in here}
-    notes = _QUOTATION.findall(asked.feedback)
-    sources = [line for title, words, bare in notes for line in asked.sentences(words or bare, title)]
-    against = [fact for fact in facts(sources, asked.words) if (fact.what, fact.value) not in held]
-    return corrected(asked.draft, clashes(here, against))
+    quoted = [(title, words or bare) for title, words, bare in _QUOTATION.findall(asked.feedback)]
+    told = [line for title, text in quoted if text not in asked.draft for line in asked.sentences(text, title)]
+    here, there = (facts(found, asked.words) for found in (asked.sentences(asked.draft), told))
+    return corrected(asked.draft, clashes(here, there))
 
 
 def changed_paragraphs(asked: LabelledRequest) -> str:
-    """The answer to a partial rewrite: the changed paragraphs; "" when none changed, or others than permitted."""
+    """The answer to a partial rewrite: those of the permitted paragraphs that a correction changes; "" for none."""
     old, new = paragraphs(asked.draft), paragraphs(mended(asked))
-    differ = [n for n, (one, other) in enumerate(zip(old, new, strict=False), 1) if one != other]
-    is_answer = len(old) == len(new) and set(differ) <= set(asked.numbers)
-    return "\n".join(f'<paragraph n="{n}">\n{new[n - 1].strip()}\n</paragraph>' for n in differ if is_answer)
+    changed = [n for n in asked.numbers if len(old) == len(new) and old[n - 1] != new[n - 1]]
+    return "\n".join(f'<paragraph n="{n}">\n{new[n - 1].strip()}\n</paragraph>' for n in changed)
 
 
 def _unworn(text: str, asked: LabelledRequest) -> str:
@@ -117,14 +115,13 @@ def criticise(asked: LabelledRequest) -> Values:
 def rewrite(asked: LabelledRequest) -> str:
     """The selection, shorter, longer, or without clichés, as instructed."""
     selection, wish, words = asked.part("selection"), asked.part("wish").strip(), asked.words
-    found, space = [line.text for line in lines(selection)], words.said["space"]
+    found, space = lines(selection), words.said["space"]
     if swap := words.patterns["swap"].search(wish):
         return re.sub(re.escape(swap[1]), lambda _: swap[2], selection, flags=re.IGNORECASE)
     if words.patterns["shorter"].search(wish):
-        longest = sorted(found, key=len, reverse=True)[: max(1, (len(found) + 1) // 2)]
-        return space.join(text for text in found if text in longest)
+        return space.join(line.text for line in extract(found, max(1, len(found) // 2)))
     if words.patterns["longer"].search(wish):
-        return space.join([*found, *Random(asked.seed).sample(words.frames["pause"], k=2)])
+        return space.join([selection, *Random(asked.seed).sample(words.frames["pause"], k=2)])
     return _unworn(selection, asked)
 
 
@@ -135,10 +132,7 @@ def outline(asked: LabelledRequest) -> str:
 
 
 def candidates(asked: LabelledRequest) -> Values:
-    """The groups of candidates that share most of their words."""
-    words = [terms(part.text) for part in labelled_parts(asked.part("candidates")) if part.key == "candidate"]
-    groups: dict[int, list[int]] = {}
-    for number, each in enumerate(words, start=1):
-        near = (first for first in groups if len(each & words[first - 1]) >= _ALIKE * len(each | words[first - 1]))
-        groups.setdefault(next(near, number), []).append(number)
-    return {"groups": list(groups.values())}
+    """The groups of candidates that are nearly the same."""
+    shapes = [bigrams(part.text) for part in labelled_parts(asked.part("candidates")) if part.key == "candidate"]
+    first = [next(n for n, other in enumerate(shapes, 1) if likeness(each, other) >= _ALIKE) for each in shapes]
+    return {"groups": [[n for n, same in enumerate(first, 1) if same == each] for each in dict.fromkeys(first)]}
