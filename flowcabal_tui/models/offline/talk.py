@@ -12,7 +12,9 @@ from flowcabal_tui.models.offline.parsed_request import LabelledRequest
 from flowcabal_tui.models.offline.reading import lines, nearest, terms
 
 _TASK: Final = "<task>conversation</task>"
-_QUOTED: Final = re.compile(r"[“「『]([^“”「」『』\n]{1,200})[”」』]")
+_QUOTED: Final = re.compile(r'[“「『"]([^“”「」『』"\n]{1,200})[”」』"]')
+_SENTENCE: Final = re.compile(r'[^a-z].*[.!?。！？…”」』’"]', re.S)
+"""A sentence that no excerpt cuts, as far as its ends show."""
 _LONGEST: Final = 200
 _MOST_SEARCHES: Final = 6
 
@@ -42,6 +44,7 @@ def talk(request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
         return "", tuple(_call("search", at, words=words) for at, words in enumerate(wanted))
     places = {line: number for number, text in found for line in lines(text)}
     whole = [*{line.text: line for line in places}.values()]
+    whole = [line for line in whole if _SENTENCE.fullmatch(line.text)] or whole
     bare = ((line.text.replace("[", "").replace("]", ""), places[line]) for line in nearest(whole, question))
     return " ".join(f"{text} [[{chapter}|{text[:_LONGEST]}]]" for text, chapter in bare) or said["unsaid"], ()
 
