@@ -63,7 +63,7 @@ class QuestionLine(Vertical):
 
     def compose(self) -> ComposeResult:
         """Yields the line, and its price."""
-        yield Input(self.typed.text, placeholder=_("Ask about the book. @ adds a chapter or a name"))
+        yield Input(self.typed.text, placeholder=_("Ask about the book. @ adds a chapter or a name; Tab: the answers"))
         yield Static(markup=False, classes="cost")
 
     def on_mount(self) -> None:
