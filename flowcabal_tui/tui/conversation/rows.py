@@ -26,6 +26,7 @@ from flowcabal_tui.domain.proposals import OPEN_STATES, Finding, Proposal, Propo
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.proposal_words import KINDS, changed, joined, proposal_line, reason, state_words
+from flowcabal_tui.project.words import beside
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.list_rows import HangingRow
 
@@ -180,7 +181,7 @@ def _statement(identity: str, turn: Turn, statement: Statement, names: NameWords
 
 def _card(identity: str, turn: Turn, used: UsedTool, card: Proposal, names: NameWords) -> TalkRow:
     at = names.chapter_words(card.place.chapter) if card.place else ""
-    head = _(", ").join(filter(None, (_(KINDS[card.kind]), at)))
+    head = beside(_(KINDS[card.kind]), at)
     title = _("{kind}: {name}").format(kind=head, name=proposal_line(card, names.name))
     words = _joined(title, changed(card, names.name), reason(card))
     is_open = card.state in OPEN_STATES
@@ -205,7 +206,7 @@ def _finding(identity: str, turn: Turn, card: Proposal, names: NameWords) -> Tal
     place, after = card.place, card.difference.after
     at = names.chapter_words(place.chapter) if place else ""
     why = after.explanation if isinstance(after, Finding) else ""
-    head = _(", ").join(filter(None, (_(KINDS[card.kind]), at)))
+    head = beside(_(KINDS[card.kind]), at)
     title = _("{kind}: {name}").format(kind=head, name=proposal_line(card, names.name))
     words = _joined(title, f"“{one_line(card.quotation, _SHOWN)}”", why)
     return TalkRow(identity, HangingRow("! ", words, f"  [{state_words(card)}]"), turn, places=_places(card))
