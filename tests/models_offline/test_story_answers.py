@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import BaseModel
 
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.agents.shapes.story import StoryAnswer
-from flowcabal_tui.domain.model_calls import ModelRequest
+from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.models.offline import OfflineModel
 
 NAMES = {
@@ -139,3 +140,33 @@ async def test_a_new_name_that_returns_is_a_person_a_place_or_a_thing(sentence: 
     (found,) = (await read("en", f"{sentence} {sentence}")).entities
     assert found.kind == kind
     assert (await read("en", sentence)).entities == []
+
+
+@pytest.mark.parametrize(
+    ("language", "chapter", "told"),
+    [
+        ("zh", "“林远住在北城。”老周说。\n林远把铜铃挂上了北城的钟楼。", "林远把铜铃挂上了北城的钟楼。"),
+        ("en", "“Tom lives in Saltreach,” said Ines.\nNora Vale hung the bell in the tower.",
+         "Nora Vale hung the bell in the tower."),
+    ],
+)  # fmt: skip
+async def test_an_overview_and_its_line_are_narration(language: str, chapter: str, told: str) -> None:
+    answer = await read(language, chapter)
+    assert ([row.quote for row in answer.sentences], answer.line) == ([told], told)
+
+
+async def test_a_vow_in_direct_speech_is_none_but_beside_it_is_one() -> None:
+    assert (await read("en", "Nora Vale said, “Tom Harker swore to burn the bell.”")).promises == []
+    (vow,) = (await read("en", "“Never,” said Ines, and Tom Harker swore to burn the bell.")).promises
+    assert vow.about == ["Ines", "Tom Harker", "the bell"]
+
+
+async def test_a_question_of_others_is_answered_by_the_fields_that_it_shares() -> None:
+    class Brief(BaseModel):
+        line: str
+        mood: str
+
+    parts = f"<language>en</language><names>{NAMES['en']}</names><draft>Tom Harker rang the bell at dawn.</draft>"
+    request = ModelRequest((Message("user", parts),), purpose="plugin.brief")
+    answer, _paid = await OfflineModel(0).structured(request, Brief)
+    assert answer == Brief(line="Tom Harker rang the bell at dawn.", mood="")
