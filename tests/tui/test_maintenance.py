@@ -307,6 +307,20 @@ async def test_keys_of_an_empty_page_do_nothing(tmp_path: Path) -> None:
         assert workbench.sent == []
 
 
+async def test_on_any_page_one_key_names_the_last_change_of_the_book(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (workbench, pilot):
+        workbench.logged_changes = [
+            LoggedChange(Generation(7), "replace", "", "replaced: Maud with Vera", 12, books.NOW, False)
+        ]
+        for pages in (["M"], ["L"], ["dollar_sign"], ["M", "V"]):
+            await press(pilot, *pages, "shift+f8")
+            await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
+            assert "replaced: Maud with Vera" in screen_text(pilot)
+            await press(pilot, "escape")
+        await press(pilot, "shift+f8", "enter")
+        assert workbench.sent == [RevertChange(Generation(7))]
+
+
 async def test_the_last_change_of_the_book_is_undone_by_one_key_and_enter(tmp_path: Path) -> None:
     async with opened(tmp_path) as (workbench, pilot):
         await press(pilot, "U")

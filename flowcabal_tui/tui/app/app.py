@@ -288,6 +288,10 @@ class FlowCabalApp(App[int]):
         """Waits for a letter and runs its command."""
         self.commands.lead()
 
+    def action_undo_change(self) -> None:
+        """Asks which change of the whole book to undo."""
+        self.commands.run("book.changes")
+
     def action_guide(self) -> None:
         """Opens the guide's first ten minutes beside the screen, or closes it."""
         if self.guide is None:

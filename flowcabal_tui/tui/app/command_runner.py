@@ -57,18 +57,19 @@ class CommandRunner:
 
     def lead(self) -> None:
         """Waits for the letter after the leader key, and runs its command."""
-        from flowcabal_tui.tui.app.commands import all_commands  # knows every screen: read when it is needed
         from flowcabal_tui.tui.app.leader import LeaderScreen
-
-        def chosen(action: str | None) -> None:
-            workspace = self._departure.workspace
-            if action and workspace is not None:
-                attempt(workspace, self.carry_out(next(each for each in all_commands() if each.id == action)))
 
         if isinstance(self._app.screen, LeaderScreen):
             self._app.screen.action_show_keys()
         else:
-            self._app.push_screen(LeaderScreen(), chosen)
+            self._app.push_screen(LeaderScreen(), lambda action: self.run(action) if action else None)
+
+    def run(self, action: str) -> None:
+        """Runs the command with the id `action` in the open book; does nothing without one."""
+        from flowcabal_tui.tui.app.commands import all_commands  # knows every screen: read when it is needed
+
+        if (workspace := self._departure.workspace) is not None:
+            attempt(workspace, self.carry_out(next(each for each in all_commands() if each.id == action)))
 
     async def carry_out(self, command: PaletteCommand) -> None:
         """Runs the command in its place, or shows the reason why it cannot."""
