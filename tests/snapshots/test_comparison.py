@@ -6,11 +6,9 @@ import pytest
 from textual.pilot import Pilot
 
 from flowcabal_tui.tui.decisions.comparison import ComparisonScreen
-from tests.snapshots.test_graph import BOTH, EVERY_SIZE, app, at_home, on_top
+from tests.snapshots.test_graph import BOTH, EVERY_SIZE, app, on_top
 from tests.tui.fake_comparison import BEATS, TEXTS, FakeComparisonAccess, comparison
 from tests.tui.waiting import settled
-
-__all__ = ["at_home"]
 
 ENGLISH_BEATS = ("Nora waits for the ferry.", "Tobias hands over the letter.", "They part in the rain.")
 ENGLISH = (
