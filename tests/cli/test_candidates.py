@@ -85,7 +85,7 @@ def test_what_costs_money_is_agreed_to_first(call: Call, book: Path, server: Fau
     (row,) = json.loads(call("candidates", book, "--json").out)
     before = len(server.log)
     ended = call("candidates", book, row["id"], "--sift", "--model")
-    assert ended.code == 1 and "nobody to confirm" in ended.err
+    assert ended.code == 1 and "no one to confirm" in ended.err
     assert len(server.log) == before
     told = shown(call, book, row["id"], "--sift")
     assert [each["checked"] for each in told["candidates"]] == [["rules"]] * 3
