@@ -13,8 +13,7 @@ from flowcabal_tui.models.offline.reading import lines, nearest, terms
 
 _TASK: Final = "<task>conversation</task>"
 _QUOTED: Final = re.compile(r'[“「『"]([^“”「」『』"\n]{1,200})[”」』"]')
-_SENTENCE: Final = re.compile(r'[^a-z].*[.!?。！？…”」』’"]', re.S)
-"""A sentence that no excerpt cuts, as far as its ends show."""
+_ENDS: Final = '.!?。！？…”」』’"'
 _LONGEST: Final = 200
 _MOST_SEARCHES: Final = 6
 
@@ -44,9 +43,14 @@ def talk(request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
         return "", tuple(_call("search", at, words=words) for at, words in enumerate(wanted))
     places = {line: number for number, text in found for line in lines(text)}
     whole = [*{line.text: line for line in places}.values()]
-    whole = [line for line in whole if _SENTENCE.fullmatch(line.text)] or whole
+    whole = [line for line in whole if _is_whole(line.text)] or whole
     bare = ((line.text.replace("[", "").replace("]", ""), places[line]) for line in nearest(whole, question))
     return " ".join(f"{text} [[{chapter}|{text[:_LONGEST]}]]" for text, chapter in bare) or said["unsaid"], ()
+
+
+def _is_whole(text: str) -> bool:
+    """Whether no excerpt cuts this sentence, as far as its first and last characters show."""
+    return len(text) > 1 and not "a" <= text[0] <= "z" and text[-1] in _ENDS
 
 
 def _sought(asked: LabelledRequest) -> list[str]:
