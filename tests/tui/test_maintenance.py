@@ -313,11 +313,11 @@ async def test_on_any_page_one_key_names_the_last_change_of_the_book(tmp_path: P
             LoggedChange(Generation(7), "replace", "", "replaced: Maud with Vera", 12, books.NOW, False)
         ]
         for pages in (["M"], ["L"], ["dollar_sign"], ["M", "V"]):
-            await press(pilot, *pages, "shift+f3")
+            await press(pilot, *pages, "shift+f11")
             await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
             assert "replaced: Maud with Vera" in screen_text(pilot)
             await press(pilot, "escape")
-        await press(pilot, "shift+f3", "enter")
+        await press(pilot, "shift+f11", "enter")
         assert workbench.sent == [RevertChange(Generation(7))]
 
 

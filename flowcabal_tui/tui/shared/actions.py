@@ -57,7 +57,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
            mark("Models, knowledge server, agents, goals, language, colours and keys."), "app", "settings", after="S"),
     Action("app.language", "ctrl+l", mark("中文 / English"), mark("Switch the language of the screen."),
            "app", "language"),
-    Action("app.undo", "shift+f3", mark("Undo from any page"),
+    Action("app.undo", "shift+f11", mark("Undo from any page"),
            mark("Return to the workspace, and undo the last change of the whole book, or another."),
            "app", "undo_change", wins=True),
     Action("app.quit", "ctrl+q", mark("Quit"), mark("Save drafts, close the project and quit."),
