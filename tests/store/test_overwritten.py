@@ -202,3 +202,19 @@ async def test_a_log_that_is_overwritten_is_not_applied_to_the_database(store, f
     await store.close()
     await other.close()
     assert texts(file) == ["before"]
+
+
+async def test_a_checkpoint_that_leaves_out_the_last_page_for_a_reader_is_not_taken_for_another_program(store, file):
+    database = store.maintenance._database
+    await store.maintenance.compact()
+    await store.values.put("grows", "a" * 100_000)
+    with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM value").fetchall()
+        await database.do(lambda writer: writer.execute("UPDATE value SET json=replace(json, 'a', 'b')").close())
+        await database.writer.alone(lambda writer: writer.execute("PRAGMA wal_checkpoint").fetchall())
+        ((pages,),) = reader.execute("PRAGMA page_count").fetchall()
+        assert pages * 4096 > file.stat().st_size
+        await store.values.put("after", LONG)
+    await store.close()
+    assert texts(file) == ["after", "grows"]

@@ -136,10 +136,13 @@ class OpenFile:
     def _stamp_on_disk(self) -> int | None:
         """The stamp in the file itself, whatever its log holds; -1: it is no database; None: it cannot be read now.
 
-        SQLite reads it: closing a descriptor of our own would release the locks that SQLite holds on the file.
+        SQLite reads it: closing a descriptor of our own would release the locks that SQLite holds on the file. A file
+        that is shorter than its header says is not damaged: a checkpoint leaves pages out that changed after the oldest
+        reader began. SQLite accepts it with a writable schema.
         """
         try:
             with closing(sqlite3.connect(f"{self._path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as plain:
+                plain.execute("PRAGMA writable_schema=1")
                 return int(plain.execute(_STAMP).fetchone()[0])
         except sqlite3.Error as error:
             return -1 if isinstance(fault(error), ProjectDamaged) else None
