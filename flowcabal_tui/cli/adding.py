@@ -37,11 +37,8 @@ async def add_workflow(arguments: Namespace, wanted: str) -> None:
     """
     name = wanted.replace("-", "_")
     if name in NAMES and not Path(wanted).exists():
-        project = await opened(arguments, knowledge=False)
-        try:
+        async with await opened(arguments, knowledge=False) as project:
             await project.carry_out(SaveWorkflow(example(name, project.info.language)))
-        finally:
-            await project.close()
         return
     await _store(arguments, _brought(Path(wanted), registry_of((), arguments.project)))
 
@@ -73,11 +70,8 @@ async def add_chapter(arguments: Namespace, command: AddChapter) -> None:
     """Adds an empty chapter. Raises BadArgument without a title."""
     if not command.title.strip():
         raise BadArgument(_("A chapter needs a title."), _("Nothing was changed."))
-    project = await opened(arguments, knowledge=False)
-    try:
+    async with await opened(arguments, knowledge=False) as project:
         await project.carry_out(command)
-    finally:
-        await project.close()
 
 
 async def _store(arguments: Namespace, workflows: tuple[Workflow, ...]) -> list[str]:
@@ -90,14 +84,11 @@ async def _store(arguments: Namespace, workflows: tuple[Workflow, ...]) -> list[
         require_valid(workflow)
     commands = load_project(arguments.project).actions.commands
     print_brought(item for workflow in workflows for item in workflow_items(workflow, commands))
-    project = await opened(arguments, knowledge=False)
-    try:
+    async with await opened(arguments, knowledge=False) as project:
         for workflow in workflows:
             saved = await project.carry_out(SaveWorkflow(workflow, keep_version=True))
             stored.append(saved)
             if saved != workflow.reference:
                 message = _("{ref} already names another document here; this one was stored as {saved}.")
                 say(message.format(ref=workflow.reference, saved=saved), file=sys.stderr)
-    finally:
-        await project.close()
     return stored

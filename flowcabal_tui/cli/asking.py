@@ -23,8 +23,7 @@ _QUOTED: Final = 60
 
 async def ask(arguments: Namespace) -> int:
     """Prints the answer with its places; returns 1 when there is none, with the reason."""
-    project = await opened(arguments, uses_models=True, knowledge=False)
-    try:
+    async with await opened(arguments, uses_models=True, knowledge=False) as project:
         chips = tuple([Chip("chapter", await the_chapter(project, number), whole=True) for number in arguments.chapter])
         identity = ConversationId(arguments.conversation)
         if identity:
@@ -35,8 +34,6 @@ async def ask(arguments: Namespace) -> int:
         number = int(await project.carry_out(AskBook(identity, arguments.question, chips)))
         turn = (await project.conversations.turns(identity))[number - 1]
         positions = {chapter.id: chapter.position for chapter in await project.book.chapters()}
-    finally:
-        await project.close()
     if arguments.json:
         say_json(_plain(turn, positions), indent=2)
     else:

@@ -30,15 +30,12 @@ async def progress(arguments: Namespace) -> int:
             raise BadArgument(_("{flag} cannot be used with --progress.").format(flag=flag), _("Nothing was changed."))
     asks = arguments.model
     require_beside("--progress --chapter", arguments.chapter is not None, model=asks)
-    project = await opened(arguments, read_only=not asks, knowledge=False, uses_models=asks)
-    try:
+    async with await opened(arguments, read_only=not asks, knowledge=False, uses_models=asks) as project:
         chapter = await chapter_at(project, arguments.chapter)
         if asks and chapter is not None and not await _asked(project, chapter, yes=arguments.yes):
             return 1
         found = [await project.book.beats(chapter)] if chapter is not None else await _all(project)
         positions = {each.id: (each.position, each.title) for each in await project.book.chapters()}
-    finally:
-        await project.close()
     if arguments.json:
         say_json({"chapters": [_plain(each, positions[each.chapter][0]) for each in found]}, indent=2)
     elif chapter is not None:

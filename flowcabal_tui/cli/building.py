@@ -63,14 +63,11 @@ async def update(arguments: Namespace) -> int:
 
 async def builds(arguments: Namespace) -> int:
     """Lists the builds of a project, or shows one of them."""
-    project = await opened(arguments, read_only=True, knowledge=False)
-    try:
+    async with await opened(arguments, read_only=True, knowledge=False) as project:
         if arguments.build:
             _print_build(await project.builds.build(arguments.build), as_json=arguments.json, rounds=True)
             return DONE
         rows = await project.builds.build_rows()
-    finally:
-        await project.close()
     for row in rows:
         if arguments.state in (None, row.state) and arguments.json:
             say_json({"type": "build", **asdict(row)})
@@ -83,8 +80,7 @@ async def decide(arguments: Namespace) -> int:
     """Decides a suggestion, answers its question, or undoes its acceptance."""
     name, answer = arguments.question, arguments.answer
     kind, _colon, rest = answer.partition(":")
-    project = await opened(arguments, knowledge=False, uses_models=kind in ("answer", "revise", "resume"))
-    try:
+    async with await opened(arguments, knowledge=False, uses_models=kind in ("answer", "revise", "resume")) as project:
         match kind:
             case "approve" | "accept":
                 saved = await project.carry_out(AcceptBuild(name, _ids(rest)))
@@ -107,14 +103,11 @@ async def decide(arguments: Namespace) -> int:
                     _("{answer} is not a valid answer to a suggestion.").format(answer=answer[:60]),
                     _("approve, approve:c1,c2, approve:all, reject:REASON, revise:REASON, answer:TEXT, resume or undo"),
                 )
-    finally:
-        await project.close()
     return DONE
 
 
 async def _asked(arguments: Namespace, command: RequestBuild) -> int:
-    project = await opened(arguments, knowledge=False, uses_models=not command.offline)
-    try:
+    async with await opened(arguments, knowledge=False, uses_models=not command.offline) as project:
         asked = (command.wish, command.workflow, command.tools)
         price = None if command.offline else await project.builds.build_price(*asked)
         if price is not None and not await agreed_to_pay(
@@ -122,8 +115,6 @@ async def _asked(arguments: Namespace, command: RequestBuild) -> int:
         ):
             return FAILED
         record = await _built(project, command)
-    finally:
-        await project.close()
     if arguments.out and record.status != "asks":
         _write(arguments.out, record)
     return _print_build(record, as_json=arguments.json)

@@ -52,16 +52,13 @@ async def candidates(arguments: Namespace) -> int:
     pays = bool(arguments.more or arguments.seams or (arguments.sift and arguments.model))
     decides = bool(arguments.choose or arguments.tie or arguments.none or arguments.take or arguments.compose)
     writes = bool(pays or decides or arguments.undo or arguments.sift)
-    project = await opened(arguments, read_only=not writes, everything=True, knowledge=False, uses_models=pays)
-    try:
+    async with await opened(arguments, read_only=not writes, everything=True, knowledge=False, uses_models=pays) as project:
         if arguments.outcomes:
             return _print_outcomes(await project.comparisons.outcomes(), as_json=arguments.json)
         target = await _target(project, arguments)
         if target is None:
             return _print_list(await project.comparisons.comparisons(), as_json=arguments.json)
         return await _carried_out(project, arguments, target, decides=decides)
-    finally:
-        await project.close()
 
 
 def _require_sense(arguments: Namespace) -> None:

@@ -17,11 +17,8 @@ from flowcabal_tui.protocol.book import RevertChange
 
 async def changes(arguments: Namespace) -> int:
     """Lists the changes of the book, the newest first."""
-    project = await Project.open(arguments.project, read_only=True)
-    try:
+    async with await Project.open(arguments.project, read_only=True) as project:
         found = await project.book.changes(arguments.limit)
-    finally:
-        await project.close()
     if arguments.json:
         say_json([to_plain(change) for change in found])
         return 0
@@ -41,8 +38,7 @@ async def changes(arguments: Namespace) -> int:
 
 async def undo(arguments: Namespace) -> int:
     """Undoes a change; returns 1 when there is none to undo."""
-    project = await opened(arguments, knowledge=False)
-    try:
+    async with await opened(arguments, knowledge=False) as project:
         last = await project.book.last_change() if arguments.change is None else None
         generation = last.generation if last is not None else arguments.change
         if generation is None:
@@ -53,6 +49,4 @@ async def undo(arguments: Namespace) -> int:
         words = next((change_words(each, listed) for each in listed if each.generation == generation), "")
         say(_("Undone: {change}").format(change=words))
         await memory_settled(project, yes=arguments.yes)
-    finally:
-        await project.close()
     return 0

@@ -164,11 +164,8 @@ async def _write(arguments: Namespace, checked: _Checked, changed: Workflow) -> 
     if arguments.workflow:
         from flowcabal_tui.project import Project  # a file is written without the store
 
-        project = await Project.open(path, knowledge=False)
-        try:
+        async with await Project.open(path, knowledge=False) as project:
             saved = await project.carry_out(SaveWorkflow(changed))
-        finally:
-            await project.close()
         say(_("Saved {name}.").format(name=saved), file=sys.stderr)
         return
     if checked.dialect != "ours" or path.suffix in (".yaml", ".yml"):

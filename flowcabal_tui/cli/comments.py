@@ -31,8 +31,7 @@ async def comments(arguments: Namespace) -> int:
     if arguments.add is not None and arguments.kind and arguments.as_kind is None:
         raise BadArgument(_("--kind only filters the list."), "", _("Give the kind of the new comment with --as."))
     changes = list(_changes(arguments))
-    project = await opened(arguments, read_only=not (changes or arguments.add is not None), knowledge=False)
-    try:
+    async with await opened(arguments, read_only=not (changes or arguments.add is not None), knowledge=False) as project:
         chapters = await chapters_of(project, arguments.chapter)
         if arguments.add is not None:
             changes.insert(0, await _added(project, arguments))
@@ -42,8 +41,6 @@ async def comments(arguments: Namespace) -> int:
                 say(_("Added comment {id}.").format(id=made))
         found = await project.revision.comments(_wish(arguments, chapters))
         await _print(project, found, as_json=arguments.json)
-    finally:
-        await project.close()
     return DONE if found or changes else NONE
 
 

@@ -51,8 +51,7 @@ async def context(arguments: Namespace) -> int:
     """Prints the receipt that a node would get, or with `--against` its difference from that of another chapter
     or run."""
     given = _scene_given(arguments)
-    project = await Project.open(arguments.project, read_only=given is None)
-    try:
+    async with await Project.open(arguments.project, read_only=given is None) as project:
         if given is not None:
             await project.carry_out(SetScene(await _required(project, arguments.chapter), given, (*arguments.by_rule,)))
         workflow = await the_workflow(project, arguments.workflow)
@@ -63,8 +62,6 @@ async def context(arguments: Namespace) -> int:
             other = await _preview(project, arguments, node, int(arguments.against))
         elif arguments.against is not None:
             other = await _of_run(project, await the_run(project, arguments.against), node)
-    finally:
-        await project.close()
     found = difference(other, receipt) if other else None
     if arguments.json:
         plain = to_plain(receipt) if found is None else {"receipt": to_plain(receipt), "difference": to_plain(found)}

@@ -24,16 +24,13 @@ _GOALS: Final[TypeAdapter[Goals]] = TypeAdapter(Goals)
 
 async def words(arguments: Namespace) -> int:
     """Sets goals if requested, then prints the days."""
-    project = await (
+    async with await (
         opened(arguments, knowledge=False) if arguments.goal else Project.open(arguments.project, read_only=True)
-    )
-    try:
+    ) as project:
         if arguments.goal:
             goals = (await project.book.writing_log()).goals
             await project.carry_out(SetGoals(_changed(goals, arguments.goal)))
         log = await project.book.writing_log()
-    finally:
-        await project.close()
     if arguments.json:
         say_json(_plain(log, arguments.days), indent=2)
         return 0

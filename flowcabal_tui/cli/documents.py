@@ -115,11 +115,8 @@ async def in_project(folder: Path, reference: str) -> InProject:
     """A workflow of a project by id or `id@version`. Raises FlowCabalError."""
     from flowcabal_tui.project import Project  # a file is read without the store
 
-    project = await Project.open(folder, read_only=True)
-    try:
+    async with await Project.open(folder, read_only=True) as project:
         workflow, others = await the_workflow(project, reference), await project.workflows.newest()
-    finally:
-        await project.close()
     return InProject(workflow, {name: one for one in others for name in (one.id, one.reference)})
 
 

@@ -46,8 +46,7 @@ async def findings(arguments: Namespace) -> int:
     require_beside("--intended", bool(arguments.intended), reason=arguments.reason)
     require_beside("--changed", bool(arguments.changed), set=arguments.set)
     words = list(_words(arguments))
-    project = await opened(arguments, read_only=not (words or arguments.changed), knowledge=False)
-    try:
+    async with await opened(arguments, read_only=not (words or arguments.changed), knowledge=False) as project:
         chapters = await chapters_of(project, arguments.chapter)
         for command in words:
             await project.carry_out(command)
@@ -61,16 +60,13 @@ async def findings(arguments: Namespace) -> int:
         )
         page = await project.findings.findings(wish, arguments.offset, arguments.limit)
         await _print(project, page, as_json=arguments.json)
-    finally:
-        await project.close()
     return DONE if page.rows or words or arguments.changed else FOUND
 
 
 async def check(arguments: Namespace) -> int:
     """Checks kept chapters and prints their open findings; exit code 1 when there are any."""
     first, last = arguments.chapter or (None, None)
-    project = await opened(arguments, uses_models=arguments.model, knowledge=False)
-    try:
+    async with await opened(arguments, uses_models=arguments.model, knowledge=False) as project:
         chapters = await chapters_of(project, arguments.chapter)
         if arguments.model:
             quote = await project.findings.quote_check(first, last)
@@ -80,8 +76,6 @@ async def check(arguments: Namespace) -> int:
         wish = FindingFilter(chapters=chapters, folded=True)
         page = await project.findings.findings(wish, 0, _MOST)
         report = await _print(project, page, as_json=arguments.json)
-    finally:
-        await project.close()
     wanted = set(chapters)
     failed = arguments.model and any(not wanted or chapter in wanted for chapter, _check in report.not_checked)
     return MODEL_FAILED if failed else FOUND if page.rows else DONE

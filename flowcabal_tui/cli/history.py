@@ -21,14 +21,11 @@ from flowcabal_tui.project.words import NODE_STATES, RUN_STATES, money
 
 async def runs(arguments: Namespace) -> int:
     """Prints the newest runs, or the nodes of one."""
-    project = await Project.open(arguments.project, read_only=True)
-    try:
+    async with await Project.open(arguments.project, read_only=True) as project:
         if arguments.run:
             details = [await project.runs.run_details(await the_run(project, arguments.run))]
         else:
             details = [await project.runs.run_details(run.id) for run in await project.runs.summaries(arguments.limit)]
-    finally:
-        await project.close()
     if arguments.json:
         plain = [to_plain(one) for one in details]
         say_json(plain[0] if arguments.run else plain, indent=2)
@@ -84,12 +81,9 @@ def _node(node: NodeTrace) -> tuple[object, ...]:
 
 async def replay(arguments: Namespace) -> int:
     """Prints the events of a run again, without a model; returns 1 if they do not lead to the state in the log."""
-    project = await Project.open(arguments.project, read_only=True)
-    try:
+    async with await Project.open(arguments.project, read_only=True) as project:
         run = await the_run(project, arguments.run)
         events, details = await project.runs.replay(run), await project.runs.run_details(run)
-    finally:
-        await project.close()
     printer: Printer = JsonPrinter() if arguments.json else PlainPrinter(moving=False)
     for event in events:
         printer.event(event)

@@ -47,16 +47,13 @@ async def impact(arguments: Namespace) -> int:
             _("Nothing was sent."),
             _("Look at the patches first, then apply them with --take."),
         )
-    project = await opened(arguments, read_only=not (arguments.apply or asks), uses_models=asks, knowledge=False)
-    try:
+    async with await opened(arguments, read_only=not (arguments.apply or asks), uses_models=asks, knowledge=False) as project:
         change = await _change(arguments, project)
         if asks and not await _patched(project, change, arguments):
             return NOTHING
         found = await project.story.impact(change)
         if arguments.apply and (found.rows or arguments.again):
             applied = await _apply(project, found, arguments)
-    finally:
-        await project.close()
     if arguments.json:
         listed = (*found.rows, *found.settled) if arguments.settled else found.rows
         rows = [_plain(row) for row in listed[: arguments.limit]]
@@ -90,12 +87,9 @@ async def _apply(project: Project, found: Impact, arguments: Namespace) -> str |
 
 
 async def _undo(arguments: Namespace) -> int:
-    project = await opened(arguments, knowledge=False)
-    try:
+    async with await opened(arguments, knowledge=False) as project:
         await project.carry_out(UndoDecision(scope="impact"))
         await memory_settled(project, yes=arguments.yes)
-    finally:
-        await project.close()
     if arguments.json:
         say_json({"undone": True}, indent=2)
     else:

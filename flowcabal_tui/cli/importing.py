@@ -35,8 +35,7 @@ async def import_(arguments: Namespace) -> int:
     """Imports chapters from a file or folder into the book, or adds a reference book."""
     require_beside("--dry-run", arguments.dry_run, json=arguments.json)
     require_beside("--as reference", arguments.kind == "reference", title=arguments.title)
-    project = await opened(arguments, read_only=arguments.dry_run, knowledge=False)
-    try:
+    async with await opened(arguments, read_only=arguments.dry_run, knowledge=False) as project:
         reference = (arguments.title or arguments.source.stem) if arguments.kind == "reference" else ""
         preview = await project.book.preview_import(arguments.source, arguments.first, reference=bool(reference))
         notes = (*report_lines(preview.report), *map(comment_line, preview.report.comments))
@@ -54,8 +53,6 @@ async def import_(arguments: Namespace) -> int:
         await memory_settled(project)
         if not reference and (quote := await _offered(project)):
             say(_("The agents' model has not read them yet: `flowcabal-tui bootstrap`, {quote}.").format(quote=quote))
-    finally:
-        await project.close()
     return DONE
 
 
@@ -142,8 +139,7 @@ async def _offered(project: Project) -> str:
 
 async def bootstrap(arguments: Namespace) -> int:
     """Quotes, asks and reads. Returns 3 when the reading paused: the same command resumes it."""
-    project = await opened(arguments, uses_models=not arguments.drop, knowledge=False)
-    try:
+    async with await opened(arguments, uses_models=not arguments.drop, knowledge=False) as project:
         if arguments.drop:
             await project.carry_out(PauseBootstrap(drop=True))
             say(_("The rest of the reading was cancelled; what was read is kept."))
@@ -157,8 +153,6 @@ async def bootstrap(arguments: Namespace) -> int:
             return FAILED
         await project.carry_out(StartBootstrap(arguments.first, arguments.last, arguments.max_cost))
         return await _followed(project)
-    finally:
-        await project.close()
 
 
 async def _followed(project: Project) -> int:
@@ -185,8 +179,7 @@ async def _followed(project: Project) -> int:
 
 async def references(arguments: Namespace) -> int:
     """Lists the reference books, a book's parts, a part's text, or the search results; 1 when there are none."""
-    project = await Project.open(arguments.project, read_only=not arguments.remove, knowledge=False)
-    try:
+    async with await Project.open(arguments.project, read_only=not arguments.remove, knowledge=False) as project:
         book = await _the_book(project, arguments.book) if arguments.book else None
         if arguments.remove:
             if book is None:
@@ -212,8 +205,6 @@ async def references(arguments: Namespace) -> int:
                     _("There is no part {n}.").format(n=arguments.part), _("The book has {n} parts.").format(n=count)
                 )
             say((await project.memory.source(f"reference/{book}/{arguments.part}")).text)
-    finally:
-        await project.close()
     return DONE
 
 

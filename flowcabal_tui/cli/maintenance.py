@@ -32,13 +32,12 @@ PURGE_SECONDS = 10.0
 
 async def rebuild(arguments: Namespace) -> int:
     """Regenerates derived texts and waits for them; returns 1 when a step failed or the server did not start."""
-    project = await opened(
+    async with await opened(
         arguments,
         read_only=arguments.dry_run,
         knowledge=arguments.knowledge,
         uses_models=not arguments.dry_run and arguments.what != "index",
-    )
-    try:
+    ) as project:
         plan = await project.memory.rebuild_plan(arguments.what)
         _print_plan(plan, arguments.what)
         if arguments.dry_run:
@@ -61,8 +60,6 @@ async def rebuild(arguments: Namespace) -> int:
         async for note in _left(project, arguments, absent):
             say(_("note: {text}").format(text=note), file=sys.stderr)
         return 1 if failed or absent else 0
-    finally:
-        await project.close()
 
 
 async def _left(project: Project, arguments: Namespace, absent: str) -> AsyncIterator[str]:
@@ -121,8 +118,7 @@ def _print_progress(project: Project) -> None:
 async def delete(arguments: Namespace) -> int:
     """Removes a text from the book, or restores it, and waits until the memory is up to date."""
     back = arguments.command == "undelete"
-    project = await opened(arguments, knowledge=False)
-    try:
+    async with await opened(arguments, knowledge=False) as project:
         named, _name, words = await _named(project, arguments.text, deleted=back)
         if named.output is not None:
             await project.carry_out(DeleteOutput(named.output, restore=back))
@@ -135,8 +131,6 @@ async def delete(arguments: Namespace) -> int:
         name = named.output or named.chapter
         say(_("It is available again.") if back else gone.format(project=arguments.project, id=name))
         await memory_settled(project, yes=arguments.yes)
-    finally:
-        await project.close()
     return 0
 
 
@@ -145,8 +139,7 @@ async def purge(arguments: Namespace) -> int:
 
     Returns 1 when it was not confirmed, 3 when the purge will finish later.
     """
-    project = await opened(arguments, read_only=arguments.dry_run, knowledge=False)
-    try:
+    async with await opened(arguments, read_only=arguments.dry_run, knowledge=False) as project:
         command, name, words = await _named(project, arguments.text)
         say(words)
         if command.build is not None:
@@ -165,8 +158,6 @@ async def purge(arguments: Namespace) -> int:
         code = await _purged(project)
         await memory_settled(project)
         return code
-    finally:
-        await project.close()
 
 
 async def _purged(project: Project) -> int:
@@ -236,12 +227,9 @@ async def _named(project: Project, text: str, *, deleted: bool = False) -> tuple
 
 async def backup(arguments: Namespace) -> int:
     """Writes a backup; meanwhile, the project may be open in another process."""
-    project = await Project.open(arguments.project, read_only=True)
-    try:
+    async with await Project.open(arguments.project, read_only=True) as project:
         manifest = await project.book.back_up(arguments.target)
         await note_unsaved(project, _("The backup contains it as unsaved text; its chapters have the saved text."))
-    finally:
-        await project.close()
     say(
         _("{file}: {n} files, {size} MiB.").format(
             file=arguments.target, n=len(manifest.members), size=round(manifest.size / 2**20, 1)
@@ -259,11 +247,8 @@ async def restore_command(arguments: Namespace) -> int:
             name=manifest.name, at=manifest.made.isoformat(timespec="seconds"), folder=arguments.project
         )
     )
-    project = await Project.open(arguments.project, read_only=True)
-    try:
+    async with await Project.open(arguments.project, read_only=True) as project:
         print_brought((await project.models.trust()).asked.items)
-    finally:
-        await project.close()
     words = _("It is restricted until you confirm it: `flowcabal-tui trust {folder}`.")
     say(words.format(folder=arguments.project), file=sys.stderr)
     return 0

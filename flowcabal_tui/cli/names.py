@@ -34,8 +34,7 @@ async def names(arguments: Namespace) -> int:
     require_beside("--define", defines, base=arguments.base, fields=arguments.fields)
     require_beside("--card", arguments.card is not None, chapter=arguments.chapter)
     changes = edits or defines or arguments.undefine is not None
-    project = await opened(arguments, read_only=not changes, knowledge=False)
-    try:
+    async with await opened(arguments, read_only=not changes, knowledge=False) as project:
         await _carry_out(project, arguments)
         if arguments.card is not None:
             chapter = await chapter_at(project, arguments.chapter)
@@ -44,8 +43,6 @@ async def names(arguments: Namespace) -> int:
             return DONE
         found = [each for each in await project.story.entities() if _fits(each, arguments)]
         _print(found, await project.story.name_kinds(), as_json=arguments.json)
-    finally:
-        await project.close()
     return DONE if found or changes else NONE
 
 

@@ -32,14 +32,11 @@ async def outline(arguments: Namespace) -> int:
         return await progress(arguments)
     require_beside("--progress", False, model=arguments.model)
     changes = arguments.write is not None or arguments.assign is not None
-    project = await opened(arguments, read_only=not changes, knowledge=False)
-    try:
+    async with await opened(arguments, read_only=not changes, knowledge=False) as project:
         if changes:
             await project.carry_out(await _command(arguments, project))
         book, _version = await project.book.outline()
         chapter = await chapter_at(project, arguments.chapter)
-    finally:
-        await project.close()
     asked = any(one is not None for one in (arguments.chapter, arguments.part, arguments.volume))
     if arguments.part is not None:
         shown = [_placed(book, arguments.part)] if not changes else []

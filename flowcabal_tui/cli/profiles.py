@@ -25,8 +25,7 @@ from flowcabal_tui.protocol.memory import PinProfile, RegenerateProfile, TakePro
 async def profile(arguments: Namespace) -> int:
     """Prints all profiles, one per line, or the current state, history or diff of one, after applying the options."""
     commands = _commands(arguments)
-    project = await opened(arguments, read_only=not commands, knowledge=False)
-    try:
+    async with await opened(arguments, read_only=not commands, knowledge=False) as project:
         if not arguments.uri:
             rows = await project.memory.profiles()
             if arguments.json:
@@ -39,8 +38,6 @@ async def profile(arguments: Namespace) -> int:
         if commands:
             await memory_settled(project, yes=arguments.yes)
         _print(await project.memory.profile(arguments.uri), arguments)
-    finally:
-        await project.close()
     return 0
 
 

@@ -27,16 +27,13 @@ _SHOWN: Final = 60
 
 async def proof(arguments: Namespace) -> int:
     """Prints the marks of the rules; 1 when there are any."""
-    project = await Project.open(arguments.project, read_only=True)
-    try:
+    async with await Project.open(arguments.project, read_only=True) as project:
         first, last = arguments.chapter or (None, None)
         for end in filter(None, (first, last)):
             await the_chapter(project, end)
         there = await project.book.chapters()
         chosen = [each.id for each in there if (first or 1) <= each.position <= (last or len(there))]
         found = await project.book.proof(chosen, arguments.rule) if chosen else ()
-    finally:
-        await project.close()
     marks = sum(len(chapter.marks) for chapter in found)
     if arguments.json:
         for chapter in found:
@@ -58,16 +55,13 @@ def _print(chapter: ProofedChapter) -> None:
 async def scenes(arguments: Namespace) -> int:
     """Edits one scene if requested, then lists the scenes of the chapter."""
     changes = _change(arguments)
-    project = await (opened(arguments, knowledge=False) if changes else Project.open(arguments.project, read_only=True))
-    try:
+    async with await (opened(arguments, knowledge=False) if changes else Project.open(arguments.project, read_only=True)) as project:
         chapter = await the_chapter(project, arguments.chapter)
         if changes:
             known = next(each for each in await project.book.chapters() if each.id == chapter)
             number = changes.pop("number", 1)
             await project.carry_out(EditScene(chapter, number, known.version, **changes))
         found = await project.book.scenes(chapter)
-    finally:
-        await project.close()
     for scene in found:
         if arguments.json:
             say_json(to_plain(scene))

@@ -40,8 +40,7 @@ _STATES = {"open": OPEN_STATES, "waiting": ("waiting",), "decided": DECIDED, "al
 async def proposals(arguments: Namespace) -> int:
     """Prints the rows, one on each line, after applying the options; exit code 1 when none matches."""
     changes = bool(arguments.confirm or arguments.drop or arguments.correct or arguments.undo)
-    project = await opened(arguments, read_only=not changes, knowledge=False)
-    try:
+    async with await opened(arguments, read_only=not changes, knowledge=False) as project:
         wish = ProposalFilter(
             _STATES[arguments.state],
             tuple(arguments.kind),
@@ -53,8 +52,6 @@ async def proposals(arguments: Namespace) -> int:
         page = await project.story.proposals(wish, arguments.offset, arguments.limit)
         names = {entity.id: entity.name for entity in await project.story.entities()}
         positions = {chapter.id: chapter.position for chapter in await project.book.chapters()}
-    finally:
-        await project.close()
     if arguments.json:
         rows = [_plain(row, names, positions) for row in page.rows]
         say_json({"counts": dict(page.counts), "offset": page.offset, "proposals": rows}, indent=2)

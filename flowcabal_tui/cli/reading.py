@@ -40,16 +40,13 @@ def task_rows(tasks: Sequence[BackgroundTask]) -> Iterator[tuple[object, ...]]:
 
 async def status(arguments: Namespace) -> int:
     """Prints runs, open questions, background work and totals."""
-    project = await Project.open(arguments.project, read_only=True)
-    try:
+    async with await Project.open(arguments.project, read_only=True) as project:
         runs, questions = await project.runs.summaries(10), await project.runs.questions()
         tasks, totals = await project.memory.background(), await project.runs.totals()
         reading, stale = await project.memory.bootstrap(), await project.memory.stale()
         unsaved = await project.drafts.all()
         found = await project.findings.findings(FindingFilter(notes=True), 0, 1)
         skipped = await project.skipped_rows()
-    finally:
-        await project.close()
     if arguments.json:
         _json(
             {
@@ -98,12 +95,9 @@ async def chapters(arguments: Namespace) -> int:
     require_beside("--add", arguments.add is not None, at=arguments.at, volume=arguments.volume)
     if arguments.add is not None:
         await add_chapter(arguments, AddChapter(arguments.add, arguments.volume, arguments.at))
-    project = await Project.open(arguments.project, read_only=True)
-    try:
+    async with await Project.open(arguments.project, read_only=True) as project:
         found = await (project.book.deleted_chapters() if arguments.deleted else project.book.chapters())
         unsaved = {chapter.id for chapter, _draft in await project.drafts.all()}
-    finally:
-        await project.close()
     if arguments.json:
         _json([{**to_plain(chapter), "unsaved": chapter.id in unsaved} for chapter in found])
     else:
@@ -121,11 +115,8 @@ async def workflows(arguments: Namespace) -> int:
     """Lists the newest version of each workflow; `--add` first stores a document or an example."""
     if arguments.add:
         await add_workflow(arguments, arguments.add)
-    project = await Project.open(arguments.project, read_only=True)
-    try:
+    async with await Project.open(arguments.project, read_only=True) as project:
         found = await project.workflows.newest()
-    finally:
-        await project.close()
     if arguments.json:
         _json([workflow.model_dump(mode="json") for workflow in found])
     else:

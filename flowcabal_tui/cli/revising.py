@@ -35,23 +35,19 @@ async def revise(arguments: Namespace) -> int:
     if asks:
         return await _ask(arguments)
     decides = arguments.take or arguments.drop or arguments.undo
-    project = await opened(arguments, read_only=not decides, knowledge=False)
-    try:
+    async with await opened(arguments, read_only=not decides, knowledge=False) as project:
         if decides:
             await _decide(project, arguments)
             return DONE
         rows = await project.revision.proposed_rewrites()
         await _print(project, rows, as_json=arguments.json)
-    finally:
-        await project.close()
     return DONE if rows else NONE
 
 
 async def _ask(arguments: Namespace) -> int:
     if arguments.chapter is None:
         raise BadArgument(_("Which chapter?"), _("Nothing was sent."), _("Name it with --chapter N."))
-    project = await opened(arguments, uses_models=True, knowledge=False)
-    try:
+    async with await opened(arguments, uses_models=True, knowledge=False) as project:
         command = await _command(project, arguments, await the_chapter(project, arguments.chapter))
         quote = await project.revision.quote_rewrite(command)
         if not await agreed_to_spend(project, quote, "user", yes=arguments.yes):
@@ -64,8 +60,6 @@ async def _ask(arguments: Namespace) -> int:
             await _print(project, (await project.revision.proposed_rewrites())[-1:], as_json=arguments.json)
             raise
         await _print(project, (await project.revision.proposed_rewrites())[-1:], as_json=arguments.json)
-    finally:
-        await project.close()
     return DONE
 
 

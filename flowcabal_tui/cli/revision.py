@@ -30,15 +30,12 @@ _NAMES: Final = re.compile("[,，、]")
 async def lock(arguments: Namespace) -> int:
     """Locks or unlocks chapters and lists the locked ones; returns 1 when `lock` has none to list."""
     changes = arguments.chapters is not None
-    project = await opened(arguments, read_only=not changes, knowledge=False)
-    try:
+    async with await opened(arguments, read_only=not changes, knowledge=False) as project:
         if changes:
             chapters = await chapters_of(project, arguments.chapters)
             await project.carry_out(LockChapters(chapters, arguments.command == "lock"))
         locks = await project.revision.locks()
         rows = [(each, locks[each.id]) for each in await project.book.chapters() if each.id in locks]
-    finally:
-        await project.close()
     rows = [(chapter, lock) for chapter, lock in rows if lock.locked]
     if arguments.json:
         say_json({"locked": [to_plain(lock) | {"position": chapter.position} for chapter, lock in rows]}, indent=2)
@@ -56,8 +53,7 @@ async def passes(arguments: Namespace) -> int:
     changes = _changes(arguments)
     if not arguments.name and (ticks or (changes and "add" not in changes)):
         raise BadArgument(_("Which pass?"), "", _("Put its id after the project's folder."))
-    project = await opened(arguments, read_only=not (ticks or changes), knowledge=False)
-    try:
+    async with await opened(arguments, read_only=not (ticks or changes), knowledge=False) as project:
         known = await project.revision.passes()
         one = _named(arguments.name, known) if arguments.name else None
         if changes:
@@ -66,8 +62,6 @@ async def passes(arguments: Namespace) -> int:
             await _tick(project, arguments, one)
         progress = {each.id: await project.revision.pass_progress(each.id) for each in known}
         chapters = await project.book.chapters()
-    finally:
-        await project.close()
     if arguments.json:
         rows = [to_plain(each) | {"title": _(each.title)} | to_plain(progress[each.id]) for each in known]
         say_json({"passes": [row for row in rows if one is None or row["id"] == one.id]}, indent=2)

@@ -130,8 +130,7 @@ async def decide(arguments: Namespace) -> int:
         from flowcabal_tui.cli import building
 
         return await building.decide(arguments)
-    project = await opened(arguments, everything=True, knowledge=False, uses_models=True)
-    try:
+    async with await opened(arguments, everything=True, knowledge=False, uses_models=True) as project:
         waiting = {question.id: question for question in await project.runs.questions()}
         question = waiting.get(QuestionId(arguments.question))
         if question is None:
@@ -141,8 +140,6 @@ async def decide(arguments: Namespace) -> int:
             )
         await project.carry_out(Decide(question.id, answer_to(question, arguments.answer)))
         return await follow_run(project, question.run)
-    finally:
-        await project.close()
 
 
 async def follow_run(project: Project, run: RunId) -> int:

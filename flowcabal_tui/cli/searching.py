@@ -24,11 +24,8 @@ _LINE = 60
 
 async def search(arguments: Namespace) -> int:
     """Prints the best places of each kind; returns 1 when there are none."""
-    project = await Project.open(arguments.project, read_only=True)
-    try:
+    async with await Project.open(arguments.project, read_only=True) as project:
         answer = await project.book.search(arguments.query, tuple(arguments.kind) or SEARCH_KINDS, arguments.limit)
-    finally:
-        await project.close()
     if arguments.json:
         say_json(to_plain(answer), indent=2)
     else:
@@ -41,11 +38,8 @@ async def search(arguments: Namespace) -> int:
 async def actions(arguments: Namespace) -> int:
     """Prints the actions of a project, with `--search` only those that match by words and by meaning; returns 1 when
     none does."""
-    project = await Project.open(arguments.project, read_only=True)
-    try:
+    async with await Project.open(arguments.project, read_only=True) as project:
         rows = await project.workflows.actions(arguments.search)
-    finally:
-        await project.close()
     if arguments.json:
         for row in rows:
             say_json({"type": "action", **asdict(row)})
@@ -78,8 +72,7 @@ def _marked(hit: SearchHit) -> str:
 
 async def blame(arguments: Namespace) -> int:
     """Prints every line with the version, run and node that introduced it; for one line, all details."""
-    project = await Project.open(arguments.project, read_only=True)
-    try:
+    async with await Project.open(arguments.project, read_only=True) as project:
         chapter = await the_chapter(project, arguments.chapter)
         if arguments.line:
             provenance = await project.book.provenance(chapter, arguments.line)
@@ -87,8 +80,6 @@ async def blame(arguments: Namespace) -> int:
         else:
             lines = await project.book.blame(chapter)
             plain = [to_plain(line) for line in lines]
-    finally:
-        await project.close()
     if arguments.json:
         say_json(plain, indent=2)
     elif arguments.line:

@@ -31,14 +31,11 @@ async def trust(arguments: Namespace) -> int:
     """
     if arguments.revoke:
         return _revoked(arguments)
-    project = await Project.open(arguments.project, read_only=True)
-    try:
+    async with await Project.open(arguments.project, read_only=True) as project:
         view = await project.models.trust()
         if arguments.yes:
             await project.carry_out(ConfirmTrust(tuple(item.digest for item in view.asked.items)))
             view = await project.models.trust()
-    finally:
-        await project.close()
     _print(view, as_json=arguments.json)
     if arguments.yes and view.problem:
         raise SettingsError(

@@ -39,8 +39,7 @@ async def new(arguments: Namespace) -> int:
 
 async def export(arguments: Namespace) -> int:
     """Exports the book; the suffix of the file determines the format."""
-    project = await Project.open(arguments.project, read_only=True)
-    try:
+    async with await Project.open(arguments.project, read_only=True) as project:
         if arguments.platform:
             await _lay_out(project, arguments)
             return 0
@@ -48,8 +47,6 @@ async def export(arguments: Namespace) -> int:
         chapters = await _in_range(project, arguments.chapter)
         say(await project.book.export(arguments.target, form, chapters, comments=arguments.comments))
         await note_unsaved(project, _("The file has the saved text."))
-    finally:
-        await project.close()
     return 0
 
 
@@ -75,12 +72,9 @@ async def _in_range(project: Project, ends: tuple[int | None, int | None] | None
 
 
 async def _list_kept(arguments: Namespace) -> int:
-    project = await Project.open(arguments.project, read_only=True)
-    try:
+    async with await Project.open(arguments.project, read_only=True) as project:
         places = {chapter.id: chapter.position for chapter in await project.book.chapters()}
         kept = await project.book.kept()
-    finally:
-        await project.close()
     for one in [each for each in kept if {*arguments.tag} <= {*each.tags}]:
         place = places.get(one.chapter, "-") if one.chapter else "-"
         made = f"{one.run}/{one.node}#{one.attempt}" if one.run else _("by hand")
@@ -92,11 +86,8 @@ async def _list_kept(arguments: Namespace) -> int:
 
 async def _set_tags(arguments: Namespace) -> None:
     output, tags = arguments.set_tags
-    project = await opened(arguments, knowledge=False)
-    try:
+    async with await opened(arguments, knowledge=False) as project:
         await project.carry_out(TagOutput(OutputId(output), tuple(tags.split(","))))
-    finally:
-        await project.close()
 
 
 async def keep(arguments: Namespace) -> int:
@@ -109,8 +100,7 @@ async def keep(arguments: Namespace) -> int:
         raise BadArgument(
             _("Which node's output?"), _("Nothing was changed."), _("See `flowcabal-tui runs PROJECT RUN`.")
         )
-    project = await opened(arguments, knowledge=False)
-    try:
+    async with await opened(arguments, knowledge=False) as project:
         run = await the_run(project, arguments.run)
         node = the_node(await project.runs.run_workflow(run), arguments.node)
         before = {chapter.id: chapter for chapter in await project.book.chapters()}
@@ -124,6 +114,4 @@ async def keep(arguments: Namespace) -> int:
             for event in project.take():
                 if isinstance(event, OutputChecked):
                     say(advice(event))
-    finally:
-        await project.close()
     return 0

@@ -28,7 +28,7 @@ CLOSE_SECONDS = 5.0
 
 
 class Project:
-    """An open project. Open it with `Project.open`; close it with `await project.close()`.
+    """An open project. Open it with `Project.open`; close it with `await project.close()`, or use it in `async with`.
 
     All methods, and those of the services, may be called from any thread or loop; coroutines are awaited on the
     caller's loop while the work runs on the engine's. Cancelling a caller never cancels a command.
@@ -90,6 +90,12 @@ class Project:
         if begin:
             project.begin()
         return project
+
+    async def __aenter__(self) -> Project:
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        await self.close()
 
     async def complete(self) -> None:
         """Reads everything else that is needed to work with the book. Raises ProjectError or SettingsError."""

@@ -81,11 +81,8 @@ async def built(chronicle: Chronicle, *, fresh: bool = False) -> tuple[Path, flo
         await store.book.import_chapters(chronicle.chapters, following(AFTER_KEEP))
     finally:
         await store.close()
-    project = await Project.open(folder, knowledge=False, pace=0.0)
-    try:
+    async with await Project.open(folder, knowledge=False, pace=0.0) as project:
         await project.memory.settled()
-    finally:
-        await project.close()
     (folder / _READY).touch()
     return folder, perf_counter() - start
 

@@ -118,14 +118,11 @@ async def imported(novel: Path, language: str, chapters: int = 0, *, fresh: bool
     if fresh or not (folder / _WRITTEN).exists():
         shutil.rmtree(folder, ignore_errors=True)
         await create_project(folder, name=name, language=language)
-    project = await Project.open(folder, knowledge=False)
-    try:
+    async with await Project.open(folder, knowledge=False) as project:
         if not (folder / _WRITTEN).exists():
             await _write(project, (*fillers, *own))
             (folder / _WRITTEN).touch()
         await project.memory.settled(but="check")  # which no benchmark looks at
-    finally:
-        await project.close()
     (folder / _READY).touch()
     return book
 
