@@ -52,7 +52,9 @@ async def candidates(arguments: Namespace) -> int:
     pays = bool(arguments.more or arguments.seams or (arguments.sift and arguments.model))
     decides = bool(arguments.choose or arguments.tie or arguments.none or arguments.take or arguments.compose)
     writes = bool(pays or decides or arguments.undo or arguments.sift)
-    async with await opened(arguments, read_only=not writes, everything=True, knowledge=False, uses_models=pays) as project:
+    async with await opened(
+        arguments, read_only=not writes, everything=True, knowledge=False, uses_models=pays
+    ) as project:
         if arguments.outcomes:
             return _print_outcomes(await project.comparisons.outcomes(), as_json=arguments.json)
         target = await _target(project, arguments)

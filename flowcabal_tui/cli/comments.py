@@ -31,7 +31,9 @@ async def comments(arguments: Namespace) -> int:
     if arguments.add is not None and arguments.kind and arguments.as_kind is None:
         raise BadArgument(_("--kind only filters the list."), "", _("Give the kind of the new comment with --as."))
     changes = list(_changes(arguments))
-    async with await opened(arguments, read_only=not (changes or arguments.add is not None), knowledge=False) as project:
+    async with await opened(
+        arguments, read_only=not (changes or arguments.add is not None), knowledge=False
+    ) as project:
         chapters = await chapters_of(project, arguments.chapter)
         if arguments.add is not None:
             changes.insert(0, await _added(project, arguments))

@@ -47,7 +47,9 @@ async def impact(arguments: Namespace) -> int:
             _("Nothing was sent."),
             _("Look at the patches first, then apply them with --take."),
         )
-    async with await opened(arguments, read_only=not (arguments.apply or asks), uses_models=asks, knowledge=False) as project:
+    async with await opened(
+        arguments, read_only=not (arguments.apply or asks), uses_models=asks, knowledge=False
+    ) as project:
         change = await _change(arguments, project)
         if asks and not await _patched(project, change, arguments):
             return NOTHING

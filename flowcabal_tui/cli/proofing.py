@@ -55,7 +55,9 @@ def _print(chapter: ProofedChapter) -> None:
 async def scenes(arguments: Namespace) -> int:
     """Edits one scene if requested, then lists the scenes of the chapter."""
     changes = _change(arguments)
-    async with await (opened(arguments, knowledge=False) if changes else Project.open(arguments.project, read_only=True)) as project:
+    async with await (
+        opened(arguments, knowledge=False) if changes else Project.open(arguments.project, read_only=True)
+    ) as project:
         chapter = await the_chapter(project, arguments.chapter)
         if changes:
             known = next(each for each in await project.book.chapters() if each.id == chapter)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from sqlite3 import Connection
 from typing import Final
 
 from flowcabal_tui.domain.changes import ChangeKind
@@ -22,7 +22,7 @@ from flowcabal_tui.locale import _, mark
 from flowcabal_tui.store.book.curation import CURATED, Keeping, Kept, curated_of, keep, set_deleted, set_tags
 from flowcabal_tui.store.book.drafts import forget_draft, text_of_version
 from flowcabal_tui.store.file.blobs import get_text, unpack
-from flowcabal_tui.store.file.connection import Clock, Database
+from flowcabal_tui.store.file.connection import Clock, Database, transaction
 from flowcabal_tui.store.rows.changes import begin_change
 from flowcabal_tui.store.rows.comments import add_comments
 from flowcabal_tui.store.rows.generations import NOW, next_generation
@@ -101,107 +101,92 @@ class Book:
         """The versions of a text, newest first."""
         return tuple(version_of(row) for row in await self._database.rows(_VERSIONS, (chapter,)))
 
-    async def add_chapter(self, title: str, volume: str = "", position: int | None = None) -> Chapter:
+    @transaction
+    def add_chapter(self, connection: Connection, title: str, volume: str = "", position: int | None = None) -> Chapter:
         """Adds a chapter without text at `position` (from 1; None: at the end); later chapters move back by one."""
+        order = places(connection)
+        at = len(order) if position is None else max(0, min(position - 1, len(order)))
+        (new,) = new_places(connection, [(title, volume)], self._clock().isoformat())
+        arrange(connection, [*order[:at], new, *order[at:]], self._begin(connection, "add", new.chapter, at + 1))
+        return chapter_now(connection, new.chapter)
 
-        def add(connection: sqlite3.Connection) -> Chapter:
-            order = places(connection)
-            at = len(order) if position is None else max(0, min(position - 1, len(order)))
-            (new,) = new_places(connection, [(title, volume)], self._clock().isoformat())
-            arrange(connection, [*order[:at], new, *order[at:]], self._begin(connection, "add", new.chapter, at + 1))
-            return chapter_now(connection, new.chapter)
-
-        return await self._database.do(add)
-
-    async def import_chapters(
+    @transaction
+    def import_chapters(
         self,
+        connection: Connection,
         chapters: Sequence[ImportedChapter],
         tasks: TaskMaker = no_tasks,
         comments: Mapping[int, Sequence[Comment]] | None = None,
     ) -> tuple[Chapter, ...]:
         """Appends chapters with their texts, and with their `comments` by row index, all or none."""
+        order = places(connection)
+        named = [(found.title, found.volume) for found in chapters]
+        new = new_places(connection, named, self._clock().isoformat())
+        generation = self._begin(connection, "import", "", len(order) + 1)
+        arrange(connection, [*order, *new], generation)
+        for position, (place, found) in enumerate(zip(new, chapters, strict=True), len(order) + 1):
+            version = self._append(connection, NewVersion(place.chapter, found.text, "import"), generation)
+            add_tasks(connection, tasks(place.chapter, version.digest, position))
+        for row, noted in (comments or {}).items():
+            moved = [replace(each, chapter=new[row].chapter) for each in noted]
+            add_comments(connection, moved, self._clock().isoformat())
+        return tuple(chapters_now(connection)[len(order) :])
 
-        def add(connection: sqlite3.Connection) -> tuple[Chapter, ...]:
-            order = places(connection)
-            named = [(found.title, found.volume) for found in chapters]
-            new = new_places(connection, named, self._clock().isoformat())
-            generation = self._begin(connection, "import", "", len(order) + 1)
-            arrange(connection, [*order, *new], generation)
-            for position, (place, found) in enumerate(zip(new, chapters, strict=True), len(order) + 1):
-                version = self._append(connection, NewVersion(place.chapter, found.text, "import"), generation)
-                add_tasks(connection, tasks(place.chapter, version.digest, position))
-            for row, noted in (comments or {}).items():
-                moved = [replace(each, chapter=new[row].chapter) for each in noted]
-                add_comments(connection, moved, self._clock().isoformat())
-            return tuple(chapters_now(connection)[len(order) :])
-
-        return await self._database.do(add)
-
-    async def rename(self, chapter: ChapterId, title: str, volume: str | None = None) -> None:
+    @transaction
+    def rename(self, connection: Connection, chapter: ChapterId, title: str, volume: str | None = None) -> None:
         """Changes the title (and the volume, unless None). Raises Gone for an unknown chapter."""
+        at = chapter_now(connection, chapter)
+        connection.execute(
+            "INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?, 0)",
+            (
+                *(chapter, self._begin(connection, "rename", chapter, at.position), at.position),
+                *(clean_line(title), at.volume if volume is None else clean_line(volume)),
+            ),
+        )
 
-        def rename(connection: sqlite3.Connection) -> None:
-            at = chapter_now(connection, chapter)
-            connection.execute(
-                "INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?, 0)",
-                (
-                    *(chapter, self._begin(connection, "rename", chapter, at.position), at.position),
-                    *(clean_line(title), at.volume if volume is None else clean_line(volume)),
-                ),
-            )
-
-        await self._database.do(rename)
-
-    async def move(self, chapter: ChapterId, position: int) -> None:
+    @transaction
+    def move(self, connection: Connection, chapter: ChapterId, position: int) -> None:
         """Moves the chapter to `position` (from 1); the others keep their order. Raises Gone for an unknown chapter."""
+        old = chapter_now(connection, chapter).position
+        order = places(connection)
+        new = max(1, min(position, len(order)))
+        if new != old:
+            order.insert(new - 1, order.pop(old - 1))
+            arrange(connection, order, self._begin(connection, "move", chapter, min(old, new)))
 
-        def move(connection: sqlite3.Connection) -> None:
-            old = chapter_now(connection, chapter).position
-            order = places(connection)
-            new = max(1, min(position, len(order)))
-            if new != old:
-                order.insert(new - 1, order.pop(old - 1))
-                arrange(connection, order, self._begin(connection, "move", chapter, min(old, new)))
-
-        await self._database.do(move)
-
-    async def delete(self, chapter: ChapterId) -> None:
+    @transaction
+    def delete(self, connection: Connection, chapter: ChapterId) -> None:
         """Removes a chapter from the book and the memory; its versions stay. Raises ChapterLocked, or Gone for an
         unknown one."""
+        at = chapter_now(connection, chapter)
+        require_unlocked(connection, chapter)
+        generation = self._begin(connection, "delete", chapter, at.position)
+        connection.execute(
+            "INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?, 1)",
+            (chapter, generation, at.position, at.title, at.volume),
+        )
+        arrange(connection, places(connection), generation)
 
-        def delete(connection: sqlite3.Connection) -> None:
-            at = chapter_now(connection, chapter)
-            require_unlocked(connection, chapter)
-            generation = self._begin(connection, "delete", chapter, at.position)
-            connection.execute(
-                "INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?, 1)",
-                (chapter, generation, at.position, at.title, at.volume),
-            )
-            arrange(connection, places(connection), generation)
-
-        await self._database.do(delete)
-
-    async def undelete(self, chapter: ChapterId) -> Chapter:
+    @transaction
+    def undelete(self, connection: Connection, chapter: ChapterId) -> Chapter:
         """Restores a deleted chapter to its former place. Raises Gone when it is not deleted."""
+        row = connection.execute(
+            "SELECT position, title, volume, deleted FROM place WHERE chapter=? ORDER BY generation DESC LIMIT 1",
+            (chapter,),
+        ).fetchone()
+        if row is None or not row[3]:
+            raise Gone(chapter)
+        order = places(connection)
+        at = min(row[0] - 1, len(order))
+        new = ChapterPlace(chapter, row[1], row[2])
+        generation = self._begin(connection, "undelete", chapter, at + 1)
+        arrange(connection, [*order[:at], new, *order[at:]], generation)
+        return chapter_now(connection, chapter)
 
-        def undelete(connection: sqlite3.Connection) -> Chapter:
-            row = connection.execute(
-                "SELECT position, title, volume, deleted FROM place WHERE chapter=? ORDER BY generation DESC LIMIT 1",
-                (chapter,),
-            ).fetchone()
-            if row is None or not row[3]:
-                raise Gone(chapter)
-            order = places(connection)
-            at = min(row[0] - 1, len(order))
-            new = ChapterPlace(chapter, row[1], row[2])
-            generation = self._begin(connection, "undelete", chapter, at + 1)
-            arrange(connection, [*order[:at], new, *order[at:]], generation)
-            return chapter_now(connection, chapter)
-
-        return await self._database.do(undelete)
-
-    async def write(
+    @transaction
+    def write(
         self,
+        connection: Connection,
         chapter: ChapterId,
         text: str,
         author: Author = "human",
@@ -216,16 +201,12 @@ class Book:
         With `settles_draft` it deletes the chapter's unsaved text in the same transaction. Raises VersionConflict when
         the newest text is not that of `expected_version`, Gone for an unknown chapter.
         """
-
-        def write(connection: sqlite3.Connection) -> ChapterVersion:
-            at = chapter_now(connection, chapter)
-            _require_newest(connection, chapter, expected_version, _("The chapter was changed in the meantime."))
-            written = self._write(connection, NewVersion(chapter, text, author, note), at.position, tasks)
-            if settles_draft:
-                forget_draft(connection, chapter)
-            return written
-
-        return await self._database.do(write)
+        at = chapter_now(connection, chapter)
+        _require_newest(connection, chapter, expected_version, _("The chapter was changed in the meantime."))
+        written = self._write(connection, NewVersion(chapter, text, author, note), at.position, tasks)
+        if settles_draft:
+            forget_draft(connection, chapter)
+        return written
 
     async def meta(self) -> dict[MetaName, str]:
         """Outline, style guide, world rules, notes; "" for empty ones."""
@@ -234,8 +215,10 @@ class Book:
     async def meta_text(self, name: MetaName) -> str:
         return await self.text(ChapterId(meta_subject(name)))
 
-    async def write_meta(
+    @transaction
+    def write_meta(
         self,
+        connection: Connection,
         name: MetaName,
         text: str,
         author: Author = "human",
@@ -248,24 +231,17 @@ class Book:
         Raises VersionConflict when the newest text is not that of `expected_version`.
         """
         new = NewVersion(meta_subject(name), text, author)
+        _require_newest(connection, new.subject, expected_version, _("The text was changed in the meantime."))
+        return self._write(connection, new, 0, tasks)
 
-        def write(connection: sqlite3.Connection) -> ChapterVersion:
-            _require_newest(connection, new.subject, expected_version, _("The text was changed in the meantime."))
-            return self._write(connection, new, 0, tasks)
-
-        return await self._database.do(write)
-
-    async def write_scene(self, chapter: ChapterId, scene: Scene) -> ChapterVersion:
+    @transaction
+    def write_scene(self, connection: Connection, chapter: ChapterId, scene: Scene) -> ChapterVersion:
         """Replaces the writer's settings for the scene of a chapter. Raises Gone for an unknown chapter.
 
         It counts as a change before the chapter: its next run reads it, a run of an earlier chapter does not.
         """
         new = NewVersion(scene_subject(chapter), to_json(scene), "human")
-
-        def write(connection: sqlite3.Connection) -> ChapterVersion:
-            return self._write(connection, new, chapter_now(connection, chapter).position - 1, no_tasks)
-
-        return await self._database.do(write)
+        return self._write(connection, new, chapter_now(connection, chapter).position - 1, no_tasks)
 
     async def outline(self) -> BookOutline:
         """The present outline with the chapters of its parts."""
@@ -319,9 +295,7 @@ class Book:
             lambda connection: set_deleted(connection, output, deleted, tasks, self._language, at)
         )
 
-    def _write(
-        self, connection: sqlite3.Connection, new: NewVersion, position: int, tasks: TaskMaker
-    ) -> ChapterVersion:
+    def _write(self, connection: Connection, new: NewVersion, position: int, tasks: TaskMaker) -> ChapterVersion:
         before = latest(connection, new.subject)
         if before is not None and before.digest == digest(clean(new.text)):
             return before
@@ -332,17 +306,17 @@ class Book:
         add_tasks(connection, asked)
         return version
 
-    def _append(self, connection: sqlite3.Connection, new: NewVersion, generation: Generation) -> ChapterVersion:
+    def _append(self, connection: Connection, new: NewVersion, generation: Generation) -> ChapterVersion:
         return append_version(connection, new, generation, self._language, self._clock().isoformat())
 
-    def _begin(self, connection: sqlite3.Connection, kind: ChangeKind, subject: str, position: int) -> Generation:
+    def _begin(self, connection: Connection, kind: ChangeKind, subject: str, position: int) -> Generation:
         return begin_change(connection, kind, subject, position, self._clock().isoformat())
 
-    def _truth(self, connection: sqlite3.Connection, position: int) -> Generation:
+    def _truth(self, connection: Connection, position: int) -> Generation:
         return next_generation(connection, "truth", position, self._clock().isoformat())
 
 
-def _require_newest(connection: sqlite3.Connection, subject: str, expected: int | None, title: str) -> None:
+def _require_newest(connection: Connection, subject: str, expected: int | None, title: str) -> None:
     """Raises VersionConflict unless the newest text is that of the version `expected` (None: any)."""
     newest = latest(connection, subject)
     now = newest.version if newest else 0
@@ -363,7 +337,7 @@ _BY_RULE: Final = frozenset(("mirror", "index", "knowledge"))
 
 
 def follow_same_text(
-    connection: sqlite3.Connection, chapter: str, before: Digest, now: Digest, tasks: Iterable[BackgroundTask]
+    connection: Connection, chapter: str, before: Digest, now: Digest, tasks: Iterable[BackgroundTask]
 ) -> list[BackgroundTask]:
     """Links summaries, profiles and checks of the text `before` to the text `now`. Returns those of the tasks that call
     no model."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from sqlite3 import Connection
 from typing import Final, cast
 
 from flowcabal_tui.domain.changes import ChangeKind, LoggedChange
@@ -14,7 +14,7 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, OutputId
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.store.book.curation import set_deleted
 from flowcabal_tui.store.file.blobs import get_text
-from flowcabal_tui.store.file.connection import Clock, Database, Row
+from flowcabal_tui.store.file.connection import Clock, Database, Row, transaction
 from flowcabal_tui.store.file.reading import decodes
 from flowcabal_tui.store.rows.changes import begin_change, mark_undone
 from flowcabal_tui.store.rows.comments import move_comments
@@ -76,40 +76,37 @@ class Changes:
         )
         return tuple(chapter for (chapter,) in rows)
 
-    async def undo(self, generation: Generation, note: str, tasks: TaskMaker) -> Generation:
+    @transaction
+    def undo(self, connection: Connection, generation: Generation, note: str, tasks: TaskMaker) -> Generation:
         """Undoes a change in a new generation, and returns that generation.
 
         All or nothing: raises VersionConflict when something that it wrote has changed since, RunError when it is
         already undone or the texts before it were purged, Gone when no such change is logged.
         """
-
-        def undo(connection: sqlite3.Connection) -> Generation:
-            row = connection.execute(
-                "SELECT kind, subject, undone FROM change_log WHERE generation=?", (generation,)
-            ).fetchone()
-            if row is None:
-                raise Gone(generation)
-            kind, subject, undone = row
-            if undone is not None:
-                raise RunError(_("This change has already been undone."), _("Nothing was changed."))
-            at = self._clock().isoformat()
-            if kind in ("forget", "restore"):
-                set_deleted(connection, OutputId(subject), kind == "restore", tasks, self._language, at)
-                (made,) = connection.execute("SELECT max(generation) FROM change_log").fetchone()
-            else:
-                made = _Undo(connection, generation, self._language, at).carry_out(note, tasks)
-            mark_undone(connection, generation, made)
-            if kind == "undo":
-                connection.execute("UPDATE change_log SET undone=NULL WHERE generation=?", (int(subject),))
-            return Generation(made)
-
-        return await self._database.do(undo)
+        row = connection.execute(
+            "SELECT kind, subject, undone FROM change_log WHERE generation=?", (generation,)
+        ).fetchone()
+        if row is None:
+            raise Gone(generation)
+        kind, subject, undone = row
+        if undone is not None:
+            raise RunError(_("This change has already been undone."), _("Nothing was changed."))
+        at = self._clock().isoformat()
+        if kind in ("forget", "restore"):
+            set_deleted(connection, OutputId(subject), kind == "restore", tasks, self._language, at)
+            (made,) = connection.execute("SELECT max(generation) FROM change_log").fetchone()
+        else:
+            made = _Undo(connection, generation, self._language, at).carry_out(note, tasks)
+        mark_undone(connection, generation, made)
+        if kind == "undo":
+            connection.execute("UPDATE change_log SET undone=NULL WHERE generation=?", (int(subject),))
+        return Generation(made)
 
 
 class _Undo:
     """One undo, within a transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, generation: Generation, language: str, at: str) -> None:
+    def __init__(self, connection: Connection, generation: Generation, language: str, at: str) -> None:
         self._connection, self._generation, self._language, self._at = connection, generation, language, at
 
     def carry_out(self, note: str, tasks: TaskMaker) -> Generation:

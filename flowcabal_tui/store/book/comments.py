@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
+from sqlite3 import Connection
 
 from flowcabal_tui.domain.comments import Comment, CommentId, CommentKind
 from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import mark
-from flowcabal_tui.store.file.connection import Clock, Database
+from flowcabal_tui.store.file.connection import Clock, Database, transaction
 from flowcabal_tui.store.rows.comments import FIELDS, add_comments, comment_of
 from flowcabal_tui.store.rows.note_words import NoteWord, forget_note_words, restore_word
 from flowcabal_tui.store.rows.texts import chapter_now
@@ -39,22 +39,21 @@ class Comments:
         rows = await self._database.rows(_NOTES.format(fields=fields, readers="AND author<>''"))
         return tuple((comment_of(row), NoteWord(state, word) if state else None) for *row, state, word in rows)
 
-    async def add(self, comment: Comment, word: NoteWord | None = None) -> CommentId:
+    @transaction
+    def add(self, connection: Connection, comment: Comment, word: NoteWord | None = None) -> CommentId:
         """Stores a new comment; one of another database with the writer's decision on it. Raises Gone for an unknown
         chapter."""
         at = self._clock().isoformat()
+        chapter_now(connection, comment.chapter)
+        (identity,) = add_comments(connection, [comment], at)
+        if word is not None:
+            restore_word(connection, identity, word)
+        return identity
 
-        def add(connection: sqlite3.Connection) -> CommentId:
-            chapter_now(connection, comment.chapter)
-            (identity,) = add_comments(connection, [comment], at)
-            if word is not None:
-                restore_word(connection, identity, word)
-            return identity
-
-        return await self._database.do(add)
-
-    async def edit(
+    @transaction
+    def edit(
         self,
+        connection: Connection,
         ids: Sequence[CommentId],
         words: str | None = None,
         kind: CommentKind | None = None,
@@ -64,32 +63,25 @@ class Comments:
 
         A note that is resolved or reopened here loses the decision made in the list of findings.
         """
-
-        def edit(connection: sqlite3.Connection) -> None:
-            for identity in ids:
-                _require(connection, identity)
-                connection.execute(
-                    "UPDATE comment SET words=coalesce(?, words), kind=coalesce(?, kind),"
-                    " resolved=coalesce(?, resolved) WHERE number=?",
-                    (None if words is None else clean(words).strip(), kind, resolved, identity),
-                )
-            if resolved is not None:
-                forget_note_words(connection, ids)
-
-        await self._database.do(edit)
-
-    async def remove(self, ids: Sequence[CommentId]) -> None:
-        """Deletes comments permanently. Raises Gone for an unknown id and then deletes nothing."""
-
-        def remove(connection: sqlite3.Connection) -> None:
-            for identity in ids:
-                _require(connection, identity)
-                connection.execute("DELETE FROM comment WHERE number=?", (identity,))
+        for identity in ids:
+            _require(connection, identity)
+            connection.execute(
+                "UPDATE comment SET words=coalesce(?, words), kind=coalesce(?, kind),"
+                " resolved=coalesce(?, resolved) WHERE number=?",
+                (None if words is None else clean(words).strip(), kind, resolved, identity),
+            )
+        if resolved is not None:
             forget_note_words(connection, ids)
 
-        await self._database.do(remove)
+    @transaction
+    def remove(self, connection: Connection, ids: Sequence[CommentId]) -> None:
+        """Deletes comments permanently. Raises Gone for an unknown id and then deletes nothing."""
+        for identity in ids:
+            _require(connection, identity)
+            connection.execute("DELETE FROM comment WHERE number=?", (identity,))
+        forget_note_words(connection, ids)
 
 
-def _require(connection: sqlite3.Connection, identity: CommentId) -> None:
+def _require(connection: Connection, identity: CommentId) -> None:
     if not connection.execute("SELECT 1 FROM comment WHERE number=?", (identity,)).fetchone():
         raise Gone(identity)

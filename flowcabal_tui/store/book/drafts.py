@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime
+from sqlite3 import Connection
 from typing import Final
 
 from flowcabal_tui.domain.errors import DiskFull
@@ -13,7 +13,7 @@ from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.manuscript import Draft
 from flowcabal_tui.domain.text import clean, digest
 from flowcabal_tui.store.file.blobs import pack, unpack
-from flowcabal_tui.store.file.connection import Clock, Database, Row
+from flowcabal_tui.store.file.connection import Clock, Database, Row, transaction
 from flowcabal_tui.store.rows.texts import EMPTY
 
 _KEY: Final = "chapter:"
@@ -28,26 +28,23 @@ class Drafts:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
 
-    async def put(self, chapter: ChapterId, text: str | None, base: int | None) -> bool:
+    @transaction
+    def put(self, connection: Connection, chapter: ChapterId, text: str | None, base: int | None) -> bool:
         """Stores text that was edited from the version `base`; None, or a text that is already saved, deletes the
         draft.
 
         Returns whether the chapter has unsaved text afterwards.
         """
         at = self._clock().isoformat()
-
-        def put(connection: sqlite3.Connection) -> bool:
-            known = _known(connection.execute(_VERSIONS, (chapter,)))
-            if text is None or _is_saved(text, base, known):
-                forget_draft(connection, chapter)
-                return False
-            connection.execute(
-                "INSERT OR REPLACE INTO draft (key, body, at, base) VALUES (?, ?, ?, ?)",
-                (_KEY + chapter, pack(text), at, base),
-            )
-            return True
-
-        return await self._database.do(put)
+        known = _known(connection.execute(_VERSIONS, (chapter,)))
+        if text is None or _is_saved(text, base, known):
+            forget_draft(connection, chapter)
+            return False
+        connection.execute(
+            "INSERT OR REPLACE INTO draft (key, body, at, base) VALUES (?, ?, ?, ?)",
+            (_KEY + chapter, pack(text), at, base),
+        )
+        return True
 
     async def of(self, chapter: ChapterId) -> Draft | None:
         """The unsaved text of a chapter."""
@@ -71,18 +68,18 @@ class Drafts:
         return tuple(drafts)
 
 
-def forget_draft(connection: sqlite3.Connection, chapter: ChapterId) -> None:
+def forget_draft(connection: Connection, chapter: ChapterId) -> None:
     """Deletes the draft of a chapter after a save."""
     connection.execute("DELETE FROM draft WHERE key=?", (_KEY + chapter,))
 
 
-def text_of_version(connection: sqlite3.Connection, subject: str, version: int) -> Digest | None:
+def text_of_version(connection: Connection, subject: str, version: int) -> Digest | None:
     """The digest of a version's text; for version 0 that of the empty text; None for an unknown version."""
     return _known(connection.execute(_VERSIONS, (subject,))).get(version)
 
 
-def _forget_rows(rows: list[tuple[str, bytes]]) -> Callable[[sqlite3.Connection], None]:
-    def forget(connection: sqlite3.Connection) -> None:
+def _forget_rows(rows: list[tuple[str, bytes]]) -> Callable[[Connection], None]:
+    def forget(connection: Connection) -> None:
         connection.executemany("DELETE FROM draft WHERE key=? AND body=?", rows)
 
     return forget

@@ -7,9 +7,9 @@ chapter to another.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from sqlite3 import Connection
 
 from flowcabal_tui.domain.changes import ChangeKind
 from flowcabal_tui.domain.errors import ManuscriptError, VersionConflict
@@ -19,7 +19,7 @@ from flowcabal_tui.domain.text import clean, digest
 from flowcabal_tui.headings.scenes import cut, parting
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.blobs import get_text
-from flowcabal_tui.store.file.connection import Clock, Database
+from flowcabal_tui.store.file.connection import Clock, Database, transaction
 from flowcabal_tui.store.file.reading import read_json
 from flowcabal_tui.store.rows.changes import begin_change
 from flowcabal_tui.store.rows.comments import move_comments
@@ -53,25 +53,21 @@ class Edits:
     def __init__(self, database: Database, clock: Clock, language: str) -> None:
         self._database, self._clock, self._language = database, clock, language
 
-    async def write(
+    @transaction
+    def write(
         self,
+        connection: Connection,
         texts: Sequence[NewText],
         note: str,
         tasks: TaskMaker,
-        beside: Callable[[sqlite3.Connection], None] = lambda _connection: None,
+        beside: Callable[[Connection], None] = lambda _connection: None,
     ) -> Generation:
         """Writes all texts and the rows of `beside`, or nothing. Raises VersionConflict, ChapterLocked or Gone."""
+        generation = self._write(connection, texts, note, tasks)
+        beside(connection)
+        return generation
 
-        def write(connection: sqlite3.Connection) -> Generation:
-            generation = self._write(connection, texts, note, tasks)
-            beside(connection)
-            return generation
-
-        return await self._database.do(write)
-
-    def _write(
-        self, connection: sqlite3.Connection, texts: Sequence[NewText], note: str, tasks: TaskMaker
-    ) -> Generation:
+    def _write(self, connection: Connection, texts: Sequence[NewText], note: str, tasks: TaskMaker) -> Generation:
         now = {chapter.id: chapter for chapter in chapters_now(connection)}
         changed = [now[new.chapter].title for new in texts if now[new.chapter].version != new.expected_version]
         if changed:
@@ -87,70 +83,66 @@ class Edits:
             self._append(connection, NewVersion(new.chapter, new.text, "human", note), position, generation, tasks)
         return generation
 
-    async def split(self, chapter: ChapterId, at: int, title: str, expected_version: int, tasks: TaskMaker) -> Chapter:
+    @transaction
+    def split(
+        self, connection: Connection, chapter: ChapterId, at: int, title: str, expected_version: int, tasks: TaskMaker
+    ) -> Chapter:
         """Splits a chapter and returns the new one; a scene break at the place is removed. Raises VersionConflict,
         ManuscriptError (empty part) or Gone.
 
         The text between the parts is stored, so that `merge` restores the same text.
         """
+        known, text = _text(connection, chapter)
+        head, between, tail = cut(text, at)
+        if known.version != expected_version:
+            raise VersionConflict(_("The chapter was changed in the meantime."), _("Nothing was split."))
+        if not head.strip() or not tail.strip():
+            raise ManuscriptError(
+                _("One of the two parts would be empty."),
+                _("Nothing was split."),
+                _("Choose a place within the text."),
+            )
+        order, now = places(connection), self._clock().isoformat()
+        (new,) = new_places(connection, [(title, known.volume)], now)
+        generation = self._begin(connection, "split", chapter, known.position)
+        arrange(connection, [*order[: known.position], new, *order[known.position :]], generation)
+        keep_parting(connection, chapter, new.chapter, between)
+        note = _("split: {title}")
+        for subject, part, position, other in (
+            (chapter, head, known.position, new.title),
+            (new.chapter, tail, known.position + 1, known.title),
+        ):
+            version = NewVersion(subject, part, "human", note.format(title=other))
+            self._append(connection, version, position, generation, tasks)
+        begins = len(text) - len(tail)
+        move_comments(connection, chapter, new.chapter, tail, begins, -begins)
+        return chapter_now(connection, new.chapter)
 
-        def split(connection: sqlite3.Connection) -> Chapter:
-            known, text = _text(connection, chapter)
-            head, between, tail = cut(text, at)
-            if known.version != expected_version:
-                raise VersionConflict(_("The chapter was changed in the meantime."), _("Nothing was split."))
-            if not head.strip() or not tail.strip():
-                raise ManuscriptError(
-                    _("One of the two parts would be empty."),
-                    _("Nothing was split."),
-                    _("Choose a place within the text."),
-                )
-            order, now = places(connection), self._clock().isoformat()
-            (new,) = new_places(connection, [(title, known.volume)], now)
-            generation = self._begin(connection, "split", chapter, known.position)
-            arrange(connection, [*order[: known.position], new, *order[known.position :]], generation)
-            keep_parting(connection, chapter, new.chapter, between)
-            note = _("split: {title}")
-            for subject, part, position, other in (
-                (chapter, head, known.position, new.title),
-                (new.chapter, tail, known.position + 1, known.title),
-            ):
-                version = NewVersion(subject, part, "human", note.format(title=other))
-                self._append(connection, version, position, generation, tasks)
-            begins = len(text) - len(tail)
-            move_comments(connection, chapter, new.chapter, tail, begins, -begins)
-            return chapter_now(connection, new.chapter)
-
-        return await self._database.do(split)
-
-    async def merge(self, chapter: ChapterId, following: ChapterId, tasks: TaskMaker) -> None:
+    @transaction
+    def merge(self, connection: Connection, chapter: ChapterId, following: ChapterId, tasks: TaskMaker) -> None:
         """Merges two chapters with a scene break between them. Raises ManuscriptError when `following` is not the next
         one; Gone."""
-
-        def merge(connection: sqlite3.Connection) -> None:
-            first, text = _text(connection, chapter)
-            second, added = _text(connection, following)
-            if second.position != first.position + 1:
-                raise ManuscriptError(
-                    _("{second} does not follow {first}.").format(second=second.title, first=first.title),
-                    _("Nothing was merged."),
-                    _("Look at the lists again."),
-                )
-            require_unlocked(connection, following)
-            generation = self._begin(connection, "merge", chapter, first.position)
-            connection.execute(
-                "INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?, 1)",
-                (following, generation, second.position, second.title, second.volume),
+        first, text = _text(connection, chapter)
+        second, added = _text(connection, following)
+        if second.position != first.position + 1:
+            raise ManuscriptError(
+                _("{second} does not follow {first}.").format(second=second.title, first=first.title),
+                _("Nothing was merged."),
+                _("Look at the lists again."),
             )
-            arrange(connection, places(connection), generation)
-            if added.strip():
-                whole = _joined(text, added, kept_parting(connection, chapter, following))
-                version = NewVersion(chapter, whole, "human", _("merged: {title}").format(title=second.title))
-                self._append(connection, version, first.position, generation, tasks)
-                move_comments(connection, following, chapter, whole, 0, len(whole) - len(added))
-            self._join_outline(connection, chapter, following, generation)
-
-        return await self._database.do(merge)
+        require_unlocked(connection, following)
+        generation = self._begin(connection, "merge", chapter, first.position)
+        connection.execute(
+            "INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?, 1)",
+            (following, generation, second.position, second.title, second.volume),
+        )
+        arrange(connection, places(connection), generation)
+        if added.strip():
+            whole = _joined(text, added, kept_parting(connection, chapter, following))
+            version = NewVersion(chapter, whole, "human", _("merged: {title}").format(title=second.title))
+            self._append(connection, version, first.position, generation, tasks)
+            move_comments(connection, following, chapter, whole, 0, len(whole) - len(added))
+        self._join_outline(connection, chapter, following, generation)
 
     async def donors(self, version: ChapterVersion) -> tuple[tuple[ChapterId, int], ...]:
         """Versions of other chapters that this version's text came from, through a split or a merge."""
@@ -165,7 +157,7 @@ class Edits:
         return tuple((chapter, number) for chapter, number in rows if chapter != version.chapter)
 
     def _join_outline(
-        self, connection: sqlite3.Connection, chapter: ChapterId, following: ChapterId, generation: Generation
+        self, connection: Connection, chapter: ChapterId, following: ChapterId, generation: Generation
     ) -> None:
         """Reassigns the outline parts of the second chapter to the first."""
         newest = latest(connection, LINKS)
@@ -175,12 +167,12 @@ class Edits:
             self._append(connection, NewVersion(LINKS, links_text(joined), "human"), 0, generation, no_tasks)
 
     def _append(
-        self, connection: sqlite3.Connection, new: NewVersion, position: int, generation: Generation, tasks: TaskMaker
+        self, connection: Connection, new: NewVersion, position: int, generation: Generation, tasks: TaskMaker
     ) -> None:
         version = append_version(connection, new, generation, self._language, self._clock().isoformat())
         add_tasks(connection, tasks(new.subject, version.digest, position))
 
-    def _begin(self, connection: sqlite3.Connection, kind: ChangeKind, subject: str, position: int) -> Generation:
+    def _begin(self, connection: Connection, kind: ChangeKind, subject: str, position: int) -> Generation:
         return begin_change(connection, kind, subject, position, self._clock().isoformat())
 
 
@@ -192,18 +184,18 @@ def _joined(one: str, two: str, between: str | None) -> str:
     return f"{one}{parting(one, two)}{two}" if one else two
 
 
-def _text(connection: sqlite3.Connection, chapter: ChapterId) -> tuple[Chapter, str]:
+def _text(connection: Connection, chapter: ChapterId) -> tuple[Chapter, str]:
     known, newest = chapter_now(connection, chapter), latest(connection, chapter)
     return known, get_text(connection, newest.digest) if newest else ""
 
 
-def keep_parting(connection: sqlite3.Connection, first: ChapterId, second: ChapterId, between: str) -> None:
+def keep_parting(connection: Connection, first: ChapterId, second: ChapterId, between: str) -> None:
     """Stores the text that a split removed between the two."""
     value = json.dumps({"first": first, "between": between})
     connection.execute("INSERT OR REPLACE INTO value VALUES (?, ?)", (_key(second), value))
 
 
-def kept_parting(connection: sqlite3.Connection, first: ChapterId, second: ChapterId) -> str | None:
+def kept_parting(connection: Connection, first: ChapterId, second: ChapterId) -> str | None:
     """The text that a split removed between the two; None if they were never one chapter."""
     row = connection.execute("SELECT json FROM value WHERE key=?", (_key(second),)).fetchone()
     kept = read_json(dict[str, str], row[0]) if row else {}

@@ -5,14 +5,14 @@ A completed task leaves the job, so the open ones show the progress.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import replace
+from sqlite3 import Connection
 from typing import Final
 
 from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.memory import BackgroundTask, Freshness
-from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.file.connection import Database, transaction
 from flowcabal_tui.store.rows.tasks import TASK_FIELDS, add_tasks, task_of
 
 _NEWEST: Final = "(SELECT coalesce(max(id), 0) FROM generation)"
@@ -36,32 +36,26 @@ class JobTasks:
         )
         return tuple(task_of(row) for row in rows)
 
-    async def begin(self, task: BackgroundTask) -> BackgroundTask:
+    @transaction
+    def begin(self, connection: Connection, task: BackgroundTask) -> BackgroundTask:
         """Marks a task as running, and pins the newest generation if none is pinned. Returns the stored task. Raises
         Gone."""
+        connection.execute(
+            f"UPDATE task SET state='running', pinned=coalesce(pinned, {_NEWEST}) WHERE id=?", (task.id,)
+        )
+        row = connection.execute(f"SELECT {TASK_FIELDS} FROM task WHERE id=?", (task.id,)).fetchone()
+        if row is None:
+            raise Gone(task.id)
+        return task_of(row)
 
-        def begin(connection: sqlite3.Connection) -> BackgroundTask:
-            connection.execute(
-                f"UPDATE task SET state='running', pinned=coalesce(pinned, {_NEWEST}) WHERE id=?", (task.id,)
-            )
-            row = connection.execute(f"SELECT {TASK_FIELDS} FROM task WHERE id=?", (task.id,)).fetchone()
-            if row is None:
-                raise Gone(task.id)
-            return task_of(row)
-
-        return await self._database.do(begin)
-
-    async def finish(self, task: BackgroundTask) -> None:
+    @transaction
+    def finish(self, connection: Connection, task: BackgroundTask) -> None:
         """Removes a completed task from its job; later tasks of its position see what exists now."""
-
-        def finish(connection: sqlite3.Connection) -> None:
-            connection.execute("UPDATE task SET state='fresh', error='', job='' WHERE id=?", (task.id,))
-            connection.execute(
-                f"UPDATE task SET pinned={_NEWEST} WHERE job=? AND position=? AND pinned IS NULL",
-                (task.job, task.position),
-            )
-
-        await self._database.do(finish)
+        connection.execute("UPDATE task SET state='fresh', error='', job='' WHERE id=?", (task.id,))
+        connection.execute(
+            f"UPDATE task SET pinned={_NEWEST} WHERE job=? AND position=? AND pinned IS NULL",
+            (task.job, task.position),
+        )
 
     async def drop(self, job: str) -> None:
         """Deletes the tasks of a job that are not completed."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from sqlite3 import Connection
 from typing import Final
 
 from flowcabal_tui.domain.errors import Gone
@@ -12,7 +12,7 @@ from flowcabal_tui.domain.ids import Digest, Generation
 from flowcabal_tui.domain.manuscript import ImportedChapter, Reference, ReferenceHit, ReferenceId, Span
 from flowcabal_tui.domain.text import clean, digest_of
 from flowcabal_tui.store.file.blobs import put_text, unpack
-from flowcabal_tui.store.file.connection import Clock, Database
+from flowcabal_tui.store.file.connection import Clock, Database, transaction
 from flowcabal_tui.store.rows.generations import NOW, next_generation
 from flowcabal_tui.store.rows.tokens import match, tokens
 
@@ -39,48 +39,46 @@ class References:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
 
-    async def add(
-        self, title: str, parts: Sequence[ImportedChapter], passages: Sequence[Sequence[WordsOfPassage]]
+    @transaction
+    def add(
+        self,
+        connection: Connection,
+        title: str,
+        parts: Sequence[ImportedChapter],
+        passages: Sequence[Sequence[WordsOfPassage]],
     ) -> ReferenceId:
         """Adds a book in one transaction; `passages` are those of each part (see `words_of`)."""
         at = self._clock().isoformat()
         book = ReferenceId(digest_of(["reference", title, at])[:12])
-
-        def add(connection: sqlite3.Connection) -> ReferenceId:
-            generation = next_generation(connection, "derived", 0, at)
-            connection.execute("INSERT INTO reference VALUES (?, ?, ?, ?, NULL)", (book, clean(title), at, generation))
-            for number, (part, found) in enumerate(zip(parts, passages, strict=True), 1):
-                text = clean(part.text)
-                row = connection.execute(
-                    "INSERT INTO reference_part (reference, number, title, volume, digest, length)"
-                    " VALUES (?, ?, ?, ?, ?, ?)",
-                    (book, number, clean(part.title), clean(part.volume), put_text(connection, text), len(text)),
+        generation = next_generation(connection, "derived", 0, at)
+        connection.execute("INSERT INTO reference VALUES (?, ?, ?, ?, NULL)", (book, clean(title), at, generation))
+        for number, (part, found) in enumerate(zip(parts, passages, strict=True), 1):
+            text = clean(part.text)
+            row = connection.execute(
+                "INSERT INTO reference_part (reference, number, title, volume, digest, length)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                (book, number, clean(part.title), clean(part.volume), put_text(connection, text), len(text)),
+            )
+            for span, words in found:
+                passage = connection.execute(
+                    "INSERT INTO reference_passage (part, start, end) VALUES (?, ?, ?)",
+                    (row.lastrowid, span.start, span.end),
                 )
-                for span, words in found:
-                    passage = connection.execute(
-                        "INSERT INTO reference_passage (part, start, end) VALUES (?, ?, ?)",
-                        (row.lastrowid, span.start, span.end),
-                    )
-                    connection.execute(
-                        "INSERT INTO reference_words (rowid, words) VALUES (?, ?)", (passage.lastrowid, words)
-                    )
-            return book
+                connection.execute(
+                    "INSERT INTO reference_words (rowid, words) VALUES (?, ?)", (passage.lastrowid, words)
+                )
+        return book
 
-        return await self._database.do(add)
-
-    async def remove(self, book: ReferenceId) -> None:
+    @transaction
+    def remove(self, connection: Connection, book: ReferenceId) -> None:
         """Removes a book. Raises Gone if there is none."""
         at = self._clock().isoformat()
-
-        def remove(connection: sqlite3.Connection) -> None:
-            generation = next_generation(connection, "derived", 0, at)
-            changed = connection.execute(
-                "UPDATE reference SET died=? WHERE id=? AND died IS NULL", (generation, book)
-            ).rowcount
-            if not changed:
-                raise Gone(book)
-
-        await self._database.do(remove)
+        generation = next_generation(connection, "derived", 0, at)
+        changed = connection.execute(
+            "UPDATE reference SET died=? WHERE id=? AND died IS NULL", (generation, book)
+        ).rowcount
+        if not changed:
+            raise Gone(book)
 
     async def all(self, generation: Generation = NOW) -> tuple[Reference, ...]:
         """The reference books, oldest first."""

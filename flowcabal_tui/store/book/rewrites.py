@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import replace
 from datetime import datetime
+from sqlite3 import Connection
 from typing import Final
 
 from flowcabal_tui.domain.codec import to_json
@@ -14,7 +14,7 @@ from flowcabal_tui.domain.origin import Rewrite
 from flowcabal_tui.domain.proposed_rewrite import NO_REWRITE, ProposedRewrite, RewriteId, RewriteState
 from flowcabal_tui.locale import mark
 from flowcabal_tui.store.file.blobs import pack, unpack
-from flowcabal_tui.store.file.connection import Clock, Database, Row
+from flowcabal_tui.store.file.connection import Clock, Database, Row, transaction
 from flowcabal_tui.store.file.reading import decodes, read_json
 from flowcabal_tui.store.rows.rewrites import accept
 
@@ -42,18 +42,15 @@ class Rewrites:
             for body, start, end, after, model, asked, at in rows
         )
 
-    async def propose(self, rewrite: ProposedRewrite) -> RewriteId:
+    @transaction
+    def propose(self, connection: Connection, rewrite: ProposedRewrite) -> RewriteId:
         """Stores a proposed rewrite before it is shown; one with an id replaces that one."""
         body, at = pack(to_json(replace(rewrite, id=NO_REWRITE))), self._clock().isoformat()
-
-        def put(connection: sqlite3.Connection) -> RewriteId:
-            row = connection.execute(
-                "INSERT OR REPLACE INTO proposed_rewrite (number, chapter, state, body, at) VALUES (?, ?, ?, ?, ?)",
-                (rewrite.id or None, rewrite.chapter, rewrite.state, body, at),
-            )
-            return RewriteId(row.lastrowid or 0)
-
-        return await self._database.do(put)
+        row = connection.execute(
+            "INSERT OR REPLACE INTO proposed_rewrite (number, chapter, state, body, at) VALUES (?, ?, ?, ?, ?)",
+            (rewrite.id or None, rewrite.chapter, rewrite.state, body, at),
+        )
+        return RewriteId(row.lastrowid or 0)
 
     async def proposed(self, rewrite: RewriteId) -> ProposedRewrite:
         """A proposed rewrite. Raises Gone if there is none."""
@@ -70,14 +67,11 @@ class Rewrites:
         )
         return self._database.readable(mark("proposed rewrites"), _proposed, rows)
 
-    async def settle(self, rewrite: RewriteId, state: RewriteState) -> None:
+    @transaction
+    def settle(self, connection: Connection, rewrite: RewriteId, state: RewriteState) -> None:
         """Stores the writer's decision on a proposed rewrite. Raises Gone if there is none."""
-
-        def settle(connection: sqlite3.Connection) -> None:
-            if not connection.execute("UPDATE proposed_rewrite SET state=? WHERE number=?", (state, rewrite)).rowcount:
-                raise Gone(rewrite)
-
-        await self._database.do(settle)
+        if not connection.execute("UPDATE proposed_rewrite SET state=? WHERE number=?", (state, rewrite)).rowcount:
+            raise Gone(rewrite)
 
 
 @decodes

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
+from sqlite3 import Connection
 from typing import Final
 
 from flowcabal_tui.domain.codec import to_json
@@ -21,7 +21,7 @@ from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.text import clean, clean_line
 from flowcabal_tui.locale import mark
 from flowcabal_tui.store.file.blobs import pack, unpack
-from flowcabal_tui.store.file.connection import Clock, Database, Row
+from flowcabal_tui.store.file.connection import Clock, Database, Row, transaction
 from flowcabal_tui.store.file.reading import decodes, read_json
 
 TITLE: Final = 80
@@ -40,7 +40,7 @@ class ConversationRows:
     async def begin(self) -> None:
         """Settles turns after a kill: the text that had arrived becomes the answer, and no turn is in progress."""
 
-        def settle(connection: sqlite3.Connection) -> None:
+        def settle(connection: Connection) -> None:
             rows = connection.execute("SELECT conversation, number, body FROM turn WHERE state='in_progress'")
             for conversation, number, body in rows.fetchall():
                 turn = read_json(Turn, unpack(body))
@@ -55,7 +55,7 @@ class ConversationRows:
         """A new conversation, at the level "ask"."""
         at = self._clock()
 
-        def start(connection: sqlite3.Connection) -> int:
+        def start(connection: Connection) -> int:
             row = connection.execute(
                 "INSERT INTO conversation (title, level, scope, at, changed) VALUES (?, 'ask', '', ?, ?)",
                 (clean_line(title)[:TITLE], at.isoformat(), at.isoformat()),
@@ -111,38 +111,32 @@ class ConversationRows:
         )
         return replace(turn, answer=turn.answer + "".join(text for (text,) in rows))
 
-    async def add(self, turn: Turn) -> Turn:
+    @transaction
+    def add(self, connection: Connection, turn: Turn) -> Turn:
         """Adds a turn and returns it with its number. The first one names its conversation. Raises Gone."""
         number, at = _number(turn.conversation), turn.at.isoformat()
+        title = clean_line(turn.asked)[:TITLE]
+        changed = connection.execute(
+            "UPDATE conversation SET changed=?, title=CASE title WHEN '' THEN ? ELSE title END WHERE number=?",
+            (at, title, number),
+        )
+        if not changed.rowcount:
+            raise Gone(turn.conversation)
+        (last,) = connection.execute(
+            "SELECT coalesce(max(number), 0) FROM turn WHERE conversation=?", (number,)
+        ).fetchone()
+        new = replace(turn, number=last + 1, asked=clean(turn.asked))
+        _put(connection, new)
+        return new
 
-        def add(connection: sqlite3.Connection) -> Turn:
-            title = clean_line(turn.asked)[:TITLE]
-            changed = connection.execute(
-                "UPDATE conversation SET changed=?, title=CASE title WHEN '' THEN ? ELSE title END WHERE number=?",
-                (at, title, number),
-            )
-            if not changed.rowcount:
-                raise Gone(turn.conversation)
-            (last,) = connection.execute(
-                "SELECT coalesce(max(number), 0) FROM turn WHERE conversation=?", (number,)
-            ).fetchone()
-            new = replace(turn, number=last + 1, asked=clean(turn.asked))
-            _put(connection, new)
-            return new
-
-        return await self._database.do(add)
-
-    async def put(self, turn: Turn) -> None:
+    @transaction
+    def put(self, connection: Connection, turn: Turn) -> None:
         """Stores the present state of a turn; its `answer` includes the journalled text. On disk when this returns."""
-
-        def put(connection: sqlite3.Connection) -> None:
-            place = (_number(turn.conversation), turn.number)
-            if not connection.execute("SELECT 1 FROM turn WHERE conversation=? AND number=?", place).fetchone():
-                return  # it was deleted meanwhile
-            connection.execute("DELETE FROM turn_piece WHERE conversation=? AND turn=?", place)
-            _put(connection, turn)
-
-        await self._database.do(put)
+        place = (_number(turn.conversation), turn.number)
+        if not connection.execute("SELECT 1 FROM turn WHERE conversation=? AND number=?", place).fetchone():
+            return  # it was deleted meanwhile
+        connection.execute("DELETE FROM turn_piece WHERE conversation=? AND turn=?", place)
+        _put(connection, turn)
 
     def piece(self, identity: ConversationId, turn: int, text: str) -> None:
         """Queues a piece of the answer for the journal; does not wait."""
@@ -153,27 +147,23 @@ class ConversationRows:
             ).close()
         )
 
-    async def set_level(self, identity: ConversationId, level: ConversationLevel, scope: Scope | None) -> None:
+    @transaction
+    def set_level(
+        self, connection: Connection, identity: ConversationId, level: ConversationLevel, scope: Scope | None
+    ) -> None:
         """Stores the level and scope with which the conversation is reopened. Raises Gone."""
         row = (after_restart(level), to_json(scope) if scope else "", _number(identity))
+        if not connection.execute("UPDATE conversation SET level=?, scope=? WHERE number=?", row).rowcount:
+            raise Gone(identity)
 
-        def put(connection: sqlite3.Connection) -> None:
-            if not connection.execute("UPDATE conversation SET level=?, scope=? WHERE number=?", row).rowcount:
-                raise Gone(identity)
-
-        await self._database.do(put)
-
-    async def delete(self, identity: ConversationId) -> None:
+    @transaction
+    def delete(self, connection: Connection, identity: ConversationId) -> None:
         """Deletes a conversation with all its turns. Raises Gone."""
         number = _number(identity)
-
-        def delete(connection: sqlite3.Connection) -> None:
-            if not connection.execute("DELETE FROM conversation WHERE number=?", (number,)).rowcount:
-                raise Gone(identity)
-            for table in ("turn", "turn_piece"):
-                connection.execute(f"DELETE FROM {table} WHERE conversation=?", (number,))
-
-        await self._database.do(delete)
+        if not connection.execute("DELETE FROM conversation WHERE number=?", (number,)).rowcount:
+            raise Gone(identity)
+        for table in ("turn", "turn_piece"):
+            connection.execute(f"DELETE FROM {table} WHERE conversation=?", (number,))
 
 
 def turns_in(rows: Iterable[Row]) -> Iterable[tuple[int, int, Turn]]:
@@ -181,12 +171,12 @@ def turns_in(rows: Iterable[Row]) -> Iterable[tuple[int, int, Turn]]:
     return ((conversation, number, read_json(Turn, unpack(body))) for conversation, number, body in rows)
 
 
-def _put(connection: sqlite3.Connection, turn: Turn) -> None:
+def _put(connection: Connection, turn: Turn) -> None:
     row = (_number(turn.conversation), turn.number, turn.state, pack(to_json(turn)))
     connection.execute("INSERT OR REPLACE INTO turn (conversation, number, state, body) VALUES (?, ?, ?, ?)", row)
 
 
-def _pieces(connection: sqlite3.Connection, conversation: int, turn: int) -> str:
+def _pieces(connection: Connection, conversation: int, turn: int) -> str:
     rows = connection.execute(
         "SELECT text FROM turn_piece WHERE conversation=? AND turn=? ORDER BY number", (conversation, turn)
     )

@@ -12,13 +12,13 @@ import itertools
 import logging
 import os
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, wraps
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock, Thread
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Concatenate, Final, Literal, ParamSpec, Protocol, TypeVar
 
 import aiosqlite
 
@@ -34,6 +34,7 @@ from flowcabal_tui.system.files import PRIVATE
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
+P = ParamSpec("P")
 Clock = Callable[[], datetime]
 """Returns the time for a row."""
 Work = Callable[[sqlite3.Connection], None]
@@ -396,3 +397,25 @@ class Database:
         await self._readers.close()
         if self._writer is not None:
             await self._writer.close()
+
+
+class _OfDatabase(Protocol):
+    _database: Database
+
+
+S = TypeVar("S", bound=_OfDatabase)
+
+
+def transaction(
+    method: Callable[Concatenate[S, sqlite3.Connection, P], T],
+) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
+    """Makes a method one transaction of its object's database: it is awaited, without the connection.
+
+    It runs on the writer's thread and again if another job of the same commit fails; see `Writer.do`.
+    """
+
+    @wraps(method)
+    async def transact(self: S, /, *arguments: P.args, **named: P.kwargs) -> T:
+        return await self._database.do(lambda connection: method(self, connection, *arguments, **named))
+
+    return transact

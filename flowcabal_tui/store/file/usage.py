@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
+from sqlite3 import Connection
 from typing import TYPE_CHECKING, Final
 
 from flowcabal_tui.domain.codec import to_json
@@ -14,7 +14,7 @@ from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.domain.model_calls import UsageRecord
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.store.file.blobs import unpack
-from flowcabal_tui.store.file.connection import Clock, Database, Row
+from flowcabal_tui.store.file.connection import Clock, Database, Row, transaction
 from flowcabal_tui.store.file.reading import decodes, read_json, readable
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ class UsageLog:
         rows = await self._database.rows("SELECT number, endpoint FROM open_call ORDER BY number", ())
         return tuple((number, read_json(OpenCall, body)) for number, body in rows)
 
-    async def add(self, record: UsageRecord, ends: int | None = None) -> None:
+    @transaction
+    def add(self, connection: Connection, record: UsageRecord, ends: int | None = None) -> None:
         """Books one call, and ends its open record in the same transaction."""
         usage = record.usage
         row = (
@@ -69,12 +70,8 @@ class UsageLog:
         )
         columns = "role, model, purpose, input, output, cached, written, estimated, cost, currency, run, node, at"
         sql = f"INSERT INTO usage ({columns}) VALUES ({', '.join('?' * len(row))})"
-
-        def book(connection: sqlite3.Connection) -> None:
-            connection.execute(sql, row).close()
-            connection.execute("DELETE FROM open_call WHERE number=?", (ends,)).close()
-
-        await self._database.do(book)
+        connection.execute(sql, row).close()
+        connection.execute("DELETE FROM open_call WHERE number=?", (ends,)).close()
 
     async def totals(self, run: RunId | None = None) -> Totals:
         """The totals of one run or of all. Tokens that a provider did not report count as estimated (in) and 0 (out).

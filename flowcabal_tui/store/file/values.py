@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
-import sqlite3
+from sqlite3 import Connection
 from typing import Any, TypeVar
 
 from flowcabal_tui.domain.errors import ProjectDamaged
 from flowcabal_tui.store.file.blobs import pack, unpack
-from flowcabal_tui.store.file.connection import Clock, Database
+from flowcabal_tui.store.file.connection import Clock, Database, transaction
 from flowcabal_tui.store.file.reading import read_json
 
 log = logging.getLogger(__name__)
@@ -50,16 +50,11 @@ class Values:
         row = await self._database.row("SELECT body FROM draft WHERE key=?", (key,))
         return unpack(row[0]) if row else None
 
-    async def put_draft(self, key: str, text: str | None) -> None:
+    @transaction
+    def put_draft(self, connection: Connection, key: str, text: str | None) -> None:
         """Stores unsaved text; None deletes it."""
-
-        def put(connection: sqlite3.Connection) -> None:
-            if text is None:
-                connection.execute("DELETE FROM draft WHERE key=?", (key,))
-            else:
-                at = self._clock().isoformat()
-                connection.execute(
-                    "INSERT OR REPLACE INTO draft (key, body, at) VALUES (?, ?, ?)", (key, pack(text), at)
-                )
-
-        await self._database.do(put)
+        if text is None:
+            connection.execute("DELETE FROM draft WHERE key=?", (key,))
+        else:
+            at = self._clock().isoformat()
+            connection.execute("INSERT OR REPLACE INTO draft (key, body, at) VALUES (?, ?, ?)", (key, pack(text), at))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
+from sqlite3 import Connection
 from typing import Any, Final
 
 from flowcabal_tui.domain.comments import CommentId
@@ -27,7 +27,7 @@ from flowcabal_tui.domain.run import AngleCheck, Compared
 from flowcabal_tui.domain.story import StoryRecord
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import mark
-from flowcabal_tui.store.file.connection import Clock, Database, Row
+from flowcabal_tui.store.file.connection import Clock, Database, Row, transaction
 from flowcabal_tui.store.file.reading import decodes
 from flowcabal_tui.store.memory.records import write_record
 from flowcabal_tui.store.rows.findings import raise_findings, withdraw_findings
@@ -115,18 +115,17 @@ class FindingRows:
 
         return await self._database.do(lambda connection: _put(connection, findings, at, replaced, chapters))
 
-    async def restore(self, found: Sequence[SalvagedFinding]) -> None:
+    @transaction
+    def restore(self, connection: Connection, found: Sequence[SalvagedFinding]) -> None:
         """Stores findings of another database with their states, reasons and times."""
+        for each in found:
+            (stored,) = raise_findings(connection, [each.proposal], each.at)
+            connection.execute("UPDATE proposal SET word=? WHERE id=?", (each.word, stored.id))
 
-        def restore(connection: sqlite3.Connection) -> None:
-            for each in found:
-                (stored,) = raise_findings(connection, [each.proposal], each.at)
-                connection.execute("UPDATE proposal SET word=? WHERE id=?", (each.word, stored.id))
-
-        await self._database.do(restore)
-
-    async def put_checked(
+    @transaction
+    def put_checked(
         self,
+        connection: Connection,
         chapter: ChapterId,
         text: Digest,
         checks: Sequence[AngleCheck],
@@ -138,22 +137,16 @@ class FindingRows:
         Angles outside the check keep their result for the same text.
         """
         at = self._clock().isoformat()
-
-        def put(connection: sqlite3.Connection) -> tuple[Proposal, ...]:
-            raised = _put(connection, findings, at, replaced, [chapter])
-            row = connection.execute(
-                "SELECT body FROM checked WHERE chapter=? AND digest=?", (chapter, text)
-            ).fetchone()
-            by_angle = {check.angle: check for check in _checks(row[0])} if row else {}
-            by_angle |= {check.angle: check for check in checks}
-            body = json.dumps(
-                [[each.angle, each.outcome, clean(each.detail), *_counts(each)] for each in by_angle.values()],
-                ensure_ascii=False,
-            )
-            connection.execute("INSERT OR REPLACE INTO checked VALUES (?, ?, ?, ?)", (chapter, text, at, body))
-            return raised
-
-        return await self._database.do(put)
+        raised = _put(connection, findings, at, replaced, [chapter])
+        row = connection.execute("SELECT body FROM checked WHERE chapter=? AND digest=?", (chapter, text)).fetchone()
+        by_angle = {check.angle: check for check in _checks(row[0])} if row else {}
+        by_angle |= {check.angle: check for check in checks}
+        body = json.dumps(
+            [[each.angle, each.outcome, clean(each.detail), *_counts(each)] for each in by_angle.values()],
+            ensure_ascii=False,
+        )
+        connection.execute("INSERT OR REPLACE INTO checked VALUES (?, ?, ?, ?)", (chapter, text, at, body))
+        return raised
 
     async def checked(self) -> Mapping[ChapterId, tuple[Digest, ChapterChecked]]:
         """For each chapter the last checked text, and the results of the checks."""
@@ -187,62 +180,55 @@ class FindingRows:
             ).close()
         )
 
-    async def decide(
-        self, ids: Sequence[ProposalId], verdict: FindingVerdict, reason: str = "", notes: Sequence[CommentId] = ()
+    @transaction
+    def decide(
+        self,
+        connection: Connection,
+        ids: Sequence[ProposalId],
+        verdict: FindingVerdict,
+        reason: str = "",
+        notes: Sequence[CommentId] = (),
     ) -> None:
         """Stores the writer's verdict on findings and on notes of readers, as one decision. Raises Gone for an unknown
         id and then changes nothing."""
+        number = decide_findings(connection, ids, verdict, reason)
+        decide_notes(connection, notes, verdict, reason, number)
 
-        def put(connection: sqlite3.Connection) -> None:
-            number = decide_findings(connection, ids, verdict, reason)
-            decide_notes(connection, notes, verdict, reason, number)
-
-        await self._database.do(put)
-
-    async def change(self, identity: ProposalId, records: Sequence[StoryRecord]) -> None:
+    @transaction
+    def change(self, connection: Connection, identity: ProposalId, records: Sequence[StoryRecord]) -> None:
         """Settles a finding because the story changes there: writes these records by hand, as one decision."""
         at = self._clock().isoformat()
+        number = decide_findings(connection, [identity], "changed", "")
+        written = [[record.id, write_record(connection, record, at)] for record in records]
+        connection.execute(
+            "UPDATE proposal SET body=json_set(body, '$.written', json(?)), generation=? WHERE id=?",
+            (json.dumps(written), written[-1][1] if written else None, identity),
+        )
+        connection.execute("UPDATE proposal SET decision=? WHERE decision>?", (number, number))
 
-        def put(connection: sqlite3.Connection) -> None:
-            number = decide_findings(connection, [identity], "changed", "")
-            written = [[record.id, write_record(connection, record, at)] for record in records]
-            connection.execute(
-                "UPDATE proposal SET body=json_set(body, '$.written', json(?)), generation=? WHERE id=?",
-                (json.dumps(written), written[-1][1] if written else None, identity),
-            )
-            connection.execute("UPDATE proposal SET decision=? WHERE decision>?", (number, number))
-
-        await self._database.do(put)
-
-    async def change_by_note(self, identity: CommentId, records: Sequence[StoryRecord]) -> None:
+    @transaction
+    def change_by_note(self, connection: Connection, identity: CommentId, records: Sequence[StoryRecord]) -> None:
         """Answers a note of a reader by these records, written by hand, as one decision. Raises Gone."""
         at = self._clock().isoformat()
+        number = next_decision(connection)
+        written = [(record.id, Generation(write_record(connection, record, at))) for record in records]
+        decide_notes(connection, [identity], "changed", "", number, written)
+        connection.execute("UPDATE proposal SET decision=? WHERE decision>?", (number, number))
 
-        def put(connection: sqlite3.Connection) -> None:
-            number = next_decision(connection)
-            written = [(record.id, Generation(write_record(connection, record, at))) for record in records]
-            decide_notes(connection, [identity], "changed", "", number, written)
-            connection.execute("UPDATE proposal SET decision=? WHERE decision>?", (number, number))
-
-        await self._database.do(put)
-
-    async def waive(self, signature: tuple[str, str], reason: str) -> bool:
+    @transaction
+    def waive(self, connection: Connection, signature: tuple[str, str], reason: str) -> bool:
         """Marks the findings with these two quotations as intended. Returns False when the list has none."""
-
-        def put(connection: sqlite3.Connection) -> bool:
-            rows = connection.execute(
-                "SELECT id FROM proposal WHERE kind='finding' AND quotation=? AND body ->> '$.after.source.text'=?",
-                tuple(map(clean, signature)),
-            ).fetchall()
-            if rows:
-                decide_findings(connection, [row[0] for row in rows], "intended", reason)
-            return bool(rows)
-
-        return await self._database.do(put)
+        rows = connection.execute(
+            "SELECT id FROM proposal WHERE kind='finding' AND quotation=? AND body ->> '$.after.source.text'=?",
+            tuple(map(clean, signature)),
+        ).fetchall()
+        if rows:
+            decide_findings(connection, [row[0] for row in rows], "intended", reason)
+        return bool(rows)
 
 
 def _put(
-    connection: sqlite3.Connection,
+    connection: Connection,
     findings: Sequence[Proposal],
     at: str,
     replaced: Callable[[Proposal], bool],
@@ -255,7 +241,7 @@ def _put(
     return raised
 
 
-def decide_findings(connection: sqlite3.Connection, ids: Sequence[str], state: ProposalState, reason: str) -> int:
+def decide_findings(connection: Connection, ids: Sequence[str], state: ProposalState, reason: str) -> int:
     """Puts rows into a state, with the writer's reason. Returns the decision's number. Raises Gone."""
     number = next_decision(connection)
     for identity in ids:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from sqlite3 import Connection
 from typing import Final
 
 from flowcabal_tui.domain.comments import CommentId
@@ -27,7 +27,7 @@ from flowcabal_tui.domain.proposals import (
 )
 from flowcabal_tui.domain.story import RecordId, Sequel, StoryRecord
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.store.file.connection import Clock, Database
+from flowcabal_tui.store.file.connection import Clock, Database, transaction
 from flowcabal_tui.store.file.reading import read_json
 from flowcabal_tui.store.memory.records import remove_record, restore_record, write_record
 from flowcabal_tui.store.memory.reviews import Reviewed, apply_review, restore_review
@@ -71,17 +71,22 @@ class Proposals:
     def __init__(self, database: Database, clock: Clock, language: str) -> None:
         self._database, self._clock, self._language = database, clock, language
 
-    async def add(self, proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:
+    @transaction
+    def add(self, connection: Connection, proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:
         """Stores proposals; known ones keep their id and the state that the writer gave them."""
+        (newest,) = connection.execute("SELECT coalesce(max(id), 0) FROM generation").fetchone()
+        return raise_proposals(connection, proposals, newest)
 
-        def add(connection: sqlite3.Connection) -> tuple[Proposal, ...]:
-            (newest,) = connection.execute("SELECT coalesce(max(id), 0) FROM generation").fetchone()
-            return raise_proposals(connection, proposals, newest)
-
-        return await self._database.do(add)
-
-    async def write_edit(
-        self, proposal: Proposal, verdict: Verdict, text: str, expected_version: int, note: str, tasks: TaskMaker
+    @transaction
+    def write_edit(
+        self,
+        connection: Connection,
+        proposal: Proposal,
+        verdict: Verdict,
+        text: str,
+        expected_version: int,
+        note: str,
+        tasks: TaskMaker,
     ) -> None:
         """Stores the writer's decision on an edit of a text, and the whole new text as the newest version, in one
         transaction.
@@ -90,16 +95,12 @@ class Proposals:
         """
         at, edit = self._clock().isoformat(), proposal.difference.after
         assert isinstance(edit, TextEdit | OutlineEdit)
-
-        def write(connection: sqlite3.Connection) -> None:
-            if not connection.execute("SELECT 1 FROM proposal WHERE id=?", (proposal.id,)).fetchone():
-                raise Gone(proposal.id)
-            generation = begin_edit(connection, edit, expected_version, at)
-            reword_proposal(connection, proposal)
-            decide(connection, proposal.id, STATES[verdict], generation, next_decision(connection))
-            write_edit(connection, edit, text, generation, note, tasks, self._language, at)
-
-        await self._database.do(write)
+        if not connection.execute("SELECT 1 FROM proposal WHERE id=?", (proposal.id,)).fetchone():
+            raise Gone(proposal.id)
+        generation = begin_edit(connection, edit, expected_version, at)
+        reword_proposal(connection, proposal)
+        decide(connection, proposal.id, STATES[verdict], generation, next_decision(connection))
+        write_edit(connection, edit, text, generation, note, tasks, self._language, at)
 
     async def place_words(self) -> Mapping[Digest, WriterWord]:
         """The writer's decisions on places that depend on a change, by their keys."""
@@ -151,8 +152,13 @@ class Proposals:
         row = await self._database.row(f"SELECT {LAST_DECISION}")
         return int(row[0]) if row else 0
 
-    async def decide(
-        self, words: Sequence[tuple[ProposalId, Verdict, StoryRecord | None]], *, since: int | None = None
+    @transaction
+    def decide(
+        self,
+        connection: Connection,
+        words: Sequence[tuple[ProposalId, Verdict, StoryRecord | None]],
+        *,
+        since: int | None = None,
     ) -> None:
         """Stores decisions on rows of records, in one transaction; each with the record to write by hand.
 
@@ -160,23 +166,19 @@ class Proposals:
         part of this one. Raises Gone for an unknown id and then changes nothing.
         """
         at = self._clock().isoformat()
-
-        def decide_all(connection: sqlite3.Connection) -> None:
-            number = next_decision(connection)
-            for identity, verdict, record in words:
-                row = connection.execute(f"SELECT {FIELDS} FROM proposal WHERE id=?", (identity,)).fetchone()
-                if row is None:
-                    raise Gone(identity)
-                target = proposal_of(row).target
-                if record is not None:
-                    written: Generation | None = write_record(connection, record, at)
-                else:
-                    written = remove_record(connection, RecordId(target), at)
-                decide(connection, identity, STATES[verdict], written, number)
-            first = number if since is None else since + 1
-            connection.execute("UPDATE proposal SET decision=? WHERE decision>?", (first, first))
-
-        await self._database.do(decide_all)
+        number = next_decision(connection)
+        for identity, verdict, record in words:
+            row = connection.execute(f"SELECT {FIELDS} FROM proposal WHERE id=?", (identity,)).fetchone()
+            if row is None:
+                raise Gone(identity)
+            target = proposal_of(row).target
+            if record is not None:
+                written: Generation | None = write_record(connection, record, at)
+            else:
+                written = remove_record(connection, RecordId(target), at)
+            decide(connection, identity, STATES[verdict], written, number)
+        first = number if since is None else since + 1
+        connection.execute("UPDATE proposal SET decision=? WHERE decision>?", (first, first))
 
     async def decided_with(
         self, identity: ProposalId | None = None, scope: DecisionScope = "any"
@@ -187,8 +189,13 @@ class Proposals:
         notes = await self._database.rows(f"SELECT number FROM note_word WHERE {number}", {"id": identity})
         return (*map(proposal_of, rows), *(CommentId(note) for (note,) in notes))
 
-    async def undo(
-        self, identity: ProposalId | None = None, tasks: TaskMaker = no_tasks, scope: DecisionScope = "any"
+    @transaction
+    def undo(
+        self,
+        connection: Connection,
+        identity: ProposalId | None = None,
+        tasks: TaskMaker = no_tasks,
+        scope: DecisionScope = "any",
     ) -> tuple[Proposal, ...]:
         """Undoes the last decision in the scope, or the one on `identity`, for all its rows and notes of readers.
         Returns the rows in their new state.
@@ -196,42 +203,38 @@ class Proposals:
         Raises RunError when something that it wrote has changed since, and then changes nothing.
         """
         at = self._clock().isoformat()
-
-        def undo(connection: sqlite3.Connection) -> tuple[Proposal, ...]:
-            (number,) = connection.execute(f"SELECT {_decision(identity, scope)}", {"id": identity}).fetchone()
-            rows = connection.execute(
-                f"SELECT {FIELDS}, body ->> '$.written', was, generation FROM proposal WHERE decision=?"
-                " ORDER BY generation DESC",
-                (number,),
-            ).fetchall()
-            written: defaultdict[tuple[str, str], list[Generation]] = defaultdict(list)
-            for record, made in undo_notes(connection, number):
+        (number,) = connection.execute(f"SELECT {_decision(identity, scope)}", {"id": identity}).fetchone()
+        rows = connection.execute(
+            f"SELECT {FIELDS}, body ->> '$.written', was, generation FROM proposal WHERE decision=?"
+            " ORDER BY generation DESC",
+            (number,),
+        ).fetchall()
+        written: defaultdict[tuple[str, str], list[Generation]] = defaultdict(list)
+        for record, made in undo_notes(connection, number):
+            written["record", record].append(made)
+        applied = {row[-1] for row in rows if row[1] == "review"}
+        for generation in applied:
+            restore_review(connection, generation, tasks, self._language, at)
+        for *row, by_finding, _was, generation in rows:
+            if generation in applied:  # also rows that followed what it wrote
+                continue
+            for record, made in read_json(list[tuple[str, Generation]], by_finding or "[]"):
                 written["record", record].append(made)
-            applied = {row[-1] for row in rows if row[1] == "review"}
-            for generation in applied:
-                restore_review(connection, generation, tasks, self._language, at)
-            for *row, by_finding, _was, generation in rows:
-                if generation in applied:  # also rows that followed what it wrote
-                    continue
-                for record, made in read_json(list[tuple[str, Generation]], by_finding or "[]"):
-                    written["record", record].append(made)
-                edit = proposal_of(row).difference.after
-                if generation is not None and isinstance(edit, TextEdit | OutlineEdit):
-                    restore_text(connection, edit, generation, tasks, self._language, at)
-                elif generation is not None and not by_finding:
-                    written[_written(proposal_of(row))].append(generation)
-            for (table, target), generations in written.items():
-                _restore(connection, table, target, min(generations), max(generations), at)
-            connection.executemany(
-                "UPDATE proposal SET state=CASE WHEN kind='review' THEN 'withdrawn' WHEN lost THEN 'resolved'"
-                " ELSE ? END, was='', word='', decision=NULL,"
-                " generation=NULL, body=json_remove(body, '$.written') WHERE id=?",
-                [(row[-2], row[0]) for row in rows],
-            )
-            found = (connection.execute(f"SELECT {FIELDS} FROM proposal WHERE id=?", (row[0],)) for row in rows)
-            return tuple(proposal_of(each.fetchone()) for each in found)
-
-        return await self._database.do(undo)
+            edit = proposal_of(row).difference.after
+            if generation is not None and isinstance(edit, TextEdit | OutlineEdit):
+                restore_text(connection, edit, generation, tasks, self._language, at)
+            elif generation is not None and not by_finding:
+                written[_written(proposal_of(row))].append(generation)
+        for (table, target), generations in written.items():
+            _restore(connection, table, target, min(generations), max(generations), at)
+        connection.executemany(
+            "UPDATE proposal SET state=CASE WHEN kind='review' THEN 'withdrawn' WHEN lost THEN 'resolved'"
+            " ELSE ? END, was='', word='', decision=NULL,"
+            " generation=NULL, body=json_remove(body, '$.written') WHERE id=?",
+            [(row[-2], row[0]) for row in rows],
+        )
+        found = (connection.execute(f"SELECT {FIELDS} FROM proposal WHERE id=?", (row[0],)) for row in rows)
+        return tuple(proposal_of(each.fetchone()) for each in found)
 
 
 def _decision(identity: ProposalId | None, scope: DecisionScope) -> str:
@@ -246,9 +249,7 @@ def _written(proposal: Proposal) -> tuple[str, str]:
     return ("entity" if isinstance(after, Entity | NewName) else "record"), proposal.target
 
 
-def _restore(
-    connection: sqlite3.Connection, table: str, target: str, first: Generation, last: Generation, at: str
-) -> None:
+def _restore(connection: Connection, table: str, target: str, first: Generation, last: Generation, at: str) -> None:
     """Restores the state before generation `first`. Raises RunError when there is one after `last`."""
     (newest,) = connection.execute(f"SELECT max(generation) FROM {table} WHERE id=?", (target,)).fetchone()
     if newest != last:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from sqlite3 import Connection
 from typing import Any, Final
 
 from flowcabal_tui.domain.codec import to_plain
@@ -15,7 +15,7 @@ from flowcabal_tui.domain.proposals import DECIDED, Proposal
 from flowcabal_tui.domain.story import ChapterReading, Fact, Moment, Promise, RecordId, Relation, Sequel, StoryRecord
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.locale import _
-from flowcabal_tui.store.file.connection import Clock, Database
+from flowcabal_tui.store.file.connection import Clock, Database, transaction
 from flowcabal_tui.store.file.reading import decodes, read_json
 from flowcabal_tui.store.rows.generations import next_generation
 from flowcabal_tui.store.rows.plain import cleaned, compact_json
@@ -54,15 +54,12 @@ class Records:
         await self._database.do(lambda connection: write_record(connection, new, at))
         return new.id
 
-    async def remove(self, record: RecordId) -> None:
+    @transaction
+    def remove(self, connection: Connection, record: RecordId) -> None:
         """Removes a record by hand. Raises Gone if there is none."""
         at = self._clock().isoformat()
-
-        def remove(connection: sqlite3.Connection) -> None:
-            if remove_record(connection, record, at) is None:
-                raise Gone(record)
-
-        await self._database.do(remove)
+        if remove_record(connection, record, at) is None:
+            raise Gone(record)
 
     async def source(self, chapter: ChapterId) -> Digest | None:
         """The source of the last reading of the chapter; None when it was never read."""
@@ -76,39 +73,36 @@ class Records:
         rows = await self._database.rows("SELECT DISTINCT chapter FROM record WHERE kind=?", (READING,))
         return frozenset(ChapterId(row[0]) for row in rows)
 
-    async def put_reading(self, reading: ChapterReading, proposals: Sequence[Proposal] = ()) -> None:
+    @transaction
+    def put_reading(self, connection: Connection, reading: ChapterReading, proposals: Sequence[Proposal] = ()) -> None:
         """Replaces the agent's earlier reading of a chapter in one transaction.
 
         `proposals` are all of its proposals, in use or waiting; one that the writer has decided is not raised again.
         """
         at = self._clock().isoformat()
-
-        def put(connection: sqlite3.Connection) -> None:
-            rows = connection.execute(
-                f"{_NEWEST} AND kind<>? AND id IN (SELECT id FROM record WHERE chapter=?)", (READING, reading.chapter)
-            )
-            old = {row[0]: row for row in rows.fetchall()}
-            generation = next_generation(connection, "derived", reading.position, at)
-            raised = raise_proposals(connection, proposals, generation)
-            withdraw_missing(connection, reading.chapter, raised)
-            decided = {each.target for each in raised if each.state in DECIDED}
-            read = [each for each in (*reading.records, *reading.sequels) if each.id not in decided]
-            new = {record.id: (KINDS[type(record)], _body(record)) for record in read}
-            for identity, row in old.items():
-                if row[5] == "agent" and identity not in new and not row[6]:
-                    _insert(connection, generation, (*row[:6], 1))
-            for identity, (kind, body) in new.items():
-                row = old.get(identity)
-                state = (identity, kind, body, reading.chapter, reading.text, "agent", 0)
-                if row is None or (row[5] == "agent" and tuple(row) != state):
-                    _insert(connection, generation, state)
-            asked = (_reading_id(reading.chapter), READING, "", reading.chapter, reading.source, "agent", 0)
-            _insert(connection, generation, asked)
-
-        await self._database.do(put)
+        rows = connection.execute(
+            f"{_NEWEST} AND kind<>? AND id IN (SELECT id FROM record WHERE chapter=?)", (READING, reading.chapter)
+        )
+        old = {row[0]: row for row in rows.fetchall()}
+        generation = next_generation(connection, "derived", reading.position, at)
+        raised = raise_proposals(connection, proposals, generation)
+        withdraw_missing(connection, reading.chapter, raised)
+        decided = {each.target for each in raised if each.state in DECIDED}
+        read = [each for each in (*reading.records, *reading.sequels) if each.id not in decided]
+        new = {record.id: (KINDS[type(record)], _body(record)) for record in read}
+        for identity, row in old.items():
+            if row[5] == "agent" and identity not in new and not row[6]:
+                _insert(connection, generation, (*row[:6], 1))
+        for identity, (kind, body) in new.items():
+            row = old.get(identity)
+            state = (identity, kind, body, reading.chapter, reading.text, "agent", 0)
+            if row is None or (row[5] == "agent" and tuple(row) != state):
+                _insert(connection, generation, state)
+        asked = (_reading_id(reading.chapter), READING, "", reading.chapter, reading.source, "agent", 0)
+        _insert(connection, generation, asked)
 
 
-def write_record(connection: sqlite3.Connection, record: StoryRecord, at: str) -> Generation:
+def write_record(connection: Connection, record: StoryRecord, at: str) -> Generation:
     """Writes a record by hand; its proposal counts as decided, and additions by sequels become part of the record."""
     new: StoryRecord = replace(record, by="hand")
     quoted = latest(connection, new.evidence[0].chapter) if new.evidence else None
@@ -119,7 +113,7 @@ def write_record(connection: sqlite3.Connection, record: StoryRecord, at: str) -
     return generation
 
 
-def remove_record(connection: sqlite3.Connection, record: RecordId, at: str) -> Generation | None:
+def remove_record(connection: Connection, record: RecordId, at: str) -> Generation | None:
     """Removes a record by hand. Returns None when there is none."""
     row = connection.execute(f"{_NEWEST} AND id=? AND kind<>?", (record, READING)).fetchone()
     if row is None or row[-1]:
@@ -130,7 +124,7 @@ def remove_record(connection: sqlite3.Connection, record: RecordId, at: str) -> 
     return generation
 
 
-def restore_record(connection: sqlite3.Connection, record: RecordId, first: Generation, at: str) -> None:
+def restore_record(connection: Connection, record: RecordId, first: Generation, at: str) -> None:
     """Restores the state before generation `first`, as if it had not been changed since."""
     row = connection.execute(
         "SELECT id, kind, body, chapter, source, by, removed FROM record WHERE id=? AND generation<?"
@@ -144,7 +138,7 @@ def restore_record(connection: sqlite3.Connection, record: RecordId, first: Gene
     _insert(connection, generation, row)
 
 
-def reword_records(connection: sqlite3.Connection, generation: Generation, reword: Reword) -> None:
+def reword_records(connection: Connection, generation: Generation, reword: Reword) -> None:
     """Writes other states of records in this generation; each keeps its author and its chapter."""
     shapes = {kind: shape for shape, kind in KINDS.items()}
     for row in connection.execute(f"{_NEWEST} AND kind<>? AND NOT removed", (READING,)).fetchall():
@@ -153,7 +147,7 @@ def reword_records(connection: sqlite3.Connection, generation: Generation, rewor
             _insert(connection, generation, (row[0], row[1], _body(after), *row[3:]))
 
 
-def restore_reworded(connection: sqlite3.Connection, written: Generation, generation: Generation) -> None:
+def restore_reworded(connection: Connection, written: Generation, generation: Generation) -> None:
     """Restores the states before generation `written`, except records that a later reading changed.
 
     Raises RunError when the writer has changed one since.
@@ -188,7 +182,7 @@ def anchor(record: StoryRecord | Sequel) -> ChapterId | None:
             return record.chapter
 
 
-def forget_evidence(connection: sqlite3.Connection, chapter: ChapterId) -> None:
+def forget_evidence(connection: Connection, chapter: ChapterId) -> None:
     """Removes quotations of a chapter from records by hand, in all states."""
     rows = connection.execute(
         "SELECT id, generation, body FROM record WHERE by='hand' AND instr(body, ?)", (chapter,)
@@ -202,7 +196,7 @@ def forget_evidence(connection: sqlite3.Connection, chapter: ChapterId) -> None:
     )
 
 
-def forget_read(connection: sqlite3.Connection, chapter: str, part: str, text: str) -> None:
+def forget_read(connection: Connection, chapter: str, part: str, text: str) -> None:
     """Deletes what was read from a part of a chapter, unless the chapter's `text` still contains the part."""
     rows = connection.execute(
         "SELECT id, generation, body FROM record WHERE chapter=? AND kind<>?", (chapter, READING)
@@ -231,9 +225,7 @@ def _unquoted(plain: Any, chapter: ChapterId) -> Any:
     return plain
 
 
-def _insert(
-    connection: sqlite3.Connection, generation: Generation, state: tuple[str, str, str, str, str, str, int]
-) -> None:
+def _insert(connection: Connection, generation: Generation, state: tuple[str, str, str, str, str, str, int]) -> None:
     identity, *rest = state
     connection.execute("INSERT OR REPLACE INTO record VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (identity, generation, *rest))
 
@@ -246,5 +238,5 @@ def _reading_id(chapter: ChapterId) -> str:
     return f"{READING}/{chapter}"
 
 
-def _position(connection: sqlite3.Connection, chapter: ChapterId | None) -> int:
+def _position(connection: Connection, chapter: ChapterId | None) -> int:
     return next((at.position for at in chapters_now(connection) if at.id == chapter), 0)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from sqlite3 import Connection
 from typing import Final
 
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId
@@ -14,7 +14,7 @@ from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.versions import CurrentOutput, StaleMark, StaleReason
 from flowcabal_tui.locale import mark
 from flowcabal_tui.store.file.blobs import unpack
-from flowcabal_tui.store.file.connection import Clock, Database, Row, Work
+from flowcabal_tui.store.file.connection import Clock, Database, Row, Work, transaction
 from flowcabal_tui.store.file.reading import decodes
 
 Mark = tuple[NodeId, NodeId, StaleReason]
@@ -77,36 +77,31 @@ class CurrentOutputs:
             for node, sources in found.items()
         }
 
-    async def write(self, workflow: str, changes: Mapping[ChapterId | None, OutputChange], *beside: Work) -> None:
+    @transaction
+    def write(
+        self, connection: Connection, workflow: str, changes: Mapping[ChapterId | None, OutputChange], *beside: Work
+    ) -> None:
         """Writes the changes of each chapter in one transaction, together with the parts `beside` them."""
         at = self._clock().isoformat()
-
-        def write(connection: sqlite3.Connection) -> None:
-            for chapter, change in changes.items():
-                place = (workflow, chapter or "")
-                _put(connection, place, change.put)
-                _freshen(connection, place, change.fresh)
-                connection.executemany(
-                    "INSERT OR REPLACE INTO stale (workflow, chapter, node, source, reason, at)"
-                    " VALUES (?, ?, ?, ?, ?, ?)",
-                    [(*place, *mark, at) for mark in change.marks],
-                )
-            for work in beside:
-                work(connection)
-
-        await self._database.do(write)
-
-    async def as_made(self, workflow: str, made: Mapping[NodeId, Digest]) -> None:
-        """Undoes edits: removes the marks of nodes whose current output was made with exactly these parameters."""
-
-        def as_made(connection: sqlite3.Connection) -> None:
+        for chapter, change in changes.items():
+            place = (workflow, chapter or "")
+            _put(connection, place, change.put)
+            _freshen(connection, place, change.fresh)
             connection.executemany(
-                "DELETE FROM stale WHERE workflow=? AND source=? AND reason='edited' AND chapter IN"
-                " (SELECT chapter FROM standing WHERE workflow=? AND node=? AND made=?)",
-                [(workflow, node, workflow, node, digest) for node, digest in made.items()],
+                "INSERT OR REPLACE INTO stale (workflow, chapter, node, source, reason, at) VALUES (?, ?, ?, ?, ?, ?)",
+                [(*place, *mark, at) for mark in change.marks],
             )
+        for work in beside:
+            work(connection)
 
-        await self._database.do(as_made)
+    @transaction
+    def as_made(self, connection: Connection, workflow: str, made: Mapping[NodeId, Digest]) -> None:
+        """Undoes edits: removes the marks of nodes whose current output was made with exactly these parameters."""
+        connection.executemany(
+            "DELETE FROM stale WHERE workflow=? AND source=? AND reason='edited' AND chapter IN"
+            " (SELECT chapter FROM standing WHERE workflow=? AND node=? AND made=?)",
+            [(workflow, node, workflow, node, digest) for node, digest in made.items()],
+        )
 
 
 def forgetting_outcomes(keys: Collection[Digest]) -> Work:
@@ -118,7 +113,7 @@ def forgetting_outcomes(keys: Collection[Digest]) -> Work:
     ).close()
 
 
-def _put(connection: sqlite3.Connection, place: tuple[str, str], outputs: Sequence[CurrentOutput]) -> None:
+def _put(connection: Connection, place: tuple[str, str], outputs: Sequence[CurrentOutput]) -> None:
     connection.executemany(
         f"INSERT OR REPLACE INTO standing (workflow, chapter, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
@@ -132,7 +127,7 @@ def _put(connection: sqlite3.Connection, place: tuple[str, str], outputs: Sequen
     )
 
 
-def _freshen(connection: sqlite3.Connection, place: tuple[str, str], nodes: Iterable[NodeId]) -> None:
+def _freshen(connection: Connection, place: tuple[str, str], nodes: Iterable[NodeId]) -> None:
     connection.execute(
         f"DELETE FROM stale WHERE {_PLACE} AND node IN (SELECT value FROM json_each(?))", (*place, json.dumps([*nodes]))
     )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from sqlite3 import Connection
 from typing import Any, Final
 
 from flowcabal_tui.domain.codec import to_json
@@ -18,7 +18,7 @@ from flowcabal_tui.domain.state import StateEntry
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.store.file.blobs import is_short, pack_large, put_text, unpack
-from flowcabal_tui.store.file.connection import Clock, Database, Row, Work
+from flowcabal_tui.store.file.connection import Clock, Database, Row, Work, transaction
 from flowcabal_tui.store.file.reading import decodes, read_json
 from flowcabal_tui.store.rows.plain import compact_json
 from flowcabal_tui.store.runs.read_ahead import ReadAhead
@@ -47,7 +47,7 @@ class Journal:
         self._live.add(run)
         row = (run, workflow.reference, to_json(request), request.chapter, generation, self._now())
 
-        def begin(connection: sqlite3.Connection) -> None:
+        def begin(connection: Connection) -> None:
             saved = connection.execute(
                 "SELECT document FROM workflow WHERE id=? AND version=?", (workflow.id, workflow.version)
             ).fetchone()
@@ -90,18 +90,15 @@ class Journal:
         )
         return _result(row) if row else None
 
-    async def keep_result(self, result: StoredResult, *events: RunEvent) -> None:
+    @transaction
+    def keep_result(self, connection: Connection, result: StoredResult, *events: RunEvent) -> None:
         """Stores the result and the events that announce it, in one transaction; an existing key is left unchanged."""
-
-        def keep(connection: sqlite3.Connection) -> None:
-            put_text(connection, result.text, result.digest)
-            connection.execute(
-                f"INSERT OR IGNORE INTO result (key, {_RESULT}, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (result.key, *_fields(result), self._now()),
-            )
-            self._append(connection, events)
-
-        await self._database.do(keep)
+        put_text(connection, result.text, result.digest)
+        connection.execute(
+            f"INSERT OR IGNORE INTO result (key, {_RESULT}, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (result.key, *_fields(result), self._now()),
+        )
+        self._append(connection, events)
 
     async def outcome(self, key: Digest) -> StoredResult | None:
         """The current output of an equal node, as stored last."""
@@ -127,14 +124,16 @@ class Journal:
     def remembering_outcome(self, key: Digest, result: StoredResult) -> Work:
         """Like `remember_outcome`, as a part of a transaction."""
 
-        def remember(connection: sqlite3.Connection) -> None:
+        def remember(connection: Connection) -> None:
             put_text(connection, result.text, result.digest)
             self._stands(connection, key, result)
 
         return remember
 
-    async def keep_output(
+    @transaction
+    def keep_output(
         self,
+        connection: Connection,
         output: Output,
         *events: RunEvent,
         outcome: tuple[Digest, StoredResult] | None = None,
@@ -144,17 +143,13 @@ class Journal:
 
         All in one transaction.
         """
+        put_text(connection, output.stored, output.digest)
+        if outcome is not None:
+            self._stands(connection, *outcome)
+        put_state(connection, state)
+        self._append(connection, events)
 
-        def keep(connection: sqlite3.Connection) -> None:
-            put_text(connection, output.stored, output.digest)
-            if outcome is not None:
-                self._stands(connection, *outcome)
-            put_state(connection, state)
-            self._append(connection, events)
-
-        await self._database.do(keep)
-
-    def _stands(self, connection: sqlite3.Connection, key: Digest, result: StoredResult) -> None:
+    def _stands(self, connection: Connection, key: Digest, result: StoredResult) -> None:
         connection.execute(
             f"INSERT INTO outcome (key, result, {_RESULT}, at, short) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (key, result.key, *_fields(result), self._now(), result.text if is_short(result.text) else None),
@@ -188,7 +183,7 @@ class Journal:
     def journal_text(self, run: RunId, node: NodeId, attempt: int, offset: int, text: str) -> None:
         """Queues a piece of streamed text; does not wait. A piece at offset 0 replaces the attempt's text."""
 
-        def journal(connection: sqlite3.Connection) -> None:
+        def journal(connection: Connection) -> None:
             if not offset:
                 _forget_chunks(connection, run, node, attempt)
             connection.execute(
@@ -208,45 +203,44 @@ class Journal:
             return _joined(await self._database.rows(sql, place))
         return _joined(await self._database.do(lambda connection: connection.execute(sql, place).fetchall()))
 
-    async def ask(self, question: Question, *events: RunEvent) -> None:
+    @transaction
+    def ask(self, connection: Connection, question: Question, *events: RunEvent) -> None:
         """Stores a durable question. One that a cancel withdrew may be asked again."""
         row = (question.id, question.run, question.node, pack_large(to_json(question)), question.asked_at.isoformat())
+        connection.execute(
+            "INSERT INTO question (id, run, node, body, asked_at) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT (id) DO UPDATE SET body=excluded.body, asked_at=excluded.asked_at, withdrawn=0"
+            " WHERE decision IS NULL",
+            row,
+        )
+        self._append(connection, events)
 
-        def ask(connection: sqlite3.Connection) -> None:
-            connection.execute(
-                "INSERT INTO question (id, run, node, body, asked_at) VALUES (?, ?, ?, ?, ?)"
-                " ON CONFLICT (id) DO UPDATE SET body=excluded.body, asked_at=excluded.asked_at, withdrawn=0"
-                " WHERE decision IS NULL",
-                row,
-            )
-            self._append(connection, events)
-
-        await self._database.do(ask)
-
-    async def answer(
-        self, question: QuestionId, decision: Decision, *events: RunEvent, beside: Work = lambda _connection: None
+    @transaction
+    def answer(
+        self,
+        connection: Connection,
+        question: QuestionId,
+        decision: Decision,
+        *events: RunEvent,
+        beside: Work = lambda _connection: None,
     ) -> bool:
         """Stores the answer once, with what `beside` writes. Returns False, and writes nothing, if it was answered
         before, withdrawn, or does not exist."""
-
-        def answer(connection: sqlite3.Connection) -> bool:
-            answered = connection.execute(
-                "UPDATE question SET decision=?, answered_at=? WHERE id=? AND decision IS NULL AND NOT withdrawn",
-                (to_json(decision), self._now(), question),
-            )
-            if answered.rowcount:
-                self._append(connection, events)
-                beside(connection)
-            return bool(answered.rowcount)
-
-        return await self._database.do(answer)
+        answered = connection.execute(
+            "UPDATE question SET decision=?, answered_at=? WHERE id=? AND decision IS NULL AND NOT withdrawn",
+            (to_json(decision), self._now(), question),
+        )
+        if answered.rowcount:
+            self._append(connection, events)
+            beside(connection)
+        return bool(answered.rowcount)
 
     async def decision(self, question: QuestionId) -> Decision | None:
         """The answer to a question, if there is one."""
         row = await self._database.row("SELECT decision FROM question WHERE id=? AND decision IS NOT NULL", (question,))
         return read_json(Decision, row[0]) if row else None
 
-    def _append(self, connection: sqlite3.Connection, events: Iterable[RunEvent]) -> None:
+    def _append(self, connection: Connection, events: Iterable[RunEvent]) -> None:
         for event in events:
             payload = compact_json(event.payload)
             at = (event.at or self._clock()).isoformat()
@@ -292,7 +286,7 @@ def _event(run: RunId, row: Row, only: NodeId | None = None) -> RunEvent:
     return RunEvent(run, kind, NodeId(node), attempt, payload, seq, datetime.fromisoformat(at))
 
 
-def _forget_chunks(connection: sqlite3.Connection, run: RunId, node: NodeId, attempt: int) -> None:
+def _forget_chunks(connection: Connection, run: RunId, node: NodeId, attempt: int) -> None:
     connection.execute("DELETE FROM chunk WHERE run=? AND node=? AND attempt=?", (run, node, attempt))
 
 

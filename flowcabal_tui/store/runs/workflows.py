@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sqlite3
 from datetime import datetime
+from sqlite3 import Connection
 
 from flowcabal_tui.domain.codec import to_json
 from flowcabal_tui.domain.errors import Gone
@@ -12,7 +12,7 @@ from flowcabal_tui.domain.versions import WorkflowVersion
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import mark
 from flowcabal_tui.store.file.blobs import get_text, put_text, unpack
-from flowcabal_tui.store.file.connection import Clock, Database
+from flowcabal_tui.store.file.connection import Clock, Database, transaction
 from flowcabal_tui.store.file.reading import read_json
 
 
@@ -28,7 +28,7 @@ class Workflows:
         With `keep_version`, it keeps its own version, unless another document has it.
         """
 
-        def save(connection: sqlite3.Connection) -> Workflow:
+        def save(connection: Connection) -> Workflow:
             if keep_version:
                 known = connection.execute(
                     "SELECT document FROM workflow WHERE id=? AND version=?", (workflow.id, workflow.version)
@@ -46,7 +46,7 @@ class Workflows:
                 return latest
             return put(connection, workflow.model_copy(update={"version": version + 1}))
 
-        def put(connection: sqlite3.Connection, saved: Workflow) -> Workflow:
+        def put(connection: Connection, saved: Workflow) -> Workflow:
             document = put_text(connection, to_json(saved))
             connection.execute(
                 "INSERT INTO workflow VALUES (?, ?, ?, ?)",
@@ -82,17 +82,14 @@ class Workflows:
             )
         return tuple(found)
 
-    async def delete(self, name: str, version: int | None = None) -> None:
+    @transaction
+    def delete(self, connection: Connection, name: str, version: int | None = None) -> None:
         """Deletes a version of a workflow, or all of it; runs keep their copies. Raises Gone if there is none."""
-
-        def delete(connection: sqlite3.Connection) -> None:
-            found = connection.execute(
-                "DELETE FROM workflow WHERE id=? AND (? IS NULL OR version=?)", (name, version, version)
-            )
-            if not found.rowcount:
-                raise Gone(name)
-
-        await self._database.do(delete)
+        found = connection.execute(
+            "DELETE FROM workflow WHERE id=? AND (? IS NULL OR version=?)", (name, version, version)
+        )
+        if not found.rowcount:
+            raise Gone(name)
 
     async def documents(self) -> tuple[str, ...]:
         """The newest version of each as unparsed JSON text."""
