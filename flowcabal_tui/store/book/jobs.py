@@ -59,17 +59,13 @@ class JobTasks:
 
     async def drop(self, job: str) -> None:
         """Deletes the tasks of a job that are not completed."""
-        await self._database.do(
-            lambda connection: connection.execute("DELETE FROM task WHERE job=? AND state<>'fresh'", (job,)).close()
-        )
+        await self._database.execute("DELETE FROM task WHERE job=? AND state<>'fresh'", (job,))
 
     async def move(self, job: str, before: Iterable[Freshness], after: Freshness) -> None:
         """Moves all tasks of a job in these states into another state, and resets them."""
         states = tuple(before)
         marks = ", ".join("?" * len(states))
-        await self._database.do(
-            lambda connection: connection.execute(
-                f"UPDATE task SET state=?, tries=0, error='', not_before=0 WHERE job=? AND state IN ({marks})",
-                (after, job, *states),
-            ).close()
+        await self._database.execute(
+            f"UPDATE task SET state=?, tries=0, error='', not_before=0 WHERE job=? AND state IN ({marks})",
+            (after, job, *states),
         )

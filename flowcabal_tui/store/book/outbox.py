@@ -46,16 +46,12 @@ class Outbox:
 
         Returns False when it is no longer waiting: it was cancelled, or replaced by a newer one.
         """
-        return await self._database.do(
-            lambda connection: bool(
-                connection.execute(
-                    "UPDATE task SET state='running',"
-                    " pinned=coalesce(pinned, (SELECT coalesce(max(id), 0) FROM generation))"
-                    " WHERE id=? AND state='waiting'",
-                    (task,),
-                ).rowcount
-            )
+        begun = await self._database.execute(
+            "UPDATE task SET state='running', pinned=coalesce(pinned, (SELECT coalesce(max(id), 0) FROM generation))"
+            " WHERE id=? AND state='waiting'",
+            (task,),
         )
+        return bool(begun)
 
     async def move(self, before: Iterable[Freshness], after: Freshness, task: int | None = None) -> int:
         """Moves all tasks in these states (or one of them) into another and resets them. Returns their number.
@@ -63,14 +59,10 @@ class Outbox:
         Tasks of a paid job stay, unless one is given.
         """
         values = (after, json.dumps([*before]), task, task)
-        return await self._database.do(
-            lambda connection: (
-                connection.execute(
-                    f"UPDATE task SET {AS_NEW}, state=?"
-                    " WHERE state IN (SELECT value FROM json_each(?)) AND (? IS NULL AND job='' OR id=?)",
-                    values,
-                ).rowcount
-            )
+        return await self._database.execute(
+            f"UPDATE task SET {AS_NEW}, state=?"
+            " WHERE state IN (SELECT value FROM json_each(?)) AND (? IS NULL AND job='' OR id=?)",
+            values,
         )
 
     async def again(
@@ -83,17 +75,13 @@ class Outbox:
         """
         wanted = None if subjects is None else json.dumps([*subjects])
         values = (as_then, json.dumps([*kinds]), wanted, wanted)
-        return await self._database.do(
-            lambda connection: (
-                connection.execute(
-                    "UPDATE task SET state='waiting', tries=0, error='', not_before=0,"
-                    " pinned=CASE WHEN ? AND state='fresh'"
-                    " THEN coalesce(pinned, (SELECT coalesce(max(id), 0) FROM generation)) END"
-                    " WHERE state<>'running' AND job='' AND kind IN (SELECT value FROM json_each(?))"
-                    " AND (? IS NULL OR subject IN (SELECT value FROM json_each(?)))",
-                    values,
-                ).rowcount
-            )
+        return await self._database.execute(
+            "UPDATE task SET state='waiting', tries=0, error='', not_before=0,"
+            " pinned=CASE WHEN ? AND state='fresh'"
+            " THEN coalesce(pinned, (SELECT coalesce(max(id), 0) FROM generation)) END"
+            " WHERE state<>'running' AND job='' AND kind IN (SELECT value FROM json_each(?))"
+            " AND (? IS NULL OR subject IN (SELECT value FROM json_each(?)))",
+            values,
         )
 
     async def set_state(
@@ -110,12 +98,10 @@ class Outbox:
         """
         tried = state in ("waiting", "failed")
         values = (state, error, not_before, tried, tried, pinned, task)
-        await self._database.do(
-            lambda connection: connection.execute(
-                "UPDATE task SET state=?, error=?, not_before=?, tries=tries+?,"
-                " pinned=CASE WHEN job='' AND ? THEN ? ELSE pinned END WHERE id=?",
-                values,
-            ).close()
+        await self._database.execute(
+            "UPDATE task SET state=?, error=?, not_before=?, tries=tries+?,"
+            " pinned=CASE WHEN job='' AND ? THEN ? ELSE pinned END WHERE id=?",
+            values,
         )
 
     async def all(self, states: Iterable[Freshness] = _OPEN) -> tuple[BackgroundTask, ...]:
@@ -152,10 +138,8 @@ class Outbox:
 
     async def hasten(self) -> None:
         """Makes all waiting tasks due now, as if they had not been tried."""
-        await self._database.do(
-            lambda connection: connection.execute(
-                "UPDATE task SET not_before=0, tries=0 WHERE state='waiting' AND job='' AND not_before>0"
-            ).close()
+        await self._database.execute(
+            "UPDATE task SET not_before=0, tries=0 WHERE state='waiting' AND job='' AND not_before>0"
         )
 
     async def waits(self, kind: TaskKind) -> bool:
@@ -168,9 +152,7 @@ class Outbox:
     async def reset_running(self) -> None:
         """Sets to waiting the tasks that were running when the last process ended, and failed writes of manuscript
         files."""
-        await self._database.do(
-            lambda connection: connection.execute(
-                "UPDATE task SET state='waiting', pinned=CASE job WHEN '' THEN NULL ELSE pinned END"
-                " WHERE state='running' OR state='failed' AND kind='mirror'"
-            ).close()
+        await self._database.execute(
+            "UPDATE task SET state='waiting', pinned=CASE job WHEN '' THEN NULL ELSE pinned END"
+            " WHERE state='running' OR state='failed' AND kind='mirror'"
         )

@@ -381,6 +381,10 @@ class Database:
         """See `Writer.do`."""
         return await self.writer.do(work)
 
+    async def execute(self, sql: str, parameters: Parameters = ()) -> int:
+        """Carries out one statement in a transaction; returns the number of rows that it changed."""
+        return await self.do(lambda connection: connection.execute(sql, parameters).rowcount)
+
     async def alone(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """See `Writer.alone`."""
         return await self.writer.alone(work)

@@ -35,7 +35,7 @@ class UsageLog:
     async def open(self, number: int, call: OpenCall) -> None:
         """Records a call before it is sent, under a number with which `add` or `close` ends it."""
         row = self._row(number, call)
-        await self._database.do(lambda connection: connection.execute(_OPEN, row).close())
+        await self._database.execute(_OPEN, row)
 
     def open_again(self, number: int, call: OpenCall) -> None:
         """Records that the same call is sent again, after the earlier try was booked. Does not wait."""

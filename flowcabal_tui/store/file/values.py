@@ -41,9 +41,7 @@ class Values:
     async def put(self, key: str, value: Any) -> None:
         """Stores a JSON value."""
         text = json.dumps(value, ensure_ascii=True, sort_keys=True)
-        await self._database.do(
-            lambda connection: connection.execute("INSERT OR REPLACE INTO value VALUES (?, ?)", (key, text)).close()
-        )
+        await self._database.execute("INSERT OR REPLACE INTO value VALUES (?, ?)", (key, text))
 
     async def draft(self, key: str) -> str | None:
         """Unsaved text, as typed."""

@@ -115,7 +115,7 @@ class Maintenance:
 
     async def sweep(self, recent: int = _RECENT) -> None:
         """Deletes cached data of generations that no run will read again."""
-        await self._database.do(lambda connection: connection.execute(_SWEPT, (recent,)).close())
+        await self._database.execute(_SWEPT, (recent,))
 
     async def copy_to(self, target: Path) -> None:
         """Copies the whole file as of this moment, while others write to it. Raises DiskFull and then leaves no

@@ -172,12 +172,9 @@ class FindingRows:
 
     async def withdraw(self, check: str) -> None:
         """Withdraws all waiting findings of a check."""
-        await self._database.do(
-            lambda connection: connection.execute(
-                "UPDATE proposal SET state='withdrawn'"
-                " WHERE kind='finding' AND state='waiting' AND origin ->> '$[1]'=?",
-                (check,),
-            ).close()
+        await self._database.execute(
+            "UPDATE proposal SET state='withdrawn' WHERE kind='finding' AND state='waiting' AND origin ->> '$[1]'=?",
+            (check,),
         )
 
     @transaction

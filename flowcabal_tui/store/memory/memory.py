@@ -192,9 +192,7 @@ class Memory:
     async def waive(self, signature: tuple[str, str], reason: str) -> None:
         """Marks a finding (its two quotations) as intended; the last reason counts."""
         row = (*signature, clean(reason), self._now())
-        await self._database.do(
-            lambda connection: connection.execute("INSERT OR REPLACE INTO waiver VALUES (?, ?, ?, ?)", row).close()
-        )
+        await self._database.execute("INSERT OR REPLACE INTO waiver VALUES (?, ?, ?, ?)", row)
 
     def _now(self) -> str:
         return self._clock().isoformat()

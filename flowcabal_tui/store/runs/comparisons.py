@@ -72,12 +72,9 @@ class ComparisonRows:
             row = (identity, target.workflow, target.node, target.chapter or "", target.question, seed)
             body = json.dumps({"title": title, "digests": list(digests)}, ensure_ascii=False)
             at = self._clock().isoformat()
-            await self._database.do(
-                lambda connection: connection.execute(
-                    f"INSERT OR IGNORE INTO comparison ({_COLUMNS})"
-                    " VALUES (?, ?, ?, ?, ?, ?, 'open', '', '', '', ?, ?)",
-                    (*row, body, at),
-                ).close()
+            await self._database.execute(
+                f"INSERT OR IGNORE INTO comparison ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, 'open', '', '', '', ?, ?)",
+                (*row, body, at),
             )
         return StoredComparison(made, seed, tuple(digests))
 
@@ -166,11 +163,9 @@ class ComparisonRows:
     async def put_checks(self, identity: ComparisonId, candidate: Digest, checks: Sequence[AngleCheck]) -> None:
         """Stores the checks of a candidate; they replace the earlier ones."""
         body = to_json(tuple(checks)) if checks else "[]"
-        await self._database.do(
-            lambda connection: connection.execute(
-                "INSERT OR REPLACE INTO comparison_check (comparison, candidate, body) VALUES (?, ?, ?)",
-                (identity, candidate, body),
-            ).close()
+        await self._database.execute(
+            "INSERT OR REPLACE INTO comparison_check (comparison, candidate, body) VALUES (?, ?, ?)",
+            (identity, candidate, body),
         )
 
     async def checks(self, identity: ComparisonId) -> dict[Digest, tuple[AngleCheck, ...]]:
