@@ -26,7 +26,6 @@ class MemoryView(Protocol):
     @property
     def before(self) -> int:
         """The position of the target chapter; only chapters with a smaller one are visible."""
-        ...
 
     @property
     def language(self) -> str: ...
@@ -34,101 +33,78 @@ class MemoryView(Protocol):
     @property
     def target(self) -> Chapter | None:
         """The target chapter, whether it is written or not; None for a view of everything."""
-        ...
 
     async def meta(self) -> tuple[tuple[MetaName, str], ...]:
         """Outline, style guide, world rules, notes: those that are not empty."""
-        ...
 
     async def outline(self) -> BookOutline:
         """The outline of the whole book, that of later chapters too: `agents/context/outline.py` chooses from it."""
-        ...
 
     async def entities(self) -> tuple[Entity, ...]:
         """The entities that the writer made, and those first mentioned before the target chapter."""
-        ...
 
     async def chapters(self) -> tuple[Chapter, ...]:
         """Written chapters before the target, in story order."""
-        ...
 
     async def chapter_text(self, chapter: ChapterId) -> str: ...
 
     async def chapter_texts(self, chapters: Sequence[ChapterId]) -> Mapping[ChapterId, str]:
         """The texts of several chapters in one query."""
-        ...
 
     async def passages(self, chapter: ChapterId) -> tuple[Passage, ...]: ...
 
     async def mentions(self, entity: EntityId) -> tuple[Mention, ...]:
         """The mentions of an entity before the target, in story order."""
-        ...
 
     async def mentions_in(self, chapter: ChapterId) -> tuple[Mention, ...]:
         """The mentions of all entities in a chapter, in the order of the text."""
-        ...
 
     async def chapters_with(self, entity: EntityId) -> tuple[ChapterId, ...]:
         """The chapters that name an entity, in story order."""
-        ...
 
     async def named_by_passage(self) -> Sequence[frozenset[EntityId]]:
         """The entities named in each passage before the target, in story order."""
-        ...
 
     async def passages_naming(self, entities: Collection[EntityId]) -> Mapping[EntityId, Sequence[int]]:
         """For each entity the passages before the target that name it, by their indexes in the postings, ascending."""
-        ...
 
     async def offsets_of(
         self, entities: Collection[EntityId], chapters: Collection[ChapterId]
     ) -> Mapping[ChapterId, Sequence[tuple[int, EntityId]]]:
         """The places where chapters before the target name these entities, in the order of the text."""
-        ...
 
     async def mention_counts(self) -> tuple[tuple[EntityId, int], ...]:
         """The number of mentions of each entity before the target, most first."""
-        ...
 
     async def derived(self, uri: str, level: Level) -> Derived | None:
         """The newest state with a position before the target, as of the generation."""
-        ...
 
     async def derived_of(self, uris: Sequence[str], level: Level) -> tuple[Derived, ...]:
         """The newest states of several texts, by position then uri."""
-        ...
 
     async def derived_under(self, prefix: str, level: Level) -> tuple[Derived, ...]:
         """The newest state of every text below `prefix`, by position then uri."""
-        ...
 
     async def relations(self) -> tuple[Relation, ...]:
         """Relations that began before the target; ended ones have `until`, later ends are not shown."""
-        ...
 
     async def facts(self) -> tuple[Fact, ...]:
         """Facts that began before the target; superseded ones have `until`, and only earlier knowers are named."""
-        ...
 
     async def promises(self) -> tuple[Promise, ...]:
         """Promises planted before the target; one that is paid later is shown as open."""
-        ...
 
     async def moments(self) -> tuple[Moment, ...]:
         """Events narrated before the target, in the order of the story's own time."""
-        ...
 
     async def search(self, terms: Sequence[str], limit: int) -> tuple[PassageHit, ...]:
         """bm25 over the passages before the target; statistics count those passages only."""
-        ...
 
     async def postings(self, terms: Sequence[str]) -> Postings:
         """The passages before the target that contain each term; nothing else is counted."""
-        ...
 
     async def waived(self) -> frozenset[tuple[str, str]]:
         """The signatures of findings that the writer marked as intended."""
-        ...
 
 
 class RulesPort(Protocol):
@@ -136,7 +112,6 @@ class RulesPort(Protocol):
 
     async def check(self, view: MemoryView, text: str, uri: str, title: str) -> tuple[AngleCheck, ...]:
         """The findings of the rules for the text of the view's target; "not checked" when they could not run."""
-        ...
 
 
 class MemoryPort(Protocol):
@@ -144,8 +119,6 @@ class MemoryPort(Protocol):
 
     async def view(self, chapter: ChapterId | None, generation: Generation) -> MemoryView:
         """Opens the view of a chapter; `chapter` None: everything written is visible."""
-        ...
 
     async def scene(self, chapter: ChapterId, generation: Generation) -> Scene:
         """The scene that the writer set for a chapter."""
-        ...

@@ -21,18 +21,15 @@ class ModelPort(Protocol):
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Streams one call; always used under `contextlib.aclosing`. Raises ModelError."""
-        ...
 
     async def answer(self, request: ModelRequest) -> Answer:
         """Collects the answer of one call. Raises ModelError (with `partial`)."""
-        ...
 
     async def structured(self, request: ModelRequest, shape: type[T]) -> tuple[T, Answer]:
         """A validated instance of `shape`, with up to two repairs. Raises ModelError(SCHEMA, partial=raw text).
 
         A `StructuredAnswer` may come with `unread` parts.
         """
-        ...
 
 
 class EmbeddingPort(Protocol):

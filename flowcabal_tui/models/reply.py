@@ -62,7 +62,6 @@ class ReplyReader(Protocol):
         Raises ModelError for an error that the provider reports, and ValueError, TypeError, KeyError, IndexError,
         AttributeError or RecursionError for an event that violates the protocol.
         """
-        ...
 
 
 def count_of(value: object) -> int | None:

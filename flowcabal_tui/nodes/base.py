@@ -34,15 +34,12 @@ class TextSink(Protocol):
     @property
     def pieces(self) -> Sequence[str]:
         """All pieces so far, as they arrived."""
-        ...
 
     def append(self, piece: str) -> None:
         """Adds a piece."""
-        ...
 
     def end(self) -> None:
         """Emits and stores the rest."""
-        ...
 
 
 class NodeModels(Protocol):
@@ -52,19 +49,15 @@ class NodeModels(Protocol):
         """The model and those of its settings that affect the text, as JSON; None when the Context agent adds to the
         prompt.
         """
-        ...
 
     async def inject(self, params: PromptParams, prompt: str, inquiries: Sequence[str]) -> Injection | None:
         """The context for a prompt; None when it is switched off."""
-        ...
 
     async def outcome(self, request: ModelRequest, params: PromptParams) -> Attempt | None:
         """The earlier output of an equal node, unless a new sample is requested."""
-        ...
 
     async def settle(self, request: ModelRequest, params: PromptParams, attempt: Attempt) -> Attempt:
         """Records this attempt as the output for the request."""
-        ...
 
     def retry(
         self, attempt: Attempt, evaluation: Evaluation | None, note: str = "", *, mend: bool = False
@@ -73,7 +66,6 @@ class NodeModels(Protocol):
 
         With `mend`, it asks only for some paragraphs if that suffices.
         """
-        ...
 
     async def generate(
         self,
@@ -89,15 +81,12 @@ class NodeModels(Protocol):
         If a retry asked for single paragraphs and the answer cannot be placed, the whole text is requested. An attempt
         equal to an earlier one of this run is a new sample. Raises ModelError.
         """
-        ...
 
     async def evaluate(self, params: PromptParams, attempt: Attempt) -> Evaluation | None:
         """The verdict of the Monitor; None when there is nothing to check or it is switched off."""
-        ...
 
     async def doubt(self, params: PromptParams, injection: Injection | None, attempt: Attempt) -> str:
         """The reason why a person should read the attempt, by rules of form and length; "" for none."""
-        ...
 
 
 class NodeContext(Protocol):
@@ -112,12 +101,10 @@ class NodeContext(Protocol):
     @property
     def path(self) -> NodeId:
         """Its path in the run: the ids of the containers around it, then its own."""
-        ...
 
     @property
     def names(self) -> Mapping[str, Any]:
         """The names available to bindings: `result_of`, `input`, `state`, `loop`, aliases, `chapter`, `project`."""
-        ...
 
     def names_at(self, moment: str) -> Mapping[str, Any]:
         """Like `names`, with the state as this node first saw it at this moment, even if the node is entered again
@@ -125,87 +112,69 @@ class NodeContext(Protocol):
 
         For kinds that run others and read the state in between; `moment` identifies each reading.
         """
-        ...
 
     @property
     def depth(self) -> int:
         """The number of sub-flows around this node."""
-        ...
 
     @property
     def memory(self) -> DualState:
         """The state that this node reads and writes."""
-        ...
 
     def bind(self, value: Any) -> Any:
         """`value` with every binding in it resolved. Raises BindingError with the available names."""
-        ...
 
     def resolve(self, blocks: Blocks, answers: Sequence[tuple[str, str]] = ()) -> str:
         """The text of the blocks; `answers` are (question, answer) of inquiries. Raises WorkflowError."""
-        ...
 
     def placed(self, prompt: str, injection: Injection) -> Message:
         """The blocks of a prompt with the Context agent's texts before or after them, as set in the workflow."""
-        ...
 
     async def body(self, body: Body, part: str, names: Mapping[str, Any] | None = None) -> Mapping[NodeId, Output]:
         """Runs the nodes of a body as `<this node>/<part>/<id>`; they also see `names` and the nodes around.
 
         Returns the outputs of those that were not skipped. Raises StepFailed when one of them failed.
         """
-        ...
 
     async def flow(
         self, workflow: Workflow, part: str, inputs: Mapping[str, Any], *, own_state: bool
     ) -> Mapping[NodeId, Output]:
         """Runs another workflow as `<this node>/<part>/<id>`; its nodes see only `inputs`. Raises StepFailed."""
-        ...
 
     async def hold(self) -> None:
         """Takes one of the slots for parallel work, until the output of the node is stored.
 
         The node with the longest path behind it comes first; a question to a person releases the slot while it waits.
         """
-        ...
 
     def streamed(self, number: int) -> TextSink:
         """The sink for a kind that makes its text by itself; `number` is the number of the attempt."""
-        ...
 
     async def workflow(self, reference: str) -> Workflow:
         """A workflow by `id@version` or id. Raises WorkflowError."""
-        ...
 
     @property
     def acted(self) -> int:
         """The number of times that an earlier process began to act on the outside world without logging the end."""
-        ...
 
     async def acts(self) -> None:
         """Logs that the node acts on the outside world from this point on."""
-        ...
 
     async def act(self, action: str, params: Mapping[str, Any], *, approved: bool) -> Any:
         """Runs an action of the registry and returns its JSON result. Raises FlowCabalError."""
-        ...
 
     def gated(self, action: str) -> bool:
         """True when a person must allow this action. Raises FlowCabalError for an unknown one."""
-        ...
 
     async def call(self, function: str, item: Mapping[str, Any]) -> Mapping[str, Any]:
         """Calls an allow-listed function. Raises FlowCabalError naming the functions there are."""
-        ...
 
     @property
     def models(self) -> NodeModels:
         """The models, for this node."""
-        ...
 
     def iteration(self, number: int, total: int, kind: IterationKind, candidates: int = 0) -> None:
         """Emits the beginning of round `number` of at most `total`."""
-        ...
 
     async def ask(
         self,
@@ -221,18 +190,15 @@ class NodeContext(Protocol):
     ) -> Decision:
         """Waits for the writer's decision; holds no slot. Each question is asked only once; `part` distinguishes
         several questions."""
-        ...
 
     async def asked_before(self, about: Any, ask: Callable[[], Awaitable[Decision]]) -> Decision:
         """A person's answer to the same question (JSON) of an equal node in an earlier run; otherwise asks.
 
         Also asks when a new sample is requested; a rejection is not remembered.
         """
-        ...
 
     async def edited(self, text: str, number: int) -> Attempt:
         """Records the writer's text as an attempt of its own."""
-        ...
 
 
 class NodeKind:

@@ -50,15 +50,12 @@ class Host(Protocol):
 
     def waits(self, node: NodeId) -> None:
         """Marks the node as waiting for a person."""
-        ...
 
     def goes_on(self, node: NodeId) -> None:
         """Ends the node's wait when its own question remained unanswered."""
-        ...
 
     async def execute_inside(self, frame: Frame, node: NodeId) -> None:
         """Runs a graph inside the node. Raises StepFailed when one of its nodes failed."""
-        ...
 
 
 class NodeRun:

@@ -25,35 +25,27 @@ class Nodes(Protocol):
     @property
     def stopped(self) -> bool:
         """True when no new node may start."""
-        ...
 
     def at_once(self, frame: Frame, step: PlannedNode, path: NodeId) -> Output | None:
         """The output if it is known without running the node: restored, frozen, or served from an earlier run."""
-        ...
 
     async def node(self, frame: Frame, step: PlannedNode, path: NodeId) -> Output | None:
         """Runs a node to its end; None when it has no output. Never raises."""
-        ...
 
     def began(self, path: NodeId, stop: Callable[[], None]) -> None:
         """Called when the node has started; `stop` cancels it."""
-        ...
 
     async def cancelled(self, path: NodeId) -> None:
         """Called when a task was cancelled before its first step, or while its end was being written."""
-        ...
 
     def left(self, path: NodeId) -> None:
         """Called when the node's task has ended."""
-        ...
 
     def skipped(self, path: NodeId) -> None:
         """Called when no branch to the node was taken, or an output that it needs is missing for that reason."""
-        ...
 
     def refused(self, path: NodeId) -> bool:
         """True when the node was stopped before it began."""
-        ...
 
 
 class Schedule:

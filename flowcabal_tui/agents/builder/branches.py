@@ -31,11 +31,9 @@ class Simulator(Protocol):
         """Runs the workflow. `picks` maps paths of human nodes to the number of a choice (from 1); the others take
         their first.
         """
-        ...
 
     async def price(self, workflow: Workflow) -> str:
         """The price of a real run in words; "" where it is free or unknown."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

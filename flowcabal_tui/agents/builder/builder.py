@@ -43,7 +43,6 @@ class AnsweringModel(Protocol):
 
     async def answer(self, request: ModelRequest) -> Answer:
         """The whole answer. Raises ModelError, BudgetExceeded."""
-        ...
 
 
 class ModelBuilder:

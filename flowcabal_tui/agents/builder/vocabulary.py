@@ -36,16 +36,12 @@ class BuildVocabulary(Protocol):
     @property
     def tools(self) -> tuple[Tool, ...]:
         """The tools of the next round."""
-        ...
 
     def beginning(self) -> tuple[Message, ...]:
         """The first messages, made from the current copy."""
-        ...
 
     async def call(self, call: ToolCall) -> Outcome:
         """Carries out one call. A refused call leaves the build unchanged."""
-        ...
 
     async def after(self, text: str, calls: int) -> BuildTurn:
         """Called at the end of every turn, with the text of the model and the number of its calls."""
-        ...

@@ -58,7 +58,6 @@ class Finder(Protocol):
 
     async def find(self, query: str, before: int, limit: int) -> Sequence[Found]:
         """The nearest texts that cover no chapter at position `before` or later."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

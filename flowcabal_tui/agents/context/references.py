@@ -27,7 +27,6 @@ class ReferenceBooks(Protocol):
         self, terms: Sequence[str], limit: int, book: ReferenceId | None = None
     ) -> tuple[ReferenceHit, ...]:
         """The passages that contain any of the terms, best first."""
-        ...
 
 
 async def asked(references: ReferenceBooks, question: str, language: str, first: int) -> list[SourceText]:

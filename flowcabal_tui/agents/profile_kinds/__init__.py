@@ -192,7 +192,6 @@ class _KindFolder(Protocol):
 
     def text(self, file: str) -> str:
         """Reads a file. Raises OSError or UnicodeDecodeError."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

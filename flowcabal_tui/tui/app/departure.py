@@ -24,7 +24,6 @@ class _Lingering(Protocol):
 
     async def linger(self) -> None:
         """Returns when no run is active, or only questions are left."""
-        ...
 
 
 class Departure:
