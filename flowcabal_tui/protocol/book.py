@@ -13,15 +13,12 @@ from flowcabal_tui.domain.proposals import ProposalId
 from flowcabal_tui.domain.proposed_rewrite import NO_REWRITE, RewriteId
 from flowcabal_tui.domain.run import AngleCheck
 from flowcabal_tui.domain.search import TextPlace
-from flowcabal_tui.domain.value_class import dataclass
-from flowcabal_tui.protocol.base import Command, Event, Order, event
+from flowcabal_tui.protocol.base import Command, Event, Order
 
 
-@dataclass(frozen=True, slots=True)
-class PersistOutput(Command):
+class PersistOutput(Command, type="output:persist"):
     """Keeps an output of a run in the memory of the book; with `partial` also a text that was cut off."""
 
-    type: ClassVar[str] = "output:persist"
     run: RunId
     node: NodeId
     attempt: int = 0
@@ -32,29 +29,23 @@ class PersistOutput(Command):
     partial: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class TagOutput(Command):
+class TagOutput(Command, type="output:tag"):
     """Replaces the tags of a kept output. Its text is not changed."""
 
-    type: ClassVar[str] = "output:tag"
     output: OutputId
     tags: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteOutput(Command):
+class DeleteOutput(Command, type="output:delete"):
     """Removes a kept output from the memory; `restore` undoes it."""
 
-    type: ClassVar[str] = "output:delete"
     output: OutputId
     restore: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class WriteChapter(Command):
+class WriteChapter(Command, type="chapter:write"):
     """Saves text, with `settles_draft` the unsaved one. The result is the version; see `Book.write` for the guard."""
 
-    type: ClassVar[str] = "chapter:write"
     chapter: ChapterId
     text: str
     expected_version: int | None = None
@@ -62,21 +53,17 @@ class WriteChapter(Command):
     settles_draft: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class AddChapter(Command):
+class AddChapter(Command, type="chapter:add"):
     """Adds an empty chapter, at the end or at a position."""
 
-    type: ClassVar[str] = "chapter:add"
     title: str
     volume: str = ""
     position: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class EditChapter(Command):
+class EditChapter(Command, type="chapter:edit"):
     """Renames, moves, deletes or undeletes a chapter, or puts it into another volume."""
 
-    type: ClassVar[str] = "chapter:edit"
     chapter: ChapterId
     title: str | None = None
     volume: str | None = None
@@ -84,34 +71,28 @@ class EditChapter(Command):
     deleted: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WriteMeta(Command):
+class WriteMeta(Command, type="meta:write"):
     """Writes the outline, style guide, world rules or notes; `expected_version` guards as in `WriteChapter`."""
 
-    type: ClassVar[str] = "meta:write"
     name: MetaName
     text: str
     expected_version: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CheckBeats(Command):
+class CheckBeats(Command, type="beats:check"):
     """Asks the agents' model which beats of the outline the newest text of a chapter brings, at the price of
     `quote_beats`.
 
     The answer is advice, which `beats` returns. Equal text and beats are not paid for twice.
     """
 
-    type: ClassVar[str] = "beats:check"
     order: ClassVar[Order] = "beside"
     chapter: ChapterId
 
 
-@dataclass(frozen=True, slots=True)
-class ImportManuscript(Command):
+class ImportManuscript(Command, type="manuscript:import"):
     """Reads a file or folder as chapters at the end of the book, or as a reference book; spends no money."""
 
-    type: ClassVar[str] = "manuscript:import"
     order: ClassVar[Order] = "beside"
     path: str
     last: int | None = None
@@ -122,21 +103,17 @@ class ImportManuscript(Command):
     """Import chapters that are already in the book a second time."""
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveReference(Command):
+class RemoveReference(Command, type="reference:remove"):
     """Removes a reference book."""
 
-    type: ClassVar[str] = "reference:remove"
     reference: ReferenceId
 
 
-@dataclass(frozen=True, slots=True)
-class RewriteSelection(Command):
+class RewriteSelection(Command, type="rewrite:request"):
     """Asks the user's model for another version of a passage, which fixes `findings`, follows the instruction, or both;
     the answer arrives as `rewrite:proposed`. ¶ A long passage is rewritten piece by piece; if findings are given, only
     the pieces that contain any."""
 
-    type: ClassVar[str] = "rewrite:request"
     order: ClassVar[Order] = "beside"
     chapter: ChapterId
     start: int
@@ -146,82 +123,68 @@ class RewriteSelection(Command):
     findings: tuple[ProposalId, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TakeRewrite(Command):
+class TakeRewrite(Command, type="rewrite:take"):
     """Writes the accepted changes of a proposed rewrite, by their numbers from 0 (None: all), as one version.
 
     The result is the generation, with which `RevertChange` undoes it.
     """
 
-    type: ClassVar[str] = "rewrite:take"
     rewrite: RewriteId
     changes: tuple[int, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DropRewrite(Command):
+class DropRewrite(Command, type="rewrite:drop"):
     """Rejects a proposed rewrite."""
 
-    type: ClassVar[str] = "rewrite:drop"
     rewrite: RewriteId
 
 
-@dataclass(frozen=True, slots=True)
-class ReplaceText(Command):
+class ReplaceText(Command, type="text:replace"):
     """Replaces `words` by `by` at these places: one new version per chapter, or nothing at all.
 
     The result is the generation, with which `RevertChange` undoes all of it.
     """
 
-    type: ClassVar[str] = "text:replace"
     words: str
     by: str
     places: tuple[TextPlace, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RevertChange(Command):
+class RevertChange(Command, type="text:revert"):
     """Undoes a logged change of the book as a whole: texts, places and titles become what they were before it.
 
     Nothing is undone when any part of it was changed since. The result is the generation of the undo.
     """
 
-    type: ClassVar[str] = "text:revert"
     generation: Generation
 
 
-@dataclass(frozen=True, slots=True)
-class SplitChapter(Command):
+class SplitChapter(Command, type="chapter:split"):
     """Splits a chapter at the character `at`: the rest becomes a chapter of its own behind this one, which keeps its
     id.
 
     The result is the new chapter's id.
     """
 
-    type: ClassVar[str] = "chapter:split"
     chapter: ChapterId
     at: int
     title: str
     expected_version: int
 
 
-@dataclass(frozen=True, slots=True)
-class MergeChapters(Command):
+class MergeChapters(Command, type="chapter:merge"):
     """Appends the text of the next chapter to this one; the next chapter leaves the book, and its versions are kept."""
 
-    type: ClassVar[str] = "chapter:merge"
     chapter: ChapterId
     following: ChapterId
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptRewrite(Command):
+class AcceptRewrite(Command, type="rewrite:accept"):
     """Records that `after`, which `model` wrote, replaced text[start:end], so that its words count as the model's.
 
     Marks the proposed `rewrite` (0: none) as accepted.
     """
 
-    type: ClassVar[str] = "rewrite:accept"
     chapter: ChapterId
     text: str
     start: int
@@ -232,21 +195,18 @@ class AcceptRewrite(Command):
     rewrite: RewriteId = NO_REWRITE
 
 
-@dataclass(frozen=True, slots=True)
-class SetScene(Command):
+class SetScene(Command, type="scene:set"):
     """Sets the people, place, time and kind of a chapter's scene; it has priority over rule and model.
 
     Fields that are None in `scene` are unchanged; the fields in `forget` are determined by rule and model again.
     """
 
-    type: ClassVar[str] = "scene:set"
     chapter: ChapterId
     scene: Scene
     forget: tuple[SceneField, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class EditScene(Command):
+class EditScene(Command, type="scene:edit"):
     """Changes one scene of a chapter, by its number from 1, in one of these ways; the other fields are None.
 
     `to`: its new number. `title`: its title, "" removes it. `join`: removes the break before it. `at`: inserts a break
@@ -254,7 +214,6 @@ class EditScene(Command):
     chapter's version.
     """
 
-    type: ClassVar[str] = "scene:edit"
     chapter: ChapterId
     number: int
     expected_version: int
@@ -265,32 +224,26 @@ class EditScene(Command):
     beats: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SwitchProofRule(Command):
+class SwitchProofRule(Command, type="proofing:rule"):
     """Switches a proofing rule off for this book, or on again."""
 
-    type: ClassVar[str] = "proofing:rule"
     rule: str
     on: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SetGoals(Command):
+class SetGoals(Command, type="goals:set"):
     """Sets all goals of the book."""
 
-    type: ClassVar[str] = "goals:set"
     goals: Goals
 
 
-@dataclass(frozen=True, slots=True)
-class WriteOutlinePart(Command):
+class WriteOutlinePart(Command, type="outline:write"):
     """Writes the text below one heading of the outline; the rest of the outline is not changed.
 
     With an empty `title`, adds a heading for `chapter`, or for the book's volume `volume`, at its place in the story.
     `expected_version` is the outline's version that was read; VersionConflict when this part was changed since.
     """
 
-    type: ClassVar[str] = "outline:write"
     text: str
     title: str = ""
     nth: int = 1
@@ -299,21 +252,17 @@ class WriteOutlinePart(Command):
     volume: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class AssignOutline(Command):
+class AssignOutline(Command, type="outline:assign"):
     """Assigns a part of the outline to a chapter ("": to none; None: by the rules)."""
 
-    type: ClassVar[str] = "outline:assign"
     title: str
     nth: int
     chapter: ChapterId | None
 
 
-@event
-class OutputPersisted(Event):
+class OutputPersisted(Event, type="output:persisted"):
     """A text was stored durably; `created` is False if the same text was stored before."""
 
-    type: ClassVar[str] = "output:persisted"
     output: OutputId
     chapter: ChapterId | None
     version: int
@@ -321,39 +270,31 @@ class OutputPersisted(Event):
     node: NodeId | None = None
 
 
-@event
-class OutputChecked(Event):
+class OutputChecked(Event, type="output:checked"):
     """Advice about kept text: contradictions and the 4-D test. Never a veto."""
 
-    type: ClassVar[str] = "output:checked"
     chapter: ChapterId
     version: int
     checks: tuple[AngleCheck, ...]
     advice: tuple[str, ...] = ()
 
 
-@event
-class OutputDeleted(Event):
+class OutputDeleted(Event, type="output:deleted"):
     """A kept output left the memory, or came back."""
 
-    type: ClassVar[str] = "output:deleted"
     output: OutputId
     restored: bool = False
 
 
-@event
-class BookChanged(Event):
+class BookChanged(Event, type="book:changed"):
     """Chapters, meta texts or entities changed; clients must read the lists again."""
 
-    type: ClassVar[str] = "book:changed"
     chapter: ChapterId | None = None
 
 
-@event
-class RewriteProposed(Event):
+class RewriteProposed(Event, type="rewrite:proposed"):
     """A new version of a selection was proposed and waits for the writer."""
 
-    type: ClassVar[str] = "rewrite:proposed"
     command: CommandId
     chapter: ChapterId
     start: int
@@ -365,20 +306,16 @@ class RewriteProposed(Event):
     rewrite: RewriteId = NO_REWRITE
 
 
-@event
-class OutsideEdit(Event):
+class OutsideEdit(Event, type="chapter:outside-edit"):
     """Another program changed the file of a chapter; the change is offered as a new version."""
 
-    type: ClassVar[str] = "chapter:outside-edit"
     chapter: ChapterId
     path: str
 
 
-@event
-class ImportProgress(Event):
+class ImportProgress(Event, type="manuscript:progress"):
     """The progress of an import."""
 
-    type: ClassVar[str] = "manuscript:progress"
     done: int
     total: int
     warnings: tuple[str, ...] = ()

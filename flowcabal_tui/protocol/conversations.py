@@ -12,71 +12,58 @@ from flowcabal_tui.domain.conversation import (
     Scope,
     TurnState,
 )
-from flowcabal_tui.domain.value_class import dataclass
-from flowcabal_tui.protocol.base import Command, Event, Order, event
+from flowcabal_tui.protocol.base import Command, Event, Order
 
 
-@dataclass(frozen=True, slots=True)
-class StartConversation(Command):
+class StartConversation(Command, type="conversation:new"):
     """Starts a conversation, at the level "ask". The result is its id."""
 
-    type: ClassVar[str] = "conversation:new"
     title: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class AskBook(Command):
+class AskBook(Command, type="conversation:prompt"):
     """Asks a question in a conversation. It waits while an earlier question is being answered.
 
     The result is the number of the turn, once it is answered.
     """
 
-    type: ClassVar[str] = "conversation:prompt"
     order: ClassVar[Order] = "beside"
     conversation: ConversationId
     text: str
     chips: tuple[Chip, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SendWaiting(Command):
+class SendWaiting(Command, type="conversation:resume"):
     """Sends a question that has been waiting since a stop or the end of the program, or repeats one that was cut
     off.
     """
 
-    type: ClassVar[str] = "conversation:resume"
     order: ClassVar[Order] = "beside"
     conversation: ConversationId
     turn: int
 
 
-@dataclass(frozen=True, slots=True)
-class StopAnswer(Command):
+class StopAnswer(Command, type="conversation:cancel"):
     """Stops the running answer at once; the part received so far is kept, and later questions are not sent."""
 
-    type: ClassVar[str] = "conversation:cancel"
     order: ClassVar[Order] = "at once"
     conversation: ConversationId
 
 
-@dataclass(frozen=True, slots=True)
-class SetLevel(Command):
+class SetLevel(Command, type="conversation:mode"):
     """Sets the permissions of a conversation from the next question on; "do" needs a scope and is reset when the
     program ends.
     """
 
-    type: ClassVar[str] = "conversation:mode"
     conversation: ConversationId
     level: ConversationLevel
     scope: Scope | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerPermission(Command):
+class AnswerPermission(Command, type="conversation:permit"):
     """Grants or refuses the permission that a call of a turn requests: a run or a build. The result is the id of what
     was started."""
 
-    type: ClassVar[str] = "conversation:permit"
     order: ClassVar[Order] = "beside"
     conversation: ConversationId
     turn: int
@@ -84,30 +71,24 @@ class AnswerPermission(Command):
     option: PermissionOption
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteConversation(Command):
+class DeleteConversation(Command, type="conversation:delete"):
     """Deletes a conversation with all its turns; it cannot be undone."""
 
-    type: ClassVar[str] = "conversation:delete"
     conversation: ConversationId
 
 
-@event
-class AnswerStreaming(Event):
+class AnswerStreaming(Event, type="conversation:text"):
     """A piece of an answer at a character offset; pieces may be coalesced."""
 
-    type: ClassVar[str] = "conversation:text"
     conversation: ConversationId
     turn: int
     offset: int
     chunk: str
 
 
-@event
-class TurnChanged(Event):
+class TurnChanged(Event, type="conversation:turn"):
     """A turn began, used a tool, or ended; clients must read it again. `turn` 0: the conversation itself changed."""
 
-    type: ClassVar[str] = "conversation:turn"
     conversation: ConversationId
     turn: int
     state: TurnState = "completed"

@@ -8,109 +8,88 @@ from typing import ClassVar, Literal
 from flowcabal_tui.domain.ids import ChapterId, Generation, OutputId
 from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Level
 from flowcabal_tui.domain.run import SpendLimit
-from flowcabal_tui.domain.value_class import dataclass
-from flowcabal_tui.protocol.base import Command, Event, Order, event
+from flowcabal_tui.protocol.base import Command, Event, Order
 
 
-@dataclass(frozen=True, slots=True)
-class WriteProfile(Command):
+class WriteProfile(Command, type="profile:write"):
     """Stores the writer's text for a level of a profile or summary; it stays current until the writer accepts a later
     one.
 
     `uri` is that of the profile browser, such as `profiles/characters/<entity>`, `manuscript/<chapter>`.
     """
 
-    type: ClassVar[str] = "profile:write"
     uri: str
     level: Level
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class PinProfile(Command):
+class PinProfile(Command, type="profile:pin"):
     """Pins this state of the history: contexts read it from now on (None: the newest again), wherever they may
     see it.
     """
 
-    type: ClassVar[str] = "profile:pin"
     uri: str
     generation: Generation | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TakeProfile(Command):
+class TakeProfile(Command, type="profile:take"):
     """Accepts the states made since the writer's own text or pin; these lose their priority and stay in the history."""
 
-    type: ClassVar[str] = "profile:take"
     uri: str
 
 
-@dataclass(frozen=True, slots=True)
-class RegenerateProfile(Command):
+class RegenerateProfile(Command, type="profile:regenerate"):
     """Regenerates a profile or summary, as of the newest chapter that it knows; the old one is read until then."""
 
-    type: ClassVar[str] = "profile:regenerate"
     uri: str
 
 
-@dataclass(frozen=True, slots=True)
-class StartBootstrap(Command):
+class StartBootstrap(Command, type="bootstrap:start"):
     """Starts a reading of imported chapters by the agents' model, which costs money, or resumes a paused one.
 
     `first` and `last` are positions in the story (None: from the first, to the last); no call begins after `max_cost`.
     The result is the job's id.
     """
 
-    type: ClassVar[str] = "bootstrap:start"
     first: int | None = None
     last: int | None = None
     max_cost: Decimal | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PauseBootstrap(Command):
+class PauseBootstrap(Command, type="bootstrap:pause"):
     """Starts no further calls; those under way end. With `drop`, cancels the rest of the reading."""
 
-    type: ClassVar[str] = "bootstrap:pause"
     order: ClassVar[Order] = "at once"
     drop: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class WaiveFinding(Command):
+class WaiveFinding(Command, type="finding:waive"):
     """Marks a finding as intended, with a reason that is stored."""
 
-    type: ClassVar[str] = "finding:waive"
     draft_quote: str
     source_quote: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class RetryBackground(Command):
+class RetryBackground(Command, type="background:retry"):
     """Retries failed or cancelled background work (all, or one task)."""
 
-    type: ClassVar[str] = "background:retry"
     task: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CancelBackground(Command):
+class CancelBackground(Command, type="background:cancel"):
     """Cancels the open background tasks (all, or one); they can be retried."""
 
-    type: ClassVar[str] = "background:cancel"
     order: ClassVar[Order] = "at once"
     task: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PayMemory(Command):
+class PayMemory(Command, type="memory:pay"):
     """Answers that the waiting background work may cost as much as `limit` in all; it asks again before it costs more.
 
     The answer ends with this work and with this process.
     """
 
-    type: ClassVar[str] = "memory:pay"
     limit: SpendLimit
 
 
@@ -118,41 +97,34 @@ RebuildPart = Literal["index", "summaries", "profiles", "knowledge", "stale", "a
 """stale: only texts made from a source that was changed since."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rebuild(Command):
+class Rebuild(Command, type="memory:rebuild"):
     """Regenerates derived texts from the book; the writer's texts stay, and no answer is paid for twice.
 
     The index is correct when the command is done; the rest follows as background work. The result is the number of
     waiting steps. `uris` limits the rebuild to these outdated texts or subjects of the knowledge server.
     """
 
-    type: ClassVar[str] = "memory:rebuild"
     order: ClassVar[Order] = "beside"
     what: RebuildPart = "all"
     uris: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Purge(Command):
+class Purge(Command, type="memory:purge"):
     """Deletes a chapter, a kept output or a build of a workflow from the project's file for good, without undo."""
 
-    type: ClassVar[str] = "memory:purge"
     chapter: ChapterId | None = None
     output: OutputId | None = None
     build: str | None = None
 
 
-@event
-class KnowledgeStatus(Event):
+class KnowledgeStatus(Event, type="knowledge:status"):
     """The state of the knowledge server; `down` never stops anything else."""
 
-    type: ClassVar[str] = "knowledge:status"
     state: Literal["off", "absent", "starting", "ready", "restarting", "failed", "external", "stopped", "asks"]
     message: str = ""
 
 
-@event
-class TextPurged(Event):
+class TextPurged(Event, type="memory:purged"):
     """A text was removed from the project's tables; the numbers count the versions, runs, derived texts and answers of
     agents removed with it.
 
@@ -160,7 +132,6 @@ class TextPurged(Event):
     follows. `left` are files that contain it and that this program must not change, such as backups.
     """
 
-    type: ClassVar[str] = "memory:purged"
     chapter: ChapterId | None
     versions: int
     runs: int
@@ -170,59 +141,46 @@ class TextPurged(Event):
     left: tuple[str, ...] = ()
 
 
-@event
-class PurgeFinished(Event):
+class PurgeFinished(Event, type="memory:purge-finished"):
     """A delayed purge is finished: no file that the program writes contains the words any more."""
 
-    type: ClassVar[str] = "memory:purge-finished"
 
-
-@event
-class RebuildProgress(Event):
+class RebuildProgress(Event, type="memory:progress"):
     """The progress of rebuilding the index, in chapters; at the end, `wrong` is the number of repaired chapters."""
 
-    type: ClassVar[str] = "memory:progress"
     done: int
     total: int
     wrong: int = 0
 
 
-@event
-class ProfileUpdated(Event):
+class ProfileUpdated(Event, type="profile:updated"):
     """Derived texts were regenerated."""
 
-    type: ClassVar[str] = "profile:updated"
     profiles: tuple[tuple[str, str, str], ...]
     """Each (kind, name, uri)."""
 
 
-@event
-class BackgroundChanged(Event):
+class BackgroundChanged(Event, type="background:changed"):
     """The state of the background work: counts by state, and the task that changed.
 
     `owed` separately counts the texts that the knowledge server still lacks, whether it is available or not.
     """
 
-    type: ClassVar[str] = "background:changed"
     counts: tuple[tuple[str, int], ...]
     task: BackgroundTask | None = None
     owed: tuple[tuple[str, int], ...] = ()
 
 
-@event
-class MemoryWaits(Event):
+class MemoryWaits(Event, type="memory:waits"):
     """So many background tasks wait until the user agrees to what they cost; 0: none any more.
 
     The question `unpaid` has their quote, `PayMemory` is the answer.
     """
 
-    type: ClassVar[str] = "memory:waits"
     tasks: int
 
 
-@event
-class BootstrapChanged(Event):
+class BootstrapChanged(Event, type="bootstrap:status"):
     """The reading of imported chapters made progress, paused or ended."""
 
-    type: ClassVar[str] = "bootstrap:status"
     status: BootstrapStatus

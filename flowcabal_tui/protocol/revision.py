@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from flowcabal_tui.domain.comments import CommentId, CommentKind
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.revision import WHOLE, PassId, RevisionPass
-from flowcabal_tui.domain.value_class import dataclass
-from flowcabal_tui.protocol.base import Command, Event, event
+from flowcabal_tui.protocol.base import Command, Event
 
 
-@dataclass(frozen=True, slots=True)
-class AddComment(Command):
+class AddComment(Command, type="comment:add"):
     """Adds a comment to `quotation`, the words at or nearest to the character `start`; "": to the whole chapter.
 
     Words that only the unsaved text has get their place when it is saved. The result is the comment's id.
     """
 
-    type: ClassVar[str] = "comment:add"
     chapter: ChapterId
     words: str
     kind: CommentKind = "note"
@@ -26,64 +21,50 @@ class AddComment(Command):
     start: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class EditComments(Command):
+class EditComments(Command, type="comment:edit"):
     """Changes words, kind or state of comments; None leaves a field unchanged."""
 
-    type: ClassVar[str] = "comment:edit"
     comments: tuple[CommentId, ...]
     words: str | None = None
     kind: CommentKind | None = None
     resolved: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveComments(Command):
+class RemoveComments(Command, type="comment:remove"):
     """Removes comments for good."""
 
-    type: ClassVar[str] = "comment:remove"
     comments: tuple[CommentId, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LockChapters(Command):
+class LockChapters(Command, type="chapter:lock"):
     """Locks chapters, so that no command changes or removes their texts until they are unlocked; or unlocks them."""
 
-    type: ClassVar[str] = "chapter:lock"
     chapters: tuple[ChapterId, ...]
     locked: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class PutPasses(Command):
+class PutPasses(Command, type="revision:passes"):
     """Replaces the passes of the book by these, in this order; ticks of removed ones are deleted."""
 
-    type: ClassVar[str] = "revision:passes"
     passes: tuple[RevisionPass, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TickPass(Command):
+class TickPass(Command, type="revision:tick"):
     """Ticks items of a pass's checklist for a chapter ("": the chapter is done), or removes the ticks."""
 
-    type: ClassVar[str] = "revision:tick"
     of: PassId
     chapter: ChapterId
     items: tuple[str, ...] = (WHOLE,)
     on: bool = True
 
 
-@event
-class RevisionChanged(Event):
+class RevisionChanged(Event, type="revision:changed"):
     """Chapters were locked or unlocked, passes changed or ticked."""
 
-    type: ClassVar[str] = "revision:changed"
     chapter: ChapterId | None = None
 
 
-@event
-class CommentsChanged(Event):
+class CommentsChanged(Event, type="comment:changed"):
     """Comments were added, changed or removed."""
 
-    type: ClassVar[str] = "comment:changed"
     chapter: ChapterId | None = None

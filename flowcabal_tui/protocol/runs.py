@@ -8,60 +8,47 @@ from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.domain.run import Decision, Evaluation, IterationKind, NodeState, Question, RunRequest, RunState
-from flowcabal_tui.domain.value_class import dataclass
-from flowcabal_tui.protocol.base import Command, Event, Order, event
+from flowcabal_tui.protocol.base import Command, Event, Order
 
 
-@dataclass(frozen=True, slots=True)
-class RunWorkflow(Command):
+class RunWorkflow(Command, type="workflow:run"):
     """Starts a run."""
 
-    type: ClassVar[str] = "workflow:run"
     request: RunRequest
 
 
-@dataclass(frozen=True, slots=True)
-class ResumeRun(Command):
+class ResumeRun(Command, type="workflow:resume"):
     """Resumes a run that ended early; `continues`: cut-off texts are continued, not written from the start."""
 
-    type: ClassVar[str] = "workflow:resume"
     run: RunId
     continues: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CancelRun(Command):
+class CancelRun(Command, type="workflow:cancel"):
     """Stops a run or a node at once; partial text stays. With `branch` all nodes that depend on it are stopped too."""
 
-    type: ClassVar[str] = "workflow:cancel"
     order: ClassVar[Order] = "at once"
     run: RunId
     node: NodeId | None = None
     branch: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class AdvanceRun(Command):
+class AdvanceRun(Command, type="workflow:advance"):
     """In step mode: begins the next level."""
 
-    type: ClassVar[str] = "workflow:advance"
     run: RunId
 
 
-@dataclass(frozen=True, slots=True)
-class Decide(Command):
+class Decide(Command, type="human:decision"):
     """Answers a question."""
 
-    type: ClassVar[str] = "human:decision"
     question: QuestionId
     decision: Decision
 
 
-@event
-class RunStarted(Event):
+class RunStarted(Event, type="run:started"):
     """A run began or was resumed."""
 
-    type: ClassVar[str] = "run:started"
     run: RunId
     workflow: str
     chapter: ChapterId | None
@@ -69,11 +56,9 @@ class RunStarted(Event):
     resumed: bool = False
 
 
-@event
-class NodeStarted(Event):
+class NodeStarted(Event, type="node:started"):
     """An attempt began; the display of an earlier attempt must be cleared."""
 
-    type: ClassVar[str] = "node:started"
     run: RunId
     node: NodeId
     name: str
@@ -81,11 +66,9 @@ class NodeStarted(Event):
     receipt: Receipt | None = None
 
 
-@event
-class NodeStreaming(Event):
+class NodeStreaming(Event, type="node:streaming"):
     """A piece of text at a character offset of an attempt; pieces may be coalesced."""
 
-    type: ClassVar[str] = "node:streaming"
     run: RunId
     node: NodeId
     attempt: int
@@ -93,22 +76,18 @@ class NodeStreaming(Event):
     chunk: str
 
 
-@event
-class NodeThinking(Event):
+class NodeThinking(Event, type="node:thinking"):
     """A piece of the model's reasoning."""
 
-    type: ClassVar[str] = "node:thinking"
     run: RunId
     node: NodeId
     attempt: int
     chunk: str
 
 
-@event
-class NodeRetrying(Event):
+class NodeRetrying(Event, type="node:retrying"):
     """A model call waits before it is sent again; cancelling the run or node ends the wait."""
 
-    type: ClassVar[str] = "node:retrying"
     run: RunId
     node: NodeId
     seconds: float
@@ -116,14 +95,12 @@ class NodeRetrying(Event):
     attempt: int
 
 
-@event
-class NodeIteration(Event):
+class NodeIteration(Event, type="node:iteration"):
     """A round of a recursion or an evolution begins: round `iteration` of at most `total`, counted from 1.
 
     `candidates` is how many texts a round of an evolution writes; 0 in a recursion.
     """
 
-    type: ClassVar[str] = "node:iteration"
     run: RunId
     node: NodeId
     iteration: int
@@ -132,33 +109,27 @@ class NodeIteration(Event):
     candidates: int = 0
 
 
-@event
-class NodeEvaluated(Event):
+class NodeEvaluated(Event, type="node:evaluated"):
     """The Monitor has checked an attempt, also one that is retried; `NodeCompleted` repeats that of the final one."""
 
-    type: ClassVar[str] = "node:evaluated"
     run: RunId
     node: NodeId
     attempt: int
     evaluation: Evaluation
 
 
-@event
-class NodeStateChanged(Event):
+class NodeStateChanged(Event, type="node:state"):
     """The state of a node changed."""
 
-    type: ClassVar[str] = "node:state"
     run: RunId
     node: NodeId
     state: NodeState
     detail: str = ""
 
 
-@event
-class NodeCompleted(Event):
+class NodeCompleted(Event, type="node:completed"):
     """An output is final. `contextSources` of the design are in the receipt; `errors` are those of single items."""
 
-    type: ClassVar[str] = "node:completed"
     run: RunId
     node: NodeId
     attempt: int
@@ -169,38 +140,30 @@ class NodeCompleted(Event):
     errors: tuple[str, ...] = ()
 
 
-@event
-class NodeNeedsHuman(Event):
+class NodeNeedsHuman(Event, type="node:needs-human"):
     """A question waits."""
 
-    type: ClassVar[str] = "node:needs-human"
     question: Question
     evaluation: Evaluation | None = None
 
 
-@event
-class QuestionAnswered(Event):
+class QuestionAnswered(Event, type="human:decided"):
     """A question no longer waits."""
 
-    type: ClassVar[str] = "human:decided"
     question: QuestionId
     decision: Decision
 
 
-@event
-class WorkflowCompleted(Event):
+class WorkflowCompleted(Event, type="workflow:completed"):
     """A run ended successfully and has no open question: the outputs of its last nodes."""
 
-    type: ClassVar[str] = "workflow:completed"
     run: RunId
     outputs: tuple[tuple[NodeId, str], ...]
 
 
-@event
-class WorkflowFailed(Event):
+class WorkflowFailed(Event, type="workflow:error"):
     """A node failed; nodes that do not depend on it continued."""
 
-    type: ClassVar[str] = "workflow:error"
     run: RunId
     error: str
     detail: str = ""
@@ -209,20 +172,16 @@ class WorkflowFailed(Event):
     by_model: bool = False
 
 
-@event
-class RunStateChanged(Event):
+class RunStateChanged(Event, type="run:state"):
     """The state of a run changed."""
 
-    type: ClassVar[str] = "run:state"
     run: RunId
     state: RunState
 
 
-@event
-class UsageChanged(Event):
+class UsageChanged(Event, type="usage:changed"):
     """The total spending of this project, and of the run that paid for the last call."""
 
-    type: ClassVar[str] = "usage:changed"
     totals: Totals
     run: RunId | None = None
     of_run: Totals | None = None

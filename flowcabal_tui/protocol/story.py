@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from flowcabal_tui.domain.book_kinds import BookKind
 from flowcabal_tui.domain.ids import EntityId
@@ -14,83 +13,66 @@ from flowcabal_tui.domain.story import RecordId, StoryRecord
 from flowcabal_tui.protocol.base import Command
 
 
-@dataclass(frozen=True, slots=True)
-class PutEntity(Command):
+class PutEntity(Command, type="entity:put"):
     """Stores the writer's version of an entity, which has priority."""
 
-    type: ClassVar[str] = "entity:put"
     entity: Entity
 
 
-@dataclass(frozen=True, slots=True)
-class SetNameKinds(Command):
+class SetNameKinds(Command, type="kinds:set"):
     """Replaces the writer's kinds of names and their fields. Names keep their field values."""
 
-    type: ClassVar[str] = "kinds:set"
     kinds: tuple[BookKind, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveEntity(Command):
+class RemoveEntity(Command, type="entity:remove"):
     """Removes an entity."""
 
-    type: ClassVar[str] = "entity:remove"
     entity: EntityId
 
 
-@dataclass(frozen=True, slots=True)
-class PutRecord(Command):
+class PutRecord(Command, type="story:put"):
     """Stores the writer's version of a relation, fact, promise or moment, which has priority. An empty id makes a new
     one.
 
     The result is its id.
     """
 
-    type: ClassVar[str] = "story:put"
     record: StoryRecord
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveRecord(Command):
+class RemoveRecord(Command, type="story:remove"):
     """Removes a record on the writer's behalf; agents do not propose it again."""
 
-    type: ClassVar[str] = "story:remove"
     record: RecordId
 
 
-@dataclass(frozen=True, slots=True)
-class DecideProposals(Command):
+class DecideProposals(Command, type="proposal:decide"):
     """Confirms proposals, which are then written as the writer's, or drops them, which agents then do not propose
     again.
 
     All are decided at once; `UndoDecision` undoes it.
     """
 
-    type: ClassVar[str] = "proposal:decide"
     proposals: tuple[ProposalId, ...]
     verdict: Literal["confirm", "drop"]
 
 
-@dataclass(frozen=True, slots=True)
-class CorrectProposal(Command):
+class CorrectProposal(Command, type="proposal:correct"):
     """Writes the entity, record or text of a proposal as the writer has edited it."""
 
-    type: ClassVar[str] = "proposal:correct"
     proposal: ProposalId
     change: Entity | StoryRecord | TextEdit | OutlineEdit
 
 
-@dataclass(frozen=True, slots=True)
-class UndoDecision(Command):
+class UndoDecision(Command, type="proposal:undo"):
     """Undoes the last decision in the scope, wherever it was made; or the decision on a proposal."""
 
-    type: ClassVar[str] = "proposal:undo"
     proposal: ProposalId | None = None
     scope: DecisionScope = "any"
 
 
-@dataclass(frozen=True, slots=True)
-class ApplyImpact(Command):
+class ApplyImpact(Command, type="impact:apply"):
     """Applies a change of the book at all places that depend on it, at once; `UndoDecision` undoes it.
 
     `digest` is that of the `Impact` that was shown; VersionConflict when the book has changed since. `leave` are ids of
@@ -99,7 +81,6 @@ class ApplyImpact(Command):
     are settled places to list again. The result is the id of the proposal that undoes it.
     """
 
-    type: ClassVar[str] = "impact:apply"
     change: BookChange
     digest: str
     leave: tuple[str, ...] = ()
@@ -108,14 +89,12 @@ class ApplyImpact(Command):
     again: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class AskPatches(Command):
+class AskPatches(Command, type="impact:patch"):
     """Asks the user's model for patches of places that depend on a change and that no rule can patch.
 
     `places` are ids of rows of the `Impact` (none: all such). The answers are stored, and the impact of the same change
     includes them. The result is the number of answers that could not be read.
     """
 
-    type: ClassVar[str] = "impact:patch"
     change: BookChange
     places: tuple[str, ...] = ()

@@ -7,7 +7,6 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Coroutine
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import pytest
@@ -104,32 +103,24 @@ async def test_a_keyerror_of_a_question_or_a_command_is_logged(
     assert all("KeyError" in (each.exc_text or str(each.exc_info)) for each in caplog.records)
 
 
-@dataclass(frozen=True, slots=True)
-class Queued(Command):
-    type: ClassVar[str] = "test:queued"
+class Queued(Command, type="test:queued"):
     number: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Beside(Command):
-    type: ClassVar[str] = "test:beside"
+class Beside(Command, type="test:beside"):
     order: ClassVar[Order] = "beside"
 
 
-@dataclass(frozen=True, slots=True)
-class AtOnce(Command):
-    type: ClassVar[str] = "test:at-once"
+class AtOnce(Command, type="test:at-once"):
     order: ClassVar[Order] = "at once"
 
 
-@dataclass(frozen=True, slots=True)
-class Broken(Command):
-    type: ClassVar[str] = "test:broken"
+class Broken(Command, type="test:broken"):
+    pass
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown(Command):
-    type: ClassVar[str] = "test:unknown"
+class Unknown(Command, type="test:unknown"):
+    pass
 
 
 class Recording:

@@ -17,7 +17,6 @@ from textual.widgets.option_list import Option
 from flowcabal_tui.domain.beats import BeatCount
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.subscriptions import Request
@@ -64,36 +63,30 @@ class ChapterList(Vertical):
         Binding("escape", "end_filter", mark("Show all"), show=False, id="chapters.all"),
     ]
 
-    @dataclass
     class Chosen(Request):
         """The writer opens a chapter."""
 
         chapter: ChapterId
 
-    @dataclass
     class AddRequested(Request):
         """The writer requests a new chapter."""
 
-    @dataclass
     class RenameRequested(Request):
         """The writer requests another title."""
 
         chapter: ChapterId
 
-    @dataclass
     class MoveRequested(Request):
         """Requests that the chapter move `delta` places later in the story (negative: earlier)."""
 
         chapter: ChapterId
         delta: int
 
-    @dataclass
     class DeleteRequested(Request):
         """Requests the deletion of the chapter."""
 
         chapter: ChapterId
 
-    @dataclass
     class RunRequested(Request):
         """Requests a run of the workflow for a chapter."""
 

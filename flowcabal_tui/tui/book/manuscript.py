@@ -16,7 +16,6 @@ from textual.widgets import ContentSwitcher, Static
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, Draft
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.book.comment_line import CommentLine
 from flowcabal_tui.tui.book.manuscript_words import (
@@ -72,7 +71,6 @@ class ManuscriptPane(Vertical):
     is_changed_outside = var(False, bindings=True)
     face: var[Face] = var("read")
 
-    @dataclass
     class SaveRequested(Request):
         """Requests that unsaved text be saved; `base` is the version on which it is based, None: unknown."""
 
@@ -80,7 +78,6 @@ class ManuscriptPane(Vertical):
         text: str
         base: int | None
 
-    @dataclass
     class RestoreRequested(Request):
         """Requests that the text of the older `version` become the newest."""
 
@@ -88,7 +85,6 @@ class ManuscriptPane(Vertical):
         text: str
         version: int
 
-    @dataclass
     class DraftEdited(Request):
         """Unsaved text changed, which is based on the version `base`; None: there is none any more."""
 
@@ -96,7 +92,6 @@ class ManuscriptPane(Vertical):
         text: str | None
         base: int | None
 
-    @dataclass
     class RewriteRequested(Request):
         """Asks for another version of a passage: the characters from `start` up to `end`, which are `text`."""
 
@@ -106,20 +101,17 @@ class ManuscriptPane(Vertical):
         text: str
         instruction: str
 
-    @dataclass
     class VersionRequested(Request):
         """Asks for the text of a version; pass it to `show_version`."""
 
         chapter: ChapterId
         version: int
 
-    @dataclass
     class OutsideRequested(Request):
         """Requests a comparison with the chapter's file, which another program changed."""
 
         chapter: ChapterId
 
-    @dataclass
     class EditorRequested(Request):
         """The writer requests their own editor for the text, which is based on the version `base`."""
 

@@ -75,7 +75,6 @@ def paragraph_with(text: str, place: int) -> tuple[str, int]:
     return text[start : end if end >= 0 else len(text)], start
 
 
-@dataclass
 class ProposalAccepted(Request):
     """A proposal was inserted into `text`, the text before the insertion."""
 
@@ -91,7 +90,6 @@ def notify_locked(pane: Widget, known: OpenText | None) -> bool:
     return True
 
 
-@dataclass
 class ProposalRefused(Request):
     """The displayed proposal was refused."""
 

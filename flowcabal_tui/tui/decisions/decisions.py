@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from textual import on
@@ -56,20 +55,17 @@ class DecisionsScreen(Screen[None]):
     DEFAULT_CSS = kinds.CSS
     BINDINGS: ClassVar[list[BindingType]] = kinds.KEYS
 
-    @dataclass
     class Decided(Request):
         """The writer has answered."""
 
         question: QuestionId
         decision: Decision
 
-    @dataclass
     class CompareRequested(Request):
         """Requests a comparison of the candidates of a question."""
 
         question: QuestionId
 
-    @dataclass
     class WaiveRequested(Request):
         """The writer marks a finding as intended."""
 
@@ -77,7 +73,6 @@ class DecisionsScreen(Screen[None]):
         source_quote: str
         reason: str
 
-    @dataclass
     class SourceOpened(Request):
         """Requests the source of a quotation."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from rich.text import Text
@@ -78,25 +77,21 @@ class BeatsPanel(Vertical):
         Binding("escape", "leave", mark("To the text"), id="beats-panel.leave"),
     ]  # fmt: skip
 
-    @dataclass
     class PlaceChosen(Request):
         """The writer goes to these characters of the text."""
 
         start: int
         end: int
 
-    @dataclass
     class EditRequested(Request):
         """Requests the outline for editing: this part of the chapter's, with `of_volume` that of its volume."""
 
         part: int | None
         of_volume: bool = False
 
-    @dataclass
     class CheckRequested(Request):
         """Requests the advice of the agents' model on the beats."""
 
-    @dataclass
     class Left(Request):
         """The writer returns to the text."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Final, Literal
 
 from textual import on
@@ -75,13 +74,11 @@ class ProfilePane(Vertical):
         Binding("escape", "leave", mark("To the tree"), show=False, priority=True, id="profile.leave"),
     ]  # fmt: skip
 
-    @dataclass
     class ProfileChosen(Request):
         """Requests a profile."""
 
         uri: str
 
-    @dataclass
     class SourceOpened(Request):
         """Requests the evidence of a sentence."""
 
@@ -89,7 +86,6 @@ class ProfilePane(Vertical):
         start: int
         end: int
 
-    @dataclass
     class EditRequested(Request):
         """Requests an editor for a level; `text` is the current one."""
 
@@ -97,20 +93,17 @@ class ProfilePane(Vertical):
         level: Level
         text: str
 
-    @dataclass
     class PinRequested(Request):
         """Requests that contexts read this state from now on (None: the newest again)."""
 
         uri: str
         generation: Generation | None
 
-    @dataclass
     class TakeRequested(Request):
         """Requests that the state made since the writer's own text or pin be used."""
 
         uri: str
 
-    @dataclass
     class MakeRequested(Request):
         """Requests that the profile be regenerated."""
 

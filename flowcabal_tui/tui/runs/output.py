@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
@@ -69,7 +69,6 @@ class OutputPane(Vertical):
              "no_other"),
     ]  # fmt: skip
 
-    @dataclass
     class KeepRequested(Request):
         """Requests that the attempt be kept in the memory of the book."""
 
@@ -77,14 +76,12 @@ class OutputPane(Vertical):
         node: NodeId
         attempt: int
 
-    @dataclass
     class AgainRequested(Request):
         """Requests another sample, or with `continues` the rest of a cut-off text."""
 
         node: NodeId
         continues: bool = False
 
-    @dataclass
     class ReceiptRequested(Request):
         """Requests the receipt of this attempt."""
 
@@ -92,19 +89,16 @@ class OutputPane(Vertical):
         node: NodeId
         attempt: int
 
-    @dataclass
     class StopRequested(Request):
         """Requests that the node stop at once."""
 
         node: NodeId
 
-    @dataclass
     class AttemptChosen(Request):
         """Another attempt was selected."""
 
         number: int
 
-    @dataclass
     class DiffRequested(Request):
         """Requests a comparison of the attempt with the one before it."""
 
@@ -112,7 +106,6 @@ class OutputPane(Vertical):
         node: NodeId
         attempt: int
 
-    @dataclass
     class ReloadRequested(Request):
         """Text is missing; requests that the node be read again."""
 

@@ -19,7 +19,6 @@ from flowcabal_tui.domain.context import BUDGET_CLASSES, ContextSource, DroppedS
 from flowcabal_tui.domain.context import BudgetClass as BudgetClassName
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.memory import Level
-from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.words import (
     CLASSES,
@@ -93,7 +92,6 @@ class ReceiptPane(Vertical):
 
     is_bare = var(False, toggle_class="-bare")
 
-    @dataclass
     class SourceOpened(Request):
         """Requests a source in a level, at the characters that were included (-1: all of it), as the receipt has it."""
 
@@ -103,13 +101,11 @@ class ReceiptPane(Vertical):
         level: Level = "L2"
         receipt: Receipt | None = field(default=None, compare=False)
 
-    @dataclass
     class OtherRequested(Request):
         """Requests the choice of a receipt to compare with; pass it to `compare_with`."""
 
         receipt: Receipt
 
-    @dataclass
     class SceneRequested(Request):
         """Requests a form for the scene of the receipt's chapter."""
 

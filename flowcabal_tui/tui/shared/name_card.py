@@ -65,17 +65,14 @@ class NameCardPanel(Vertical):
     ]  # fmt: skip
     is_open = var(False, toggle_class="-open")
 
-    @dataclass
     class Opened(Request):
         """A row was chosen; `target` is its target."""
 
         target: str
 
-    @dataclass
     class RenameRequested(Request):
         """The writer asks to rename the entity on the card everywhere."""
 
-    @dataclass
     class Left(Request):
         """The focus returns to the text."""
 

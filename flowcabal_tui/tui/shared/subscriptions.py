@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import fields
 from inspect import iscoroutine
-from typing import Any, Final, TypeVar, get_args, get_type_hints
+from typing import Any, Final, TypeVar, dataclass_transform, get_args, get_type_hints
 
 from textual.message import Message
 from textual.screen import Screen
@@ -22,9 +22,13 @@ EVENT: Final = "event"
 """In a mark: the classes of events are those that the method names."""
 
 
-@dataclass
+@dataclass_transform()
 class Request(Message):
-    """A request of a pane to the workspace. Its fields are the arguments of the method that handles it."""
+    """A request of a pane to the workspace, a dataclass. Its fields are the arguments of the method that handles it."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        dataclass(cls)
 
 
 @dataclass(frozen=True, slots=True)

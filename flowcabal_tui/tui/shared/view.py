@@ -13,7 +13,6 @@ GRACE: Final = 0.5
 """Seconds for which keys do nothing after a question has appeared, so that a stray one decides nothing."""
 
 
-@dataclass
 class OriginRequested(Request):
     """Asks for the origin of a paragraph of a chapter. `place` is its first character in the displayed text."""
 
@@ -22,7 +21,6 @@ class OriginRequested(Request):
     place: int
 
 
-@dataclass
 class AnswerRequested(Request):
     """Asks for the page of a question, and there for an action on an attempt, as if its key had been pressed."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 from pydantic import ValidationError
@@ -98,7 +97,6 @@ class BlockEditor(Vertical):
         Binding("ctrl+f", "find", mark("Find"), show=False, priority=True, id="block.find"),
     ]  # fmt: skip
 
-    @dataclass
     class Edited(Request):
         """The user changed the document; holds the whole new one."""
 
@@ -107,7 +105,6 @@ class BlockEditor(Vertical):
     class ParamsRequested(Request):
         """The writer requests the parameters of a node that is not a prompt."""
 
-    @dataclass
     class BlockRunRequested(Request):
         """The writer requests a run of the node with its dependencies."""
 

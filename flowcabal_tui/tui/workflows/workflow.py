@@ -17,7 +17,6 @@ from textual.widgets.tree import TreeNode
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import NodeState
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.shared.lists import PickTree
 from flowcabal_tui.tui.shared.subscriptions import Request
@@ -70,42 +69,35 @@ class WorkflowPane(Vertical):
     is_choosing = var(False, toggle_class="-choosing")
     is_rails = var(False, toggle_class="-rails")
 
-    @dataclass
     class NodeChosen(Request):
         """The cursor moved to a node."""
 
         node: NodeId
 
-    @dataclass
     class NodeOpened(Request):
         """The writer opens a node."""
 
         node: NodeId
 
-    @dataclass
     class RunRequested(Request):
         """Requests a run of the workflow."""
 
-    @dataclass
     class StopRequested(Request):
         """Requests that a node stop, or (None) all of them."""
 
         node: NodeId | None
 
-    @dataclass
     class TemplateChosen(Request):
         """The writer chose another workflow."""
 
         reference: str
 
-    @dataclass
     class VerbRequested(Request):
         """The writer requests another action on the node under the cursor; `verb` is the key's, such as "add"."""
 
         verb: str
         node: NodeId | None
 
-    @dataclass
     class PreviewRequested(Request):
         """The writer requests a preview of a node's context."""
 

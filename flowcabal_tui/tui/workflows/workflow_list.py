@@ -12,7 +12,6 @@ from textual.containers import Vertical
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import mark
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.subscriptions import Request
@@ -47,7 +46,6 @@ class WorkflowList(PickList):
         _asks("u", "undo", mark("Undo"), mark("Bring back the workflow that you deleted last."), show=False),
     ]  # fmt: skip
 
-    @dataclass
     class VerbRequested(Request):
         """The writer requests an action; `reference` is the workflow under the cursor, "" for none."""
 
