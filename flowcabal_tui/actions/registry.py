@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, StrictBool, ValidationError, field_validator, model_validator
 
 from flowcabal_tui.actions.errors import ActionError, ActionFileError, UnknownAction
 from flowcabal_tui.actions.values import read_json, schema_fault
@@ -28,10 +28,8 @@ SIMULATIONS: Final = "simulation_data"
 _PROBLEMS_SHOWN: Final = 12
 
 
-class Action(BaseModel):
+class Action(BaseModel, frozen=True, extra="ignore"):
     """One action as its registry declares it. A file names functions and commands; it never holds a command line."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     action_id: str = Field(min_length=1, max_length=200)
     name: str = ""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal
 
 import regex
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from flowcabal_tui.domain import bindings, expressions, paths
 from flowcabal_tui.domain.aggregate_checks import problems_of
@@ -36,20 +36,16 @@ REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {
 _MAX_PATTERN: Final = 1000
 
 
-class Band(BaseModel):
+class Band(BaseModel, frozen=True):
     """A named range; a bound that is not given is open."""
-
-    model_config = ConfigDict(frozen=True)
 
     label: str = Field(coerce_numbers_to_str=True, description="The name of the branch.")
     min: int | float | None = Field(None, description="The lower bound of the range.")
     max: int | float | None = Field(None, description="The upper bound of the range.")
 
 
-class Condition(BaseModel):
+class Condition(BaseModel, frozen=True):
     """The values to compare."""
-
-    model_config = ConfigDict(frozen=True)
 
     kind: str = Field("", description="How it is compared.", json_schema_extra={"enum": list(KINDS)})
     source: Any = Field(None, description="A path, a binding, a list of those, or a value.")

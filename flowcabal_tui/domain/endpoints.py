@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from flowcabal_tui.domain.addresses import is_loopback
 from flowcabal_tui.domain.model_calls import ModelRequest, Role, StructuredMode
@@ -30,14 +30,12 @@ _LOCAL_PACE: Final = Pace(1, 1_800.0, 300.0, 1_800.0)
 """A local server handles one request at a time, and may first have to load the model and read a long prompt."""
 
 
-class Endpoint(Sampled):
+class Endpoint(Sampled, extra="forbid", frozen=True, defer_build=True):
     """The endpoint of a role's model, as in a settings file. It holds the name of the key, never the key.
 
     Prices are per million tokens; None means unknown, never 0. Without a cache price, input read from or written into
     the provider's cache costs as much as other input (see `write_price`). Times are in seconds.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     provider: Provider = Field("openai", description="What the endpoint speaks; openai: any that is compatible.")
     model: str = Field(min_length=1, description="Name of the model, as its provider writes it.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
 
 SAMPLING: Final = ("top_p", "frequency_penalty", "presence_penalty", "stop", "seed")
 TopP = Annotated[float | None, Field(gt=0, le=1, description="Only the likeliest words up to this share; 0 to 1.")]
@@ -19,10 +19,8 @@ Stop = Annotated[
 Seed = Annotated[int | None, Field(ge=0, description="Makes equal requests alike, where the provider can.")]
 
 
-class Sampled(BaseModel):
+class Sampled(BaseModel, defer_build=True):
     """A subclass declares the fields of SAMPLING. Unset fields are not serialised, so that digests stay the same."""
-
-    model_config = ConfigDict(defer_build=True)
 
     @property
     def sampling(self) -> tuple[tuple[str, Any], ...]:

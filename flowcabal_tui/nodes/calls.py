@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, Field, field_validator
 
 from flowcabal_tui.domain import paths
 from flowcabal_tui.domain.bindings import FROM
@@ -16,10 +16,8 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import kind_and_params
 
 
-class SubflowParams(BaseModel):
+class SubflowParams(BaseModel, frozen=True, extra="forbid"):
     """The workflow, its inputs, and the outputs to take."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     ref: str = Field(min_length=1, description="The workflow, as id@version; an id alone means its newest version.")
     inputs: dict[str, Any] = Field(

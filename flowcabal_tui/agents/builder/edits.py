@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 MetaField = Literal["id", "name", "description", "language", "keep", "join", "context_at", "skip_empty"]
 _PATH: Final = "The node's id; inside another: `loop/draft`, `parallel/branch/draft`."
 _IN: Final = "The graph: empty for the workflow, `loop` for the body of a loop, `parallel/branch` for a branch."
 
 
-class _Edit(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
+class _Edit(BaseModel, frozen=True, extra="forbid", strict=True):
     because: str = Field("", description="The checklist item that this serves.")
 
 

@@ -151,10 +151,8 @@ class StaleNode(_Shape):
     kind: Literal["direct", "propagated"]
 
 
-class Workspace(_Shape):
+class Workspace(_Shape, alias_generator=None):
     """A workflow with outputs and marks."""
-
-    model_config = ConfigDict(alias_generator=None)
 
     id: str
     name: str

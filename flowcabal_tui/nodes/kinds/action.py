@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from flowcabal_tui.domain.items import canonical, readable
 from flowcabal_tui.domain.schemas import ANYTHING
@@ -14,10 +14,8 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Rejected, Schema
 
 
-class ActionParams(BaseModel):
+class ActionParams(BaseModel, frozen=True, extra="forbid"):
     """An action and its parameters."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     action: str = Field(description="The id of the action in the registry.")
     params: dict[str, Any] = Field(default_factory=dict, description="Its inputs; bindings are filled in.")

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from flowcabal_tui.domain.schemas import literal
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Schema
 
 
-class EndParams(BaseModel):
+class EndParams(BaseModel, frozen=True, extra="forbid"):
     """The end, with the output of the workflow."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     value: Any = Field(None, description="A binding or a value; default: an empty object.")
 

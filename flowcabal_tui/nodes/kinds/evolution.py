@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from flowcabal_tui.domain.ids import Digest, NodeId
 from flowcabal_tui.domain.prompt_text import bindings
@@ -36,10 +36,8 @@ SIFT: Final = (
 NAMES: Final = frozenset({"parent", "note", "round", "candidates"})
 
 
-class Variation(BaseModel):
+class Variation(BaseModel, frozen=True, extra="forbid"):
     """Instructions that make some of the candidates different from the others."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     label: str = Field("", description="Its name where candidates are shown.")
     instruction: str = Field("", description="Appended to the prompt; {{...}} is filled in.")
@@ -47,10 +45,8 @@ class Variation(BaseModel):
     model: str | None = Field(None, description="Replaces the step's own setting.")
 
 
-class EvolutionParams(BaseModel):
+class EvolutionParams(BaseModel, frozen=True, extra="forbid"):
     """Several answers to one prompt; the writer picks one, which later rounds can use as {{parent}}."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     write: WritingStep = Field(description="Writes a candidate; it can use {{parent}}, {{note}} and {{round}}.")
     next: Blocks = Field((), description="The prompt of the rounds after the first; default: the prompt of `write`.")

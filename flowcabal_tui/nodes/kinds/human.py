@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from flowcabal_tui.domain.run import Attempt, Choice
 from flowcabal_tui.domain.workflow import Block, Blocks, TextBlock
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Rejected
 
 
-class HumanParams(BaseModel):
+class HumanParams(BaseModel, frozen=True, extra="forbid"):
     """A question to the writer; the answer is the output."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     question: str = Field(description="The question; {{...}} is filled in.")
     proposal: Blocks = Field((), description="What the answer is based on, such as an upstream output.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from flowcabal_tui.domain.errors import FlowCabalError, StepFailed
 from flowcabal_tui.domain.items import items_of
@@ -26,10 +26,8 @@ ITEMS: Final[Schema] = {
 }
 
 
-class ItemParams(BaseModel):
+class ItemParams(BaseModel, frozen=True, extra="forbid"):
     """The source of the items."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     source: Any = Field(
         "input.items", description="The items: a binding such as result_of.plan. An object is one item, a list several."

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from flowcabal_tui.domain import bindings, conditions, expressions, paths
 from flowcabal_tui.domain.bindings import as_binding, paths_in
@@ -27,10 +27,8 @@ _TAKEN: Final = ("loop", "index", "size", "accumulator", "result_of", *bindings.
 Outputs = Mapping[NodeId, Output]
 
 
-class Accumulator(BaseModel):
+class Accumulator(BaseModel, frozen=True, extra="forbid"):
     """A value passed from round to round, as `loop.accumulator`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     initial: dict[str, Any] = Field(
         default_factory=dict, description="The value for the first round; may contain bindings."
@@ -42,10 +40,8 @@ class Accumulator(BaseModel):
     )
 
 
-class LoopParams(BaseModel):
+class LoopParams(BaseModel, frozen=True, extra="forbid"):
     """A body, its repetition, and the values collected from it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     mode: Literal["for_each", "while"] = Field("for_each", description="For each item, or while the condition holds.")
     source: Any = Field(None, description="for_each: the list, or a binding that yields one.")

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, Field, field_validator
 
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.workflow import Body, Finding, Node
@@ -15,10 +15,8 @@ from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Schema
 from flowcabal_tui.nodes.kinds.bodies import check_exit, exit_of
 
 
-class ParallelParams(BaseModel):
+class ParallelParams(BaseModel, frozen=True, extra="forbid"):
     """Branches by name."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     branches: dict[str, Body] = Field(min_length=1, description="The branches by name; each is a separate graph.")
 

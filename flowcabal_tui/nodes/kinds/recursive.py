@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from flowcabal_tui.domain import conditions
 from flowcabal_tui.domain.bindings import FROM
@@ -36,10 +36,8 @@ VERDICT: Final = (
 NAMES: Final = frozenset({"draft", "critique", "round"})
 
 
-class RecursiveParams(BaseModel):
+class RecursiveParams(BaseModel, frozen=True, extra="forbid"):
     """Draft, criticise, revise. The three prompts can use {{draft}}, {{critique}}, {{round}} and the usual names."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     start: Blocks = Field((), description="The starting text, such as an upstream output; default: see `draft`.")
     draft: WritingStep | None = Field(None, description="Writes the starting text when `start` is empty.")

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from flowcabal_tui.domain.items import items_of
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Schema
 from flowcabal_tui.nodes.kinds.item_kinds import ITEMS, Carried
 
 
-class StateReadParams(BaseModel):
+class StateReadParams(BaseModel, frozen=True, extra="forbid"):
     """The values to read, and the fields for them."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     source: Any = Field(None, description="The items: a binding such as result_of.plan; default: one empty item.")
     keys: tuple[str, ...] | None = Field(

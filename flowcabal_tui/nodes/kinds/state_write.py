@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from flowcabal_tui.domain.items import items_of, readable
 from flowcabal_tui.domain.state import StateEffect
@@ -15,10 +15,8 @@ from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Schema
 from flowcabal_tui.nodes.kinds.item_kinds import ITEMS, Carried, ItemError, field_of
 
 
-class StateWriteParams(BaseModel):
+class StateWriteParams(BaseModel, frozen=True, extra="forbid"):
     """The values to write, and the mode."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     source: Any = Field(
         None, description="A binding to the items that pass; default: no items. `from_item` reads the first."

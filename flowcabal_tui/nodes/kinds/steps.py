@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.late_pattern import late
@@ -28,10 +28,8 @@ _MOST_OPENINGS: Final = 200
 """So many braces are tried as the beginning of an object, so that a hostile answer costs little."""
 
 
-class WritingStep(Sampled):
+class WritingStep(Sampled, frozen=True, extra="forbid"):
     """One model call: its prompt and the model."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     system: Blocks = Field((), description="The system message.")
     prompt: Blocks = Field((), description="The message to the model.")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from flowcabal_tui.domain.errors import ManuscriptError
 from flowcabal_tui.domain.os_errors import os_reason
@@ -42,10 +42,8 @@ class Checked:
         return (first - self.start, last - self.start) if first < last else None
 
 
-class _Line(BaseModel):
+class _Line(BaseModel, strict=True, extra="ignore"):
     """A line of the file. Only these fields are read; `span` only to check it."""
-
-    model_config = ConfigDict(strict=True, extra="ignore")
 
     id: str = Field(min_length=1)
     lang: Literal["zh", "en"]
