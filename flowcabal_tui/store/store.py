@@ -7,6 +7,7 @@ import contextlib
 import os
 from collections.abc import Callable
 from functools import cached_property, partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -56,6 +57,14 @@ if TYPE_CHECKING:
 FOLDER: Final = ".flowcabal"
 DATABASE: Final = "project.db"
 LOCK: Final = "lock"
+_FOLDERS: Final = {
+    "book": ("changes", "comments", "days", "edits", "jobs", "references", "revision", "rewrites"),
+    "conversation": ("conversations",),
+    "file": ("sent", "vectors"),
+    "memory": ("findings", "memory", "proposals", "records"),
+    "runs": ("builds", "comparisons", "current_outputs", "states", "versions", "workflows"),
+}
+"""The subjects that are imported when first used, each from the module of its name in this folder."""
 _EVERY: Final = 1 << 40
 _SUPER_JOURNAL: Final = bytes.fromhex("d9d505f920a163d7")
 """The end of a journal that names another file, which SQLite then deletes (see fileformat2.html). This program never
@@ -64,6 +73,28 @@ writes one."""
 
 class Store:
     """All data of a project's database, by subject; most subjects are imported when first used. Use `Store.open`."""
+
+    states: States
+    versions: Versions
+    current_outputs: CurrentOutputs
+    comparisons: ComparisonRows
+    workflows: Workflows
+    builds: BuildRows
+    edits: Edits
+    changes: Changes
+    days: Days
+    rewrites: Rewrites
+    comments: Comments
+    revision: Revision
+    memory: Memory
+    records: Records
+    proposals: Proposals
+    findings: FindingRows
+    conversations: ConversationRows
+    references: References
+    jobs: JobTasks
+    sent: SentRequests
+    vectors: Vectors
 
     def __init__(
         self,
@@ -79,9 +110,9 @@ class Store:
         """Who has it open for writing, when this store is read-only."""
         self._holder_now = holder_now
         self._file, self._clock, self._language = file, clock, language
-        self.book, self.drafts = Book(database, clock, language), Drafts(database, clock)
+        self.book, self.drafts = Book(database, clock, language), Drafts(database, clock, language)
         self.outbox = Outbox(database, lambda: self.is_left)
-        self.usage, self.values = UsageLog(database, clock), Values(database, clock)
+        self.usage, self.values = UsageLog(database, clock, language), Values(database, clock, language)
 
     @classmethod
     async def open(
@@ -137,40 +168,22 @@ class Store:
             await store.conversations.begin()
         return store
 
+    def __getattr__(self, name: str) -> object:
+        """Imports and builds a subject at its first use."""
+        folder = next((folder for folder, names in _FOLDERS.items() if name in names), None)
+        if folder is None:
+            raise AttributeError(name)
+        kind = getattr(import_module(f"flowcabal_tui.store.{folder}.{name}"), Store.__annotations__[name])
+        part: object = kind(self._database, self._clock, self._language)
+        setattr(self, name, part)
+        return part
+
     @cached_property
     def runs(self) -> Runs:
         """Runs and their journals."""
         from flowcabal_tui.store.runs.runs import Runs
 
-        return Runs(self._database, self._clock, self._holder_now)
-
-    @cached_property
-    def states(self) -> States:
-        """States of workflows."""
-        from flowcabal_tui.store.runs.states import States
-
-        return States(self._database)
-
-    @cached_property
-    def versions(self) -> Versions:
-        """Versions of outputs."""
-        from flowcabal_tui.store.runs.versions import Versions
-
-        return Versions(self._database, self._clock)
-
-    @cached_property
-    def current_outputs(self) -> CurrentOutputs:
-        """The current version of each node."""
-        from flowcabal_tui.store.runs.current_outputs import CurrentOutputs
-
-        return CurrentOutputs(self._database, self._clock)
-
-    @cached_property
-    def comparisons(self) -> ComparisonRows:
-        """Comparisons of candidates."""
-        from flowcabal_tui.store.runs.comparisons import ComparisonRows
-
-        return ComparisonRows(self._database, self._clock)
+        return Runs(self._database, self._clock, self._language, self._holder_now)
 
     @cached_property
     def answers(self) -> PaidAnswers:
@@ -178,125 +191,6 @@ class Store:
         from flowcabal_tui.store.runs.journal import PaidAnswers
 
         return PaidAnswers(self.runs)
-
-    @cached_property
-    def workflows(self) -> Workflows:
-        """Workflows and their versions."""
-        from flowcabal_tui.store.runs.workflows import Workflows
-
-        return Workflows(self._database, self._clock)
-
-    @cached_property
-    def builds(self) -> BuildRows:
-        """Builds of workflows."""
-        from flowcabal_tui.store.runs.builds import BuildRows
-
-        return BuildRows(self._database)
-
-    @cached_property
-    def edits(self) -> Edits:
-        """Changes of several chapters."""
-        from flowcabal_tui.store.book.edits import Edits
-
-        return Edits(self._database, self._clock, self._language)
-
-    @cached_property
-    def changes(self) -> Changes:
-        """The log of changes."""
-        from flowcabal_tui.store.book.changes import Changes
-
-        return Changes(self._database, self._clock, self._language)
-
-    @cached_property
-    def days(self) -> Days:
-        """The words written by day."""
-        from flowcabal_tui.store.book.days import Days
-
-        return Days(self._database)
-
-    @cached_property
-    def rewrites(self) -> Rewrites:
-        """Proposed and accepted rewrites."""
-        from flowcabal_tui.store.book.rewrites import Rewrites
-
-        return Rewrites(self._database, self._clock)
-
-    @cached_property
-    def comments(self) -> Comments:
-        """Comments at passages."""
-        from flowcabal_tui.store.book.comments import Comments
-
-        return Comments(self._database, self._clock)
-
-    @cached_property
-    def revision(self) -> Revision:
-        """Locks and passes."""
-        from flowcabal_tui.store.book.revision import Revision
-
-        return Revision(self._database, self._clock)
-
-    @cached_property
-    def memory(self) -> Memory:
-        """The memory of the book."""
-        from flowcabal_tui.store.memory.memory import Memory
-
-        return Memory(self._database, self._clock, self._language)
-
-    @cached_property
-    def records(self) -> Records:
-        """Records of the story."""
-        from flowcabal_tui.store.memory.records import Records
-
-        return Records(self._database, self._clock)
-
-    @cached_property
-    def proposals(self) -> Proposals:
-        """Proposals of agents."""
-        from flowcabal_tui.store.memory.proposals import Proposals
-
-        return Proposals(self._database, self._clock, self._language)
-
-    @cached_property
-    def findings(self) -> FindingRows:
-        """Findings of checks."""
-        from flowcabal_tui.store.memory.findings import FindingRows
-
-        return FindingRows(self._database, self._clock)
-
-    @cached_property
-    def conversations(self) -> ConversationRows:
-        """Conversations with the book."""
-        from flowcabal_tui.store.conversation.conversations import ConversationRows
-
-        return ConversationRows(self._database, self._clock)
-
-    @cached_property
-    def references(self) -> References:
-        """Reference books."""
-        from flowcabal_tui.store.book.references import References
-
-        return References(self._database, self._clock)
-
-    @cached_property
-    def jobs(self) -> JobTasks:
-        """Tasks of paid readings."""
-        from flowcabal_tui.store.book.jobs import JobTasks
-
-        return JobTasks(self._database)
-
-    @cached_property
-    def sent(self) -> SentRequests:
-        """Requests as sent."""
-        from flowcabal_tui.store.file.sent import SentRequests
-
-        return SentRequests(self._database)
-
-    @cached_property
-    def vectors(self) -> Vectors:
-        """Vectors of texts."""
-        from flowcabal_tui.store.file.vectors import Vectors
-
-        return Vectors(self._database)
 
     @cached_property
     def maintenance(self) -> Maintenance:

@@ -50,7 +50,7 @@ class ProjectServices:
         self._parts, self._startup = parts, startup
 
     def __getattr__(self, name: str) -> object:
-        kind = type(self).__annotations__.get(name)
+        kind = ProjectServices.__annotations__.get(name)
         if kind is None:
             raise AttributeError(name)
         more = (self._startup,) if name == "models" else ()

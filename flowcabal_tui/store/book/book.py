@@ -22,7 +22,7 @@ from flowcabal_tui.locale import _, mark
 from flowcabal_tui.store.book.curation import CURATED, Keeping, Kept, curated_of, keep, set_deleted, set_tags
 from flowcabal_tui.store.book.drafts import forget_draft, text_of_version
 from flowcabal_tui.store.file.blobs import get_text, unpack
-from flowcabal_tui.store.file.connection import Clock, Database, transaction
+from flowcabal_tui.store.file.connection import StorePart, transaction
 from flowcabal_tui.store.rows.changes import begin_change
 from flowcabal_tui.store.rows.comments import add_comments
 from flowcabal_tui.store.rows.generations import NOW, next_generation
@@ -56,11 +56,8 @@ def meta_subject(name: MetaName) -> str:
     return f"meta/{name}"
 
 
-class Book:
+class Book(StorePart):
     """Each change is one transaction with its background tasks, and begins a new generation."""
-
-    def __init__(self, database: Database, clock: Clock, language: str) -> None:
-        self._database, self._clock, self._language = database, clock, language
 
     async def chapters(self) -> tuple[Chapter, ...]:
         """All chapters in story order, also those without text."""

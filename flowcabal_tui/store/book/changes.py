@@ -14,7 +14,7 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, OutputId
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.store.book.curation import set_deleted
 from flowcabal_tui.store.file.blobs import get_text
-from flowcabal_tui.store.file.connection import Clock, Database, Row, transaction
+from flowcabal_tui.store.file.connection import Row, StorePart, transaction
 from flowcabal_tui.store.file.reading import decodes
 from flowcabal_tui.store.rows.changes import begin_change, mark_undone
 from flowcabal_tui.store.rows.comments import move_comments
@@ -44,11 +44,8 @@ _LOG: Final = """
     FROM change_log"""
 
 
-class Changes:
+class Changes(StorePart):
     """The log of changes of one project."""
-
-    def __init__(self, database: Database, clock: Clock, language: str) -> None:
-        self._database, self._clock, self._language = database, clock, language
 
     async def all(self, limit: int = 200) -> tuple[LoggedChange, ...]:
         """The newest `limit` changes, the newest first."""

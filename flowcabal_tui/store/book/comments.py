@@ -9,7 +9,7 @@ from flowcabal_tui.domain.comments import Comment, CommentId, CommentKind
 from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import mark
-from flowcabal_tui.store.file.connection import Clock, Database, transaction
+from flowcabal_tui.store.file.connection import StorePart, transaction
 from flowcabal_tui.store.rows.comments import FIELDS, add_comments, comment_of
 from flowcabal_tui.store.rows.note_words import NoteWord, forget_note_words, restore_word
 from flowcabal_tui.store.rows.texts import chapter_now
@@ -21,11 +21,8 @@ _NOTES = _IN_BOOK.replace("WHERE", "LEFT JOIN note_word USING (number) WHERE", 1
 _COMMENT = ", ".join(f"comment.{name.strip()}" for name in FIELDS.split(","))
 
 
-class Comments:
+class Comments(StorePart):
     """Each change is one transaction."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
 
     async def all(self) -> tuple[Comment, ...]:
         """Comments on chapters that are in the book, in story order."""

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from flowcabal_tui.domain.writing_days import Growth
-from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.file.connection import StorePart
 
 _MOVED: Final = "'split', 'merge', 'undelete', 'replace', 'review', 'forget', 'restore', 'undo', 'import'"
 """Changes of the book that write versions without anybody writing."""
@@ -22,11 +22,8 @@ _GROWN: Final = f"""
 """A version whose text the chapter had before was restored, not written."""
 
 
-class Days:
+class Days(StorePart):
     """Reads when the chapters grew."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def grown(self, since: datetime | None = None) -> tuple[Growth, ...]:
         """The growth of chapters by each version that was written, not imported, moved or restored.

@@ -13,7 +13,7 @@ from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.manuscript import Draft
 from flowcabal_tui.domain.text import clean, digest
 from flowcabal_tui.store.file.blobs import pack, unpack
-from flowcabal_tui.store.file.connection import Clock, Database, Row, transaction
+from flowcabal_tui.store.file.connection import Row, StorePart, transaction
 from flowcabal_tui.store.rows.texts import EMPTY
 
 _KEY: Final = "chapter:"
@@ -22,11 +22,8 @@ _ROWS: Final = """SELECT key, body, base, at FROM draft WHERE key LIKE 'chapter:
 _VERSIONS: Final = "SELECT number, digest FROM version WHERE subject=? ORDER BY number"
 
 
-class Drafts:
+class Drafts(StorePart):
     """Reads and writes unsaved text by chapter."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
 
     @transaction
     def put(self, connection: Connection, chapter: ChapterId, text: str | None, base: int | None) -> bool:

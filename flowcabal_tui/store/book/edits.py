@@ -19,7 +19,7 @@ from flowcabal_tui.domain.text import clean, digest
 from flowcabal_tui.headings.scenes import cut, parting
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.blobs import get_text
-from flowcabal_tui.store.file.connection import Clock, Database, transaction
+from flowcabal_tui.store.file.connection import StorePart, transaction
 from flowcabal_tui.store.file.reading import read_json
 from flowcabal_tui.store.rows.changes import begin_change
 from flowcabal_tui.store.rows.comments import move_comments
@@ -47,11 +47,8 @@ class NewText:
     expected_version: int
 
 
-class Edits:
+class Edits(StorePart):
     """Each change is one transaction with its background tasks, and begins a new generation."""
-
-    def __init__(self, database: Database, clock: Clock, language: str) -> None:
-        self._database, self._clock, self._language = database, clock, language
 
     @transaction
     def write(

@@ -12,17 +12,14 @@ from typing import Final
 
 from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.memory import BackgroundTask, Freshness
-from flowcabal_tui.store.file.connection import Database, transaction
+from flowcabal_tui.store.file.connection import StorePart, transaction
 from flowcabal_tui.store.rows.tasks import TASK_FIELDS, add_tasks, task_of
 
 _NEWEST: Final = "(SELECT coalesce(max(id), 0) FROM generation)"
 
 
-class JobTasks:
+class JobTasks(StorePart):
     """Tasks of jobs by state; the job decides which may begin."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def add(self, job: str, tasks: Iterable[BackgroundTask]) -> None:
         """Adds tasks in one transaction, replacing those for the same subjects."""

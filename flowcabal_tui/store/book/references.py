@@ -12,7 +12,7 @@ from flowcabal_tui.domain.ids import Digest, Generation
 from flowcabal_tui.domain.manuscript import ImportedChapter, Reference, ReferenceHit, ReferenceId, Span
 from flowcabal_tui.domain.text import clean, digest_of
 from flowcabal_tui.store.file.blobs import put_text, unpack
-from flowcabal_tui.store.file.connection import Clock, Database, transaction
+from flowcabal_tui.store.file.connection import StorePart, transaction
 from flowcabal_tui.store.rows.generations import NOW, next_generation
 from flowcabal_tui.store.rows.tokens import match, tokens
 
@@ -33,11 +33,8 @@ def words_of(text: str, spans: Iterable[Span]) -> list[WordsOfPassage]:
     return [(span, " ".join(tokens(text[span.start : span.end]))) for span in spans]
 
 
-class References:
+class References(StorePart):
     """Reference books, apart from the writer's own book. An earlier generation sees the books that existed then."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
 
     @transaction
     def add(

@@ -12,7 +12,7 @@ from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.revision import PASSES, ChapterLock, PassId, RevisionPass, Tick
 from flowcabal_tui.locale import mark
-from flowcabal_tui.store.file.connection import Clock, Database, Row, transaction
+from flowcabal_tui.store.file.connection import Row, StorePart, transaction
 from flowcabal_tui.store.file.reading import decodes, read_json
 from flowcabal_tui.store.rows.locks import LOCKED, locked_error
 from flowcabal_tui.store.rows.texts import EMPTY, chapter_now, latest
@@ -20,11 +20,8 @@ from flowcabal_tui.store.rows.texts import EMPTY, chapter_now, latest
 _PASSES: Final = "revision/passes"
 
 
-class Revision:
+class Revision(StorePart):
     """Each change is one transaction."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
 
     async def locks(self) -> dict[ChapterId, ChapterLock]:
         """The locks of chapters that are or were locked."""

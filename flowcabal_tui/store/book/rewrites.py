@@ -14,18 +14,15 @@ from flowcabal_tui.domain.origin import Rewrite
 from flowcabal_tui.domain.proposed_rewrite import NO_REWRITE, ProposedRewrite, RewriteId, RewriteState
 from flowcabal_tui.locale import mark
 from flowcabal_tui.store.file.blobs import pack, unpack
-from flowcabal_tui.store.file.connection import Clock, Database, Row, transaction
+from flowcabal_tui.store.file.connection import Row, StorePart, transaction
 from flowcabal_tui.store.file.reading import decodes, read_json
 from flowcabal_tui.store.rows.rewrites import accept
 
 _FIELDS: Final = "number, state, body, at"
 
 
-class Rewrites:
+class Rewrites(StorePart):
     """Adds and reads rewrites."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
 
     async def add(self, rewrite: Rewrite, proposed: RewriteId = NO_REWRITE) -> None:
         """Stores an accepted rewrite, and marks the proposed one (0: none) as accepted."""

@@ -21,7 +21,7 @@ from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.text import clean, clean_line
 from flowcabal_tui.locale import mark
 from flowcabal_tui.store.file.blobs import pack, unpack
-from flowcabal_tui.store.file.connection import Clock, Database, Row, transaction
+from flowcabal_tui.store.file.connection import Row, StorePart, transaction
 from flowcabal_tui.store.file.reading import decodes, read_json
 
 TITLE: Final = 80
@@ -31,11 +31,8 @@ _FIELDS: Final = """number, title, level, scope, at, changed,
     (SELECT count(*) FROM turn WHERE turn.conversation=conversation.number)"""
 
 
-class ConversationRows:
+class ConversationRows(StorePart):
     """Conversations, newest first, and the turns of each, oldest first."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
 
     async def begin(self) -> None:
         """Settles turns after a kill: the text that had arrived becomes the answer, and no turn is in progress."""

@@ -18,7 +18,7 @@ from functools import cached_property, wraps
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock, Thread
-from typing import Any, Concatenate, Final, Literal, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar
 
 import aiosqlite
 
@@ -403,11 +403,14 @@ class Database:
             await self._writer.close()
 
 
-class _OfDatabase(Protocol):
-    _database: Database
+class StorePart:
+    """A subject of a project's database, with its queries and changes. `language` is that of the book."""
+
+    def __init__(self, database: Database, clock: Clock, language: str) -> None:
+        self._database, self._clock, self._language = database, clock, language
 
 
-S = TypeVar("S", bound=_OfDatabase)
+S = TypeVar("S", bound=StorePart)
 
 
 def transaction(

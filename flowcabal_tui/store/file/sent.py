@@ -8,18 +8,15 @@ from typing import Final
 
 from flowcabal_tui.domain.model_calls import SentRequest
 from flowcabal_tui.store.file.blobs import pack, unpack
-from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.file.connection import StorePart
 
 KEPT: Final = 20
 _COLUMNS: Final = "role, model, purpose, run, attempt, body, at"
 
 
-class SentRequests:
+class SentRequests(StorePart):
     """Keeps the last `KEPT` requests, compressed. A purge removes all rows, because no row records whose words it
     contains."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def keep(self, sent: SentRequest) -> None:
         """Queues a request, and drops the oldest. Does not wait."""

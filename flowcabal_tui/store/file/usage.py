@@ -14,7 +14,7 @@ from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.domain.model_calls import UsageRecord
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.store.file.blobs import unpack
-from flowcabal_tui.store.file.connection import Clock, Database, Row, transaction
+from flowcabal_tui.store.file.connection import Row, StorePart, transaction
 from flowcabal_tui.store.file.reading import decodes, read_json, readable
 
 if TYPE_CHECKING:
@@ -26,11 +26,8 @@ _OPEN: Final = """INSERT OR REPLACE INTO open_call (number, role, purpose, endpo
     VALUES (?, ?, ?, ?, ?, ?, ?)"""
 
 
-class UsageLog:
+class UsageLog(StorePart):
     """Paid calls; money is added exactly."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
 
     async def open(self, number: int, call: OpenCall) -> None:
         """Records a call before it is sent, under a number with which `add` or `close` ends it."""

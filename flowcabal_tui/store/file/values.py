@@ -9,21 +9,18 @@ from typing import Any, TypeVar
 
 from flowcabal_tui.domain.errors import ProjectDamaged
 from flowcabal_tui.store.file.blobs import pack, unpack
-from flowcabal_tui.store.file.connection import Clock, Database, transaction
+from flowcabal_tui.store.file.connection import StorePart, transaction
 from flowcabal_tui.store.file.reading import read_json
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
-class Values:
+class Values(StorePart):
     """JSON values by key (token factors, confirmations), and other editor text that survives a crash.
 
     Unsaved text of chapters is in `Drafts`.
     """
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
 
     async def get(self, key: str, kind: type[T]) -> T | None:
         """The value of type `kind`; None if there is none. Raises ProjectDamaged."""

@@ -8,19 +8,16 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from flowcabal_tui.domain.ids import Digest
-from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.file.connection import StorePart
 
 _MOST_BYTES: Final = 2 * 8_192
 _TOGETHER: Final = 500
 """Digests per query."""
 
 
-class Vectors:
+class Vectors(StorePart):
     """Vectors as 16-bit floats, compressed. A purge removes all rows, because no row records whose words it is made
     of."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def get(self, embedder: str, texts: Sequence[Digest]) -> dict[Digest, list[float]]:
         """The stored vectors, by the digest of their text."""

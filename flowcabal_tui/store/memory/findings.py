@@ -27,7 +27,7 @@ from flowcabal_tui.domain.run import AngleCheck, Compared
 from flowcabal_tui.domain.story import StoryRecord
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import mark
-from flowcabal_tui.store.file.connection import Clock, Database, Row, transaction
+from flowcabal_tui.store.file.connection import Row, StorePart, transaction
 from flowcabal_tui.store.file.reading import decodes
 from flowcabal_tui.store.memory.records import write_record
 from flowcabal_tui.store.rows.findings import raise_findings, withdraw_findings
@@ -64,11 +64,8 @@ def _listed(wish: FindingFilter) -> str:
         FROM {_IN_BOOK}{_fitting(wish)}{_OF_STATES if wish.states else ""})"""
 
 
-class FindingRows:
+class FindingRows(StorePart):
     """Rows of the proposals that checks raise."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
 
     async def page(self, wish: FindingFilter, offset: int = 0, limit: int = 100) -> FindingPage:
         """Rows in story order, the certain ones of a chapter first."""

@@ -15,7 +15,7 @@ from flowcabal_tui.domain.proposals import Proposal
 from flowcabal_tui.domain.text import clean, clean_line
 from flowcabal_tui.locale import mark
 from flowcabal_tui.store.file.blobs import unpack
-from flowcabal_tui.store.file.connection import Clock, Database
+from flowcabal_tui.store.file.connection import Clock, Database, StorePart
 from flowcabal_tui.store.file.reading import read_json
 from flowcabal_tui.store.memory.cache import MemoryCache
 from flowcabal_tui.store.memory.derived import DERIVED, Choice, derived_of, put_choice, put_states
@@ -30,11 +30,11 @@ from flowcabal_tui.store.rows.texts import NewVersion, append_version, scene_sub
 from flowcabal_tui.store.rows.withdrawn import confirm
 
 
-class Memory:
+class Memory(StorePart):
     """Each change begins a generation, so that a view of an earlier one does not see it."""
 
     def __init__(self, database: Database, clock: Clock, language: str) -> None:
-        self._database, self._clock, self._language = database, clock, language
+        super().__init__(database, clock, language)
         self._cache = MemoryCache()
 
     async def view(self, chapter: ChapterId | None, generation: Generation | None = None) -> View:

@@ -27,7 +27,7 @@ from flowcabal_tui.domain.proposals import (
 )
 from flowcabal_tui.domain.story import RecordId, Sequel, StoryRecord
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.store.file.connection import Clock, Database, transaction
+from flowcabal_tui.store.file.connection import StorePart, transaction
 from flowcabal_tui.store.file.reading import read_json
 from flowcabal_tui.store.memory.records import remove_record, restore_record, write_record
 from flowcabal_tui.store.memory.reviews import Reviewed, apply_review, restore_review
@@ -65,11 +65,8 @@ _DECISIONS: Final[Mapping[DecisionScope, str]] = {
 STATES: Final[Mapping[Verdict, ProposalState]] = {"confirm": "confirmed", "correct": "corrected", "drop": "dropped"}
 
 
-class Proposals:
+class Proposals(StorePart):
     """Waiting, applied, decided and resolved rows."""
-
-    def __init__(self, database: Database, clock: Clock, language: str) -> None:
-        self._database, self._clock, self._language = database, clock, language
 
     @transaction
     def add(self, connection: Connection, proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:

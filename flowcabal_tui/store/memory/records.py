@@ -15,7 +15,7 @@ from flowcabal_tui.domain.proposals import DECIDED, Proposal
 from flowcabal_tui.domain.story import ChapterReading, Fact, Moment, Promise, RecordId, Relation, Sequel, StoryRecord
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.locale import _
-from flowcabal_tui.store.file.connection import Clock, Database, transaction
+from flowcabal_tui.store.file.connection import StorePart, transaction
 from flowcabal_tui.store.file.reading import decodes, read_json
 from flowcabal_tui.store.rows.generations import next_generation
 from flowcabal_tui.store.rows.plain import cleaned, compact_json
@@ -37,12 +37,9 @@ _NEWEST: Final = """SELECT id, kind, body, chapter, source, by, removed FROM rec
     (SELECT max(generation) FROM record AS other WHERE other.id=record.id)"""
 
 
-class Records:
+class Records(StorePart):
     """Each change begins a generation. The writer takes precedence: agents neither change a record by hand nor restore
     a removed one."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
 
     async def put(self, record: StoryRecord) -> RecordId:
         """Writes a record by hand; an empty id makes a new one. Returns its id."""

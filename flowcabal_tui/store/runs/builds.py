@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flowcabal_tui.domain.builds import REJECTED, BuildRow, BuildState
-from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.file.connection import StorePart
 
 _ROWS = """SELECT key, json_extract(json, '$.wish'), json_extract(json, '$.status'), json_extract(json, '$.decided'),
     json_extract(json, '$.base.id') FROM value WHERE key GLOB 'build-[0-9]*' AND CASE WHEN json_valid(json) THEN
@@ -11,11 +11,8 @@ _ROWS = """SELECT key, json_extract(json, '$.wish'), json_extract(json, '$.statu
     ORDER BY CAST(substr(key, 7) AS INTEGER)"""
 
 
-class BuildRows:
+class BuildRows(StorePart):
     """Builds are values under `build-NUMBER` (`Values`)."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def rows(self) -> tuple[BuildRow, ...]:
         """All builds, oldest first; one in the state `building` may have been interrupted."""

@@ -24,7 +24,7 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, QuestionId
 from flowcabal_tui.domain.run import AngleCheck
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.locale import mark
-from flowcabal_tui.store.file.connection import Clock, Database, Row, Work
+from flowcabal_tui.store.file.connection import Row, StorePart, Work
 from flowcabal_tui.store.file.reading import decodes, read_json
 
 _COLUMNS: Final = "id, workflow, node, chapter, question, seed, state, verdict, before, after, body, at"
@@ -53,11 +53,8 @@ class StoredPart:
     maker: Maker
 
 
-class ComparisonRows:
+class ComparisonRows(StorePart):
     """Reads and writes comparisons."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
 
     async def begin(
         self, identity: ComparisonId, target: ComparisonTarget, title: str, digests: Sequence[Digest]

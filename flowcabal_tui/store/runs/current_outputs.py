@@ -14,7 +14,7 @@ from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.versions import CurrentOutput, StaleMark, StaleReason
 from flowcabal_tui.locale import mark
 from flowcabal_tui.store.file.blobs import unpack
-from flowcabal_tui.store.file.connection import Clock, Database, Row, Work, transaction
+from flowcabal_tui.store.file.connection import Row, StorePart, Work, transaction
 from flowcabal_tui.store.file.reading import decodes
 
 Mark = tuple[NodeId, NodeId, StaleReason]
@@ -35,11 +35,8 @@ class OutputChange:
         return bool(self.put or self.fresh or self.marks)
 
 
-class CurrentOutputs:
+class CurrentOutputs(StorePart):
     """Current outputs by workflow (its id) and chapter."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
 
     async def all(self, workflow: str, chapter: ChapterId | None) -> dict[NodeId, CurrentOutput]:
         """The current outputs, by node or path."""

@@ -18,7 +18,7 @@ from flowcabal_tui.domain.state import StateEntry
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.store.file.blobs import is_short, pack_large, put_text, unpack
-from flowcabal_tui.store.file.connection import Clock, Database, Row, Work, transaction
+from flowcabal_tui.store.file.connection import Clock, Database, Row, StorePart, Work, transaction
 from flowcabal_tui.store.file.reading import decodes, read_json
 from flowcabal_tui.store.rows.plain import compact_json
 from flowcabal_tui.store.runs.read_ahead import ReadAhead
@@ -30,11 +30,11 @@ _OF_ALL_NODES: Final = "('run-resumed', 'run-ended', 'nodes-served')"
 _RESULT: Final = "digest, model, author, finish, usage, seconds, form"
 
 
-class Journal:
+class Journal(StorePart):
     """Each awaited write is on disk when it returns. Awaited data costs money or a person's time."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
+    def __init__(self, database: Database, clock: Clock, language: str) -> None:
+        super().__init__(database, clock, language)
         self._ahead = ReadAhead(database)
         self._live: set[RunId] = set()
         """Runs that this process began or took up again."""

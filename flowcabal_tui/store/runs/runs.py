@@ -90,8 +90,8 @@ def _served_marks(row: Row) -> list[Row]:
 class Runs(Journal):
     """The journal, and queries over many runs. `holder` returns the process that writes to the project now."""
 
-    def __init__(self, database: Database, clock: Clock, holder: Callable[[], Holder | None]) -> None:
-        super().__init__(database, clock)
+    def __init__(self, database: Database, clock: Clock, language: str, holder: Callable[[], Holder | None]) -> None:
+        super().__init__(database, clock, language)
         self._holder = holder
 
     async def summaries(self, limit: int = 50, wish: RunFilter = ANY_RUN) -> tuple[RunSummary, ...]:

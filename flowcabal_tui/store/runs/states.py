@@ -8,15 +8,12 @@ from collections.abc import Sequence
 
 from flowcabal_tui.domain.state import DualState, StateEntry
 from flowcabal_tui.store.file.blobs import pack_large, unpack
-from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.file.connection import StorePart
 from flowcabal_tui.store.file.reading import read_json
 
 
-class States:
+class States(StorePart):
     """Reads the state; runs write it together with their events."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def load(self) -> DualState:
         """The present state; `Journal.keep_output` keeps its changes."""

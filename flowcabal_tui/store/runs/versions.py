@@ -17,7 +17,7 @@ from flowcabal_tui.domain.memory import Level
 from flowcabal_tui.domain.run import Evaluation
 from flowcabal_tui.domain.versions import NodeVersion
 from flowcabal_tui.store.file.blobs import put_text, unpack
-from flowcabal_tui.store.file.connection import Clock, Database, Row, Work
+from flowcabal_tui.store.file.connection import Row, StorePart, Work
 from flowcabal_tui.store.file.reading import decodes, read_json, read_plain, readable
 from flowcabal_tui.store.runs.receipts import UsedSource, summaries, used_sources
 
@@ -35,11 +35,8 @@ class _InRun:
     last_key: Digest = Digest("")
 
 
-class Versions:
+class Versions(StorePart):
     """Reads the outputs in the logs of runs, and stores outputs by hand."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
 
     async def of(self, workflow: str, chapter: ChapterId | None, node: NodeId) -> tuple[NodeVersion, ...]:
         """Every output once, oldest first, over all versions of the workflow (its id). Served outputs are left out,

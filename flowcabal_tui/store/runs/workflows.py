@@ -12,15 +12,12 @@ from flowcabal_tui.domain.versions import WorkflowVersion
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import mark
 from flowcabal_tui.store.file.blobs import get_text, put_text, unpack
-from flowcabal_tui.store.file.connection import Clock, Database, transaction
+from flowcabal_tui.store.file.connection import StorePart, transaction
 from flowcabal_tui.store.file.reading import read_json
 
 
-class Workflows:
+class Workflows(StorePart):
     """The saved versions of workflows. A version is kept until the user deletes it; runs store their own copy."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
 
     async def save(self, workflow: Workflow, *, keep_version: bool = False) -> Workflow:
         """Stores a document under the next version if its content is new. Returns it as stored.
