@@ -14,6 +14,7 @@ from flowcabal_tui.domain.errors import FlowCabalError, Gone, RunError
 from flowcabal_tui.domain.ids import CommandId
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.protocol.base import Command, CommandDone, CommandFailed, Event
 
 log = logging.getLogger(__name__)
@@ -44,6 +45,13 @@ def handles(kind: type[C], *, accepted: Callable[[S], None] | None = None) -> Ca
         return method
 
     return mark
+
+
+class Service:
+    """Questions and commands of one subject. Lives on the engine's loop."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts, self._store = parts, parts.store
 
 
 class _Table(NamedTuple):
@@ -90,7 +98,7 @@ class CommandQueue:
         return frozenset(self._table.methods)
 
     def new_id(self) -> CommandId:
-        """The commands that a service handles."""
+        """The id of the next command."""
         return CommandId(f"c{next(self._numbers)}")
 
     def accept(self, identity: CommandId, command: Command) -> None:

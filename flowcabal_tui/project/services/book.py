@@ -31,8 +31,7 @@ from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, 
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.writing_days import WritingLog
 from flowcabal_tui.project.book.following import following
-from flowcabal_tui.project.commands import COMMAND, handles
-from flowcabal_tui.project.parts import Parts
+from flowcabal_tui.project.commands import COMMAND, Service, handles
 from flowcabal_tui.protocol.book import (
     AcceptRewrite,
     AddChapter,
@@ -63,11 +62,8 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.book.backup import BackupManifest
 
 
-class BookService:
+class BookService(Service):
     """Questions and commands about the book. Lives on the engine's loop."""
-
-    def __init__(self, parts: Parts) -> None:
-        self._parts, self._store = parts, parts.store
 
     # Chapters
 

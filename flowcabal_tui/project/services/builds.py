@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from flowcabal_tui.domain.builds import BuildRow, NearTemplate
-from flowcabal_tui.project.commands import handles
-from flowcabal_tui.project.parts import Parts
+from flowcabal_tui.project.commands import Service, handles
 from flowcabal_tui.protocol.builds import (
     AcceptBuild,
     AnswerBuild,
@@ -27,11 +26,8 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.builder.records import BuildRecord
 
 
-class BuildService:
+class BuildService(Service):
     """Questions and commands about builds. Lives on the engine's loop; the Builder is imported at first use."""
-
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
 
     async def build(self, identity: str) -> BuildRecord:
         """A stored build of a workflow. Raises UnknownName."""

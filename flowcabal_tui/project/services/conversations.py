@@ -7,8 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.conversation import AskQuote, Chip, Conversation, ConversationId, Turn
-from flowcabal_tui.project.commands import handles
-from flowcabal_tui.project.parts import Parts
+from flowcabal_tui.project.commands import Service, handles
 from flowcabal_tui.protocol.conversations import (
     AnswerPermission,
     AskBook,
@@ -23,11 +22,8 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.conversation.conversations import Conversations
 
 
-class ConversationService:
+class ConversationService(Service):
     """Questions and commands about conversations. Lives on the engine's loop."""
-
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
 
     @cached_property
     def _talks(self) -> Conversations:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter, Draft
-from flowcabal_tui.project.parts import Parts
+from flowcabal_tui.project.commands import Service
 
 
-class DraftService:
+class DraftService(Service):
     """Unsaved texts. Lives on the engine's loop."""
-
-    def __init__(self, parts: Parts) -> None:
-        self._store = parts.store
 
     async def of(self, chapter: ChapterId) -> Draft | None:
         """The unsaved text of a chapter."""

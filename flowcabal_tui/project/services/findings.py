@@ -10,18 +10,14 @@ from flowcabal_tui.domain.proposals import Proposal, ProposalId
 from flowcabal_tui.domain.run import Quote, RuleName
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.commands import handles
-from flowcabal_tui.project.parts import Parts
+from flowcabal_tui.project.commands import Service, handles
 from flowcabal_tui.project.story.reader_notes import split
 from flowcabal_tui.protocol.findings import ChangeFromHere, CheckChapters, DecideFindings, StopChecking, SwitchRule
 from flowcabal_tui.settings.project_file import ChecksSettings, ProjectSettings
 
 
-class FindingService:
+class FindingService(Service):
     """Questions and commands about findings. Lives on the engine's loop."""
-
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
 
     async def findings(self, wish: FindingFilter, offset: int = 0, limit: int = 100) -> FindingPage:
         """A page of findings from `offset` on, in story order, certain ones of a chapter first; notes of readers

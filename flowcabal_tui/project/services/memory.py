@@ -16,10 +16,9 @@ from flowcabal_tui.domain.memory import (
 )
 from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.project.commands import handles
+from flowcabal_tui.project.commands import Service, handles
 from flowcabal_tui.project.memory.rebuild import RebuildPlan
 from flowcabal_tui.project.models.memory_gate import spending_rule
-from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.project.views import OpenedSource, ProfileRow, ProfileView, UnpaidWork
 from flowcabal_tui.protocol.memory import (
     CancelBackground,
@@ -38,11 +37,8 @@ from flowcabal_tui.protocol.memory import (
 )
 
 
-class MemoryService:
+class MemoryService(Service):
     """Questions and commands about the memory. Lives on the engine's loop."""
-
-    def __init__(self, parts: Parts) -> None:
-        self._parts, self._store = parts, parts.store
 
     # Profiles and summaries
 

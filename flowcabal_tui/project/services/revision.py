@@ -13,8 +13,7 @@ from flowcabal_tui.domain.revision import ChapterLock, PassId, PassProgress, Rev
 from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.domain.text import clean, clean_line, nearest
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.commands import handles
-from flowcabal_tui.project.parts import Parts
+from flowcabal_tui.project.commands import Service, handles
 from flowcabal_tui.project.words import unsaved_words
 from flowcabal_tui.protocol.book import BookChanged, DropRewrite, RewriteSelection, TakeRewrite
 from flowcabal_tui.protocol.revision import (
@@ -29,11 +28,8 @@ from flowcabal_tui.protocol.revision import (
 )
 
 
-class RevisionService:
+class RevisionService(Service):
     """Questions and commands about a revision. Lives on the engine's loop."""
-
-    def __init__(self, parts: Parts) -> None:
-        self._parts, self._store = parts, parts.store
 
     async def comments(self, wish: CommentFilter) -> tuple[Comment, ...]:
         """The comments that match the filter, in story order."""

@@ -9,18 +9,14 @@ from flowcabal_tui.domain.run import ANY_RUN, Question, Quote, RunFilter, RunReq
 from flowcabal_tui.domain.run_details import RunDetails
 from flowcabal_tui.domain.versions import VersionTrace
 from flowcabal_tui.domain.workflow import Workflow
-from flowcabal_tui.project.commands import handles
-from flowcabal_tui.project.parts import Parts
+from flowcabal_tui.project.commands import Service, handles
 from flowcabal_tui.project.views import NodeView
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.runs import AdvanceRun, CancelRun, Decide, ResumeRun, RunWorkflow
 
 
-class RunService:
+class RunService(Service):
     """Questions and commands about runs. Lives on the engine's loop."""
-
-    def __init__(self, parts: Parts) -> None:
-        self._parts, self._store = parts, parts.store
 
     async def summaries(self, limit: int = 50, wish: RunFilter = ANY_RUN) -> tuple[RunSummary, ...]:
         """The matching runs, newest first."""

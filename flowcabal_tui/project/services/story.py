@@ -14,8 +14,7 @@ from flowcabal_tui.domain.proposals import Proposal, ProposalFilter, ProposalId,
 from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.domain.story import Story
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.project.commands import handles
-from flowcabal_tui.project.parts import Parts
+from flowcabal_tui.project.commands import Service, handles
 from flowcabal_tui.project.story.kinds import known_kinds, set_kinds
 from flowcabal_tui.project.story.scenes import set_scene
 from flowcabal_tui.project.views import Appearances
@@ -34,11 +33,8 @@ from flowcabal_tui.protocol.story import (
 )
 
 
-class StoryService:
+class StoryService(Service):
     """Questions and commands about the story. Lives on the engine's loop."""
-
-    def __init__(self, parts: Parts) -> None:
-        self._parts, self._store = parts, parts.store
 
     async def all(self) -> Story:
         """All current relations, facts, promises and moments, in story order."""

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from flowcabal_tui.domain.ids import ChapterId, NodeId
 from flowcabal_tui.domain.versions import ActionRow, NodeStatus, NodeVersion, WorkflowVersion
 from flowcabal_tui.domain.workflow import Finding, Workflow
-from flowcabal_tui.project.commands import handles
-from flowcabal_tui.project.parts import Parts
+from flowcabal_tui.project.commands import Service, handles
 from flowcabal_tui.project.runs.versions import name_of
 from flowcabal_tui.project.workflows.library import WorkflowLibrary, free_id, shipped
 from flowcabal_tui.protocol.workflows import (
@@ -22,11 +21,8 @@ from flowcabal_tui.protocol.workflows import (
 )
 
 
-class WorkflowService:
+class WorkflowService(Service):
     """Questions and commands about workflows. Lives on the engine's loop."""
-
-    def __init__(self, parts: Parts) -> None:
-        self._parts, self._store = parts, parts.store
 
     async def newest(self) -> tuple[Workflow, ...]:
         """The newest version of each workflow, templates first."""
