@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, dataclass_transform
+from dataclasses import Field
+from typing import Any, ClassVar, Literal, dataclass_transform
 
 from flowcabal_tui.domain.ids import CommandId
 from flowcabal_tui.domain.value_class import dataclass
@@ -19,6 +20,7 @@ class Command:
     Each is a frozen dataclass, named by its `type` in JSON.
     """
 
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     type: ClassVar[str] = ""
     order: ClassVar[Order] = "queued"
 
@@ -36,6 +38,7 @@ class Event:
     times slower, and a run emits two events per node.
     """
 
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     type: ClassVar[str] = ""
 
     def __init_subclass__(cls, type: str = "") -> None:  # noqa: A002 - as above

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import Field, fields
 from inspect import iscoroutine
-from typing import Any, Final, TypeVar, dataclass_transform, get_args, get_type_hints
+from typing import Any, ClassVar, Final, TypeVar, dataclass_transform, get_args, get_type_hints
 
 from textual.message import Message
 from textual.screen import Screen
@@ -25,6 +25,8 @@ EVENT: Final = "event"
 @dataclass_transform()
 class Request(Message):
     """A request of a pane to the workspace, a dataclass. Its fields are the arguments of the method that handles it."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
