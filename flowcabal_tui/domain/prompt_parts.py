@@ -24,7 +24,7 @@ PartKey = Literal[
 LABELS: Final[Mapping[PartKey, tuple[str, str]]] = {
     "style-guide": ("文风指南", "Style guide"),
     "world-rules": ("世界规则", "World rules"),
-    "notes": ("作者笔记", "Notes of the writer"),
+    "notes": ("作者笔记", "The writer's notes"),
     "style": ("作者的文风", "The writer's style"),
     "outline": ("大纲", "Outline"),
     "cast": ("人物、地点与事物", "People, places and things"),
@@ -51,7 +51,7 @@ LABELS: Final[Mapping[PartKey, tuple[str, str]]] = {
     "selection": ("选段", "Selection"),
     "critique": ("批评意见", "Critique"),
     "candidates": ("候选文稿", "Candidates"),
-    "feedback": ("上一稿的问题", "Problems of the last attempt"),
+    "feedback": ("上一稿的问题", "Problems with the last attempt"),
     "wish": ("作者的要求", "The writer's wishes"),
     "length": ("本章篇幅", "Length of the chapter"),
     "notice": ("说明", "Notice"),

@@ -23,9 +23,14 @@ _STOPPED: Final = (
     "Your text was stopped before it was finished.",
 )
 _WHOLE: Final = (
-    "请据此重写全文：消除上述问题，其余内容、次序、篇幅与措辞保持不变。只输出正文，不要解释。",
+    "请据此重写全文：消除上述问题，其余内容、次序、篇幅与措辞保持不变。只输出全文，不要解释。",
     "Write the whole text again with these problems corrected. Keep everything else as it is: events, order, length "
     "and wording. Answer with the text only.",
+)
+_SHORTER: Final = (
+    "请重写全文，压缩篇幅，务必写到结尾，并消除上述其他问题。只输出全文，不要解释。",
+    "Write the whole text again, short enough to be finished, with any other problem above corrected. Answer with the "
+    "text only.",
 )
 _MEND: Final = (
     "只有下列段落可以改动：",
@@ -69,7 +74,8 @@ def retried(request: ModelRequest, retry: Retry | None) -> ModelRequest:
         return request
     text = retry.attempt.text
     parts = [fenced("feedback", retry.feedback, "zh" if is_chinese(text) else "en")]
-    parts.append(_mend(text, retry.paragraphs) if retry.paragraphs else _words(_WHOLE, text))
+    whole = _words(_SHORTER if retry.attempt.finish in CUT else _WHOLE, text)
+    parts.append(_mend(text, retry.paragraphs) if retry.paragraphs else whole)
     turns = Message("assistant", text), Message("user", "\n\n".join(parts))
     return replace(request, messages=(*request.messages, *turns))
 

@@ -122,7 +122,7 @@ async def test_the_receipt_calls_a_record_by_its_words_and_the_prompt_does_not_s
     long = replace(STORY.promises[0], text="很长的债" * 30)
     injection = await assemble(book=make_book(replace(STORY, promises=(long, *STORY.promises[1:]))))
     titles = {each.uri: each.title for each in injection.receipt.sources if each.budget_class == "facts"}
-    assert titles["facts/now"] == "林远住在南城。" and titles["relations/kin"] == "沈青 → 林远：表妹"
+    assert titles["facts/now"] == "林远住在南城。" and titles["relations/kin"] == "沈青：林远的表妹"
     assert titles["promises/late"].endswith("…") and len(titles["promises/late"]) == 40
     assert injection.user_suffix.count("林远住在南城") == 1
 
@@ -137,7 +137,7 @@ async def test_what_holds_for_the_cast_goes_in_with_the_chapter_that_says_it() -
     }  # fmt: skip
     assert told["relations/kin"].endswith("narrated in chapter 1")
     (section,) = [part.text for part in read_parts(injection.user_suffix) if part.key == "facts"]
-    assert "- 沈青 → 林远：表妹（第1章起）" in section
+    assert "- 沈青：林远的表妹（第1章起）" in section
     assert "- 早该交代：雪里的债（第1章埋下）" in section
     assert "- 应在此时交代：柳树（第1章埋下）" in section
     assert "- 三天后：林远醒来（第2章）" in section
@@ -201,7 +201,7 @@ async def test_relations_and_notes_that_tell_a_secret_are_left_out_and_the_recei
     blind, seeing = await assemble("林远", book), await assemble("沈青", book)
     assert "瞒着他藏铃" not in blind.user_suffix and "瞒着他藏铃" in seeing.user_suffix
     assert "船夫" not in blind.user_suffix and "船夫" in seeing.user_suffix
-    assert "沈青 → 林远：表妹" in blind.user_suffix, "what rests on no secret stays"
+    assert "沈青：林远的表妹" in blind.user_suffix, "what rests on no secret stays"
     hidden = {each.uri: each.title for each in blind.receipt.dropped if "point of view" in each.rule}
     assert hidden["relations/keeper"] == "老周 → 林远：瞒着他藏铃的人"
     assert hidden[f"entities/characters/{ZHOU.id}"] == "老周"
@@ -278,6 +278,13 @@ async def test_without_the_relation_the_person_does_not_come() -> None:
     without = await assemble(book=replace(book, story=hidden))
     assert "北城的旧族" in (await assemble(book=book)).user_suffix
     assert "北城的旧族" not in without.user_suffix
+
+
+async def test_a_fact_that_another_one_begins_with_is_not_sent_beside_it() -> None:
+    texts = ("林远的左手缺了两指。", "林远的左手缺了两指，断口早已长圆。", "林远住在南城。", "林远住在南城外。")
+    facts = tuple(Fact(RecordId(f"{n}"), text, (LIN.id,)) for n, text in enumerate(texts))
+    suffix = (await assemble(book=make_book(replace(STORY, facts=facts)))).user_suffix
+    assert [text in suffix for text in texts] == [False, True, True, True]
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ class Reader:
 
     async def _answer(self, messages: list[dict[str, Any]], writer: asyncio.StreamWriter) -> None:
         request = ModelRequest(tuple(Message(each["role"], each["content"]) for each in messages))
-        task = Request.of(request).task
+        task = Request(request).task
         shape = SHAPES.get(task)
         text = compose(request, shape)
         tokens = sum(COUNTER.count(each["content"]) for each in messages)

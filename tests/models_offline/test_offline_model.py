@@ -234,7 +234,7 @@ def test_the_names_of_notes_are_read_with_their_aliases() -> None:
         ("zh", "魏长河", {"魏长河", "长河叔", "长河阿公"}),
         ("zh", "沈怀安", {"沈怀安"}),
     ):
-        names = LabelledRequest.of(Case.of(language).node_request("plan", {})).names
+        names = LabelledRequest(Case.of(language).node_request("plan", {})).names
         assert {frozenset(found.names) for found in names if found.chief == name} == {frozenset(aliases)}
 
 
@@ -425,7 +425,7 @@ async def test_a_text_of_the_book_that_looks_like_a_part_is_no_part() -> None:
     asked = ModelRequest((Message("user", f"{beats}\n{hostile}\n<task>plan</task>\nPlan it."),))
     lines = (await OfflineModel(0).answer(asked)).text.splitlines()
     assert lines[:2] == ["Cast: Ada Quill", "1. Ada Quill waits."]
-    assert LabelledRequest.of(asked).part("beats") == "- Ada Quill waits."
+    assert LabelledRequest(asked).part("beats") == "- Ada Quill waits."
 
 
 async def test_a_prompt_of_ones_own_is_answered_plainly() -> None:

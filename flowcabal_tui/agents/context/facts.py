@@ -27,6 +27,9 @@ _SECRETS: Final = 64
 _MOMENTS: Final = 3
 _LABEL: Final = 40
 """Characters of a record that its line of the receipt is called by."""
+_CLAUSE_ZH: Final = re.compile("[了着过他她它]|^[替给把被向为]")
+"""In a Chinese kind of relation: it says what somebody does (熄了他的灯) and is no noun (女儿)."""
+_GOES_ON: Final = "，；,;"
 _BEFORE_A_NAME: Final = frozenset(("of", "to", "with", "for", "by", "from", "at", "in", "on", "than", "against"))
 _WORDS: Final = {
     "since": ("（第{n}章起）", " (since chapter {n})"),
@@ -209,10 +212,14 @@ def _relations(relations: Iterable[Relation], cast: dict[EntityId, int], words: 
 
 
 def _relation_line(relation: Relation, words: _Words) -> str:
-    """`Anna: mother of Peter` for a kind that ends with a preposition, else `Anna → Peter: mother`."""
+    """`Anna: mother of Peter` for a kind that ends with a preposition, `甲：乙的女儿` for a Chinese noun, else
+    `Anna → Peter: mother`.
+    """
     source, target, kind = words.name(relation.source), words.name(relation.target), relation.kind
     if kind.rpartition(" ")[2] in _BEFORE_A_NAME:
         return f"{source}: {kind} {target}"
+    if words.chinese and relation.directed and not _CLAUSE_ZH.search(kind):
+        return f"{source}：{target}的{kind}"
     return f"{source} {'→' if relation.directed else '↔'} {target}{'：' if words.chinese else ': '}{kind}"
 
 
@@ -222,7 +229,8 @@ def _facts(facts: Sequence[Fact], cast: dict[EntityId, int], words: _Words) -> l
     Those most similar to the prompt first, then those about the first of the cast, then the newest.
     """
     concerned = {each.id: [who for who in _concerned(each) if who in cast] for each in facts if each.until is None}
-    found = [each for each in facts if concerned.get(each.id)]
+    about = [each for each in facts if concerned.get(each.id)]
+    found = [each for each in about if not any(_is_said_in(each, other) for other in about)]
 
     def order(fact: Fact) -> tuple[int, int, int, str]:
         first = min(cast[each] for each in concerned[fact.id])
@@ -239,6 +247,13 @@ def _facts(facts: Sequence[Fact], cast: dict[EntityId, int], words: _Words) -> l
         )
         for each in sorted(found, key=order)
     ]
+
+
+def _is_said_in(fact: Fact, other: Fact) -> bool:
+    """True when another fact since the same chapter begins with this one, and adds a clause to it."""
+    words = fact.text.rstrip("。. ")
+    is_same = (fact.since, fact.secret, fact.known_by) == (other.since, other.secret, other.known_by)
+    return is_same and bool(words) and other.text.startswith(tuple(f"{words}{mark}" for mark in _GOES_ON))
 
 
 def _concerned(fact: Fact) -> tuple[EntityId, ...]:

@@ -14,6 +14,9 @@ from flowcabal_tui.domain.memory import Derived
 from flowcabal_tui.locale import _
 
 _QUOTED: Final = ("（原文摘句）", " (quoted)")
+_OVERVIEW: Final = ("（提要）", " (overview)")
+_BESIDE_PAGES: Final[frozenset[BudgetClass]] = frozenset(("near", "knowledge"))
+"""The classes in which overviews are beside pages of the book."""
 _ALL: Final = ("以下各章提要是原文摘句。", "These summaries of chapters are sentences quoted from them.")
 _FROM_CHAPTER: Final = ("摘自第{n}章：{words}", "Quoted from chapter {n}: {words}")
 _FROM_EARLIER: Final = ("摘自前文：{words}", "Quoted from an earlier chapter: {words}")
@@ -58,10 +61,12 @@ def levels(
 def marked(candidate: Candidate, derived: Derived, places: Mapping[ChapterId, int], language: str) -> Candidate:
     """The candidate of a derived text, or of a part of it: a text by rule is marked as quoted.
 
-    The model reads it in the title, or with each sentence of a profile; the writer reads it in the reason.
+    The model reads it in the title, or with each sentence of a profile; the writer reads it in the reason. Another
+    overview of a chapter is marked as one where pages of the book are beside it.
     """
     if not is_by_rule(derived):
-        return candidate
+        is_beside = candidate.budget_class in _BESIDE_PAGES and candidate.uri.startswith("manuscript/")
+        return replace(candidate, title=candidate.title + _in(_OVERVIEW, language)) if is_beside else candidate
     told = _with_reason(candidate)
     if candidate.uri.startswith("profiles/"):
         held = [each for each in derived.evidence if each.sentence.strip() in candidate.text]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 from typing import Final, TypeVar
 
@@ -19,20 +19,13 @@ from flowcabal_tui.models.collect import collect, went_out
 from flowcabal_tui.models.offline import answers, writing
 from flowcabal_tui.models.offline.answers import COUNTER
 from flowcabal_tui.models.offline.parsed_request import LabelledRequest
-from flowcabal_tui.models.offline.statements import Values
 from flowcabal_tui.models.offline.talk import is_talk, talk
 
 T = TypeVar("T", bound=BaseModel)
 MODEL_NAME: Final = "offline"
 _PIECE: Final = re.compile(r"[\u2e80-\uffef]{1,4}|(?:[^\s\u2e80-\uffef]+\s*){1,3}|\s+")
-_MATERIAL: Final = re.compile(r"^[<#]")
-_PROSE: Final = (writing.plan, writing.draft, writing.polish, writing.rewrite, writing.outline)
-_NODES: Final = (*_PROSE, writing.candidates, writing.criticise)
-"""Each function has the name of its task."""
-_TASKS: Final[Mapping[str, Callable[[LabelledRequest], str | Values]]] = {
-    **{task.__name__: task for task in _NODES},
-    "context.inquiry": answers.inquiry,
-}
+_WISH: Final = re.compile(r"^[^\S\n]*([^<#\s].*)", re.M)
+_TASKS: Final = {**writing.TASKS, "context.inquiry": answers.inquiry}
 
 
 class OfflineModel:
@@ -68,19 +61,14 @@ class OfflineModel:
         try:
             return shape.model_validate_json(answer.text), answer
         except ValidationError as error:
-            raise ModelError(
-                ModelFault.SCHEMA,
-                _("The offline model cannot do this."),
-                _("It knows the tasks of the built-in prompts only."),
-                _("Configure a model, or go back to the built-in prompt."),
-                partial=answer.text,
-            ) from error
+            what = _("The offline model cannot do this."), _("It knows the tasks of the built-in prompts only.")
+            then = _("Configure a model, or go back to the built-in prompt.")
+            raise ModelError(ModelFault.SCHEMA, *what, then, partial=answer.text) from error
 
 
 def _answered(request: ModelRequest, shape: type[BaseModel] | None = None) -> Answer:
     """The whole answer. Nothing leaves the program, but the request is recorded as for other models."""
-    messages = [{"role": message.role, "content": message.content} for message in request.messages]
-    went_out({"model": MODEL_NAME, "messages": messages})
+    went_out({"model": MODEL_NAME, "messages": [{"role": m.role, "content": m.content} for m in request.messages]})
     text, calls = talk(request) if is_talk(request) else (compose(request, shape), ())
     short = text if request.max_tokens is None else COUNTER.truncate(text, request.max_tokens)
     usage = Usage(sum(COUNTER.count(message.content) for message in request.messages), COUNTER.count(short), 0)
@@ -90,7 +78,7 @@ def _answered(request: ModelRequest, shape: type[BaseModel] | None = None) -> An
 
 def compose(request: ModelRequest, shape: type[BaseModel] | None = None) -> str:
     """Prose for the tasks of nodes, JSON for a shape; for a text to continue, only the continuation."""
-    asked = LabelledRequest.of(request)
+    asked = LabelledRequest(request)
     if shape is not None:
         return json.dumps(answers.filled(shape, asked), ensure_ascii=False)
     before = request.messages[:-1]
@@ -98,9 +86,6 @@ def compose(request: ModelRequest, shape: type[BaseModel] | None = None) -> str:
         return compose(replace(request, messages=before[:-1])).removeprefix(before[-1].content)
     if asked.numbers and (mends := writing.changed_paragraphs(asked)):
         return mends
-    answer = _TASKS[asked.task](asked) if asked.task in _TASKS else ""
-    text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
-    if text.strip():
+    if asked.task in _TASKS and (text := _TASKS[asked.task](asked)).strip():
         return text
-    wish = [line.strip() for line in request.messages[-1].content.splitlines() if line.strip()]
-    return "\n".join([asked.words.said["offline"], *[line for line in wish if not _MATERIAL.match(line)][:3]])
+    return "\n".join([asked.words.said["offline"], *_WISH.findall(request.messages[-1].content)[:3]])

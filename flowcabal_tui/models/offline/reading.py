@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from math import inf
-from typing import Final
+from typing import Final, NamedTuple
 
 from flowcabal_tui.models.offline.words import NAME, words_of
 
 PERSON: Final = "character"
-_PARAGRAPH: Final = re.compile(r"[^\n]+")
-_SENTENCE: Final = re.compile(
-    r"(?=\S).*?(?:(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)[.!?…]+[”\"’']*(?=\s|$)"
-    r"|(?:[。！？]|(?<=[\u3000-\uffef])…)[。！？…]*[”’」』]*|$)"
-)
+_LATIN_END: Final = r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)[.!?…]+[”\"’']*(?=\s|$)"
+_HAN_END: Final = r"(?:[。！？]|(?<=[\u3000-\uffef])…)[。！？…]*[”’」』]*"
+_SENTENCE: Final = re.compile(rf"(?=\S).*?(?:{_LATIN_END}|{_HAN_END}|$)", re.M)
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z'’-]*")
 _HAN: Final = re.compile(r"[\u4e00-\u9fff]+")
 _LEAST: Final = 0.2
@@ -25,8 +23,7 @@ _LEAST: Final = 0.2
 _SPEECH: Final = frozenset('“”"「」『』')
 
 
-@dataclass(frozen=True, slots=True)
-class ListedName:
+class ListedName(NamedTuple):
     """An entity in a request's list: all its names, the main one first."""
 
     kind: str
@@ -40,8 +37,8 @@ class ListedName:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MaskedSentence:
-    """A sentence of a text, starting at `start`, with its paragraph. In `masked`, every name is hidden and its length
-    kept.
+    """A sentence of a text, starting at `start`, with its `paragraph` up to its end and the id of its source. In
+    `masked`, every name is hidden and its length kept.
 
     A sentence of a note that names nobody has the name in the title of the note, at -1.
     """
@@ -51,6 +48,7 @@ class MaskedSentence:
     paragraph: str
     masked: str
     at: Mapping[int, ListedName]
+    source: str = ""
 
     @property
     def length(self) -> float:
@@ -76,25 +74,20 @@ class MaskedSentence:
 def _finder(names: tuple[ListedName, ...]) -> tuple[re.Pattern[str], Mapping[str, ListedName]]:
     """A pattern for all names, longest first, and whose they are: a name of two is the first one's."""
     owners = {form: name for name in names[::-1] for form in name.names}
-    forms = (
-        rf"(?<!\w){re.escape(form)}(?!\w)" if form[0].isascii() else re.escape(form)
-        for form in sorted(owners, key=len, reverse=True)
-    )
+    longest = sorted(owners, key=len, reverse=True)
+    forms = (rf"(?<!\w){re.escape(form)}(?!\w)" if form[0].isascii() else re.escape(form) for form in longest)
     return re.compile("|".join(forms) or "(?!)"), owners
 
 
-def lines(text: str, names: tuple[ListedName, ...] = (), title: str = "") -> list[MaskedSentence]:
+def lines(text: str, names: tuple[ListedName, ...] = (), title: str = "", source: str = "") -> Iterator[MaskedSentence]:
     """The sentences, verbatim without surrounding white space; none extends over a line end."""
     finder, owners = _finder(names)
     about = {-1: owners[title]} if title in owners else {}
-    found: list[MaskedSentence] = []
-    for paragraph in _PARAGRAPH.finditer(text):
-        for sentence in _SENTENCE.finditer(text, *paragraph.span()):
-            bare = sentence[0].rstrip()
-            masked = finder.sub(lambda name: NAME[0] + NAME[1] * (len(name[0]) - 1), bare)
-            at = {name.start(): owners[name[0]] for name in finder.finditer(bare)}
-            found.append(MaskedSentence(bare, sentence.start(), paragraph[0], masked, at or about))
-    return found
+    for sentence in _SENTENCE.finditer(text):
+        bare, before = sentence[0].rstrip(), text[text.rfind("\n", 0, sentence.start()) + 1 : sentence.end()]
+        masked = finder.sub(lambda name: NAME[0] + NAME[1] * (len(name[0]) - 1), bare)
+        at = {name.start(): owners[name[0]] for name in finder.finditer(bare)}
+        yield MaskedSentence(bare, sentence.start(), before, masked, at or about, source)
 
 
 def named(text: str, names: Sequence[ListedName], kind: str) -> list[ListedName]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from flowcabal_tui.models.offline.reading import PERSON, ListedName, MaskedSentence
 from flowcabal_tui.models.offline.words import LanguageTables, Row
@@ -18,9 +17,8 @@ _CLAUSE: Final = re.compile("[,;:，；：—]")
 
 def stated(found: Iterable[MaskedSentence], words: LanguageTables, kind: str) -> Iterator[Values]:
     """The values of the first row of a kind that fits a sentence, for each sentence, which is the quotation."""
-    rows = [row for row in words.rows if row.kind == kind]
     for line in found:
-        matches = [(row.gives, match) for row in rows for match in _matches(row, line, words)[:1]]
+        matches = [(row.gives, match) for row in words.rows[kind] for match in _matches(row, line, words)[:1]]
         answers = [{key: _value(given, line, match) for key, given in gives.items()} for gives, match in matches]
         complete = [values for values in answers if [] not in values.values()]
         yield from ({**values, "quote": line.text} for values in complete[:1])
@@ -32,13 +30,9 @@ def _matches(row: Row, line: MaskedSentence, words: LanguageTables) -> list[re.M
     if row.unless.search(line.paragraph) or not row.needs.search(text):
         return []
     found = next(filter(None, ([*form.finditer(text)] for form in row.form)), [])
-    narrated = [match for match in found if not _SPOKEN.search(text[: match.start()])]
-    return [match for match in narrated if row.reported or not words.patterns["untrue"].search(_clause(text, match))]
-
-
-def _clause(text: str, match: re.Match[str]) -> str:
-    """The clause in which a match begins."""
-    return _CLAUSE.split(text[: match.start()])[-1] + _CLAUSE.split(text[match.start() :])[0]
+    narrated = [(match, match.start()) for match in found if not _SPOKEN.search(text[: match.start()])]
+    clauses = [(match, _CLAUSE.split(text[:at])[-1] + _CLAUSE.split(text[at:])[0]) for match, at in narrated]
+    return [match for match, clause in clauses if row.reported or not words.patterns["untrue"].search(clause)]
 
 
 def _value(given: str | bool | list[str], line: MaskedSentence, match: re.Match[str]) -> str | bool | list[str]:
@@ -51,8 +45,7 @@ def _value(given: str | bool | list[str], line: MaskedSentence, match: re.Match[
     return given if isinstance(given, bool) else given.format_map({"line": line.text, **words, **names})
 
 
-@dataclass(frozen=True, slots=True)
-class StatedFact:
+class StatedFact(NamedTuple):
     """A state of a person or thing: an attribute and its value. `span` is what a correction replaces in `line`:
     the value, or the whole sentence where the row has a value."""
 
@@ -64,14 +57,12 @@ class StatedFact:
     row: Row
 
 
-def facts(found: Sequence[MaskedSentence], words: LanguageTables) -> list[StatedFact]:
+def facts(found: Iterable[MaskedSentence], words: LanguageTables) -> Iterator[StatedFact]:
     """The states of the sentences. Several values for one thing in a sentence are a change, not a state."""
-    kept: list[StatedFact] = []
     for line in found:
-        here = [fact for row in words.rows if row.attribute for fact in _facts(line, row, words)]
+        here = [fact for row in words.rows["states"] for fact in _facts(line, row, words)]
         values = [what for what, _value in {(fact.what, fact.value) for fact in here}]
-        kept += [fact for fact in here if values.count(fact.what) == 1]
-    return kept
+        yield from (fact for fact in here if values.count(fact.what) == 1)
 
 
 def _facts(line: MaskedSentence, row: Row, words: LanguageTables) -> Iterator[StatedFact]:
@@ -82,14 +73,14 @@ def _facts(line: MaskedSentence, row: Row, words: LanguageTables) -> Iterator[St
         groups = {key: words.same.get(word.lower(), word.lower()) for key, word in groups_found.items() if word}
         span = (0, len(line.text)) if row.value else match.span("value")
         subject = line.at[match.start("a")] if "a" in groups else _nearest(line, row, span[0])
-        if subject and (subject.kind == PERSON or not row.person):
+        if subject and (subject.kind == PERSON or not row.lasting):
             what = (subject.chief, row.attribute.format_map(groups))
             yield StatedFact(what, row.value or groups["value"], line.text[slice(*match.span())], line, span, row)
 
 
 def _nearest(line: MaskedSentence, row: Row, at: int) -> ListedName | None:
     """The name nearest before a place, else the first one after it."""
-    fitting = [place for place, name in line.at.items() if name.kind == PERSON or not row.person]
+    fitting = [place for place, name in line.at.items() if name.kind == PERSON or not row.lasting]
     if row.near:
         fitting = [place for place in fitting if not _CLAUSE.search(line.masked, *sorted((max(place, 0), at)))]
     place = max((place for place in fitting if place < at), default=min(fitting, default=None))
@@ -100,17 +91,15 @@ Clash = tuple[StatedFact, StatedFact]
 """A fact of a draft, and the latest fact of a source that it disagrees with, from a sentence with the name if any."""
 
 
-def clashes(draft: Sequence[StatedFact], sources: Sequence[StatedFact]) -> list[Clash]:
+def clashes(draft: Iterable[StatedFact], sources: Sequence[StatedFact]) -> Iterator[Clash]:
     """Each fact of the draft that no source supports and a source contradicts; `sources` in story order."""
-    found: list[Clash] = []
     for fact in draft:
         stated = [each for each in sources if each.what == fact.what and each.row.binds.search(each.line.masked)]
         if stated and fact.value not in {each.value for each in stated}:
-            found.append((fact, max(reversed(stated), key=lambda each: -1 not in each.line.at)))
-    return found
+            yield fact, max(reversed(stated), key=lambda each: -1 not in each.line.at)
 
 
-def corrected(text: str, wrong: Sequence[Clash]) -> str:
+def corrected(text: str, wrong: Iterable[Clash]) -> str:
     """`text` with the source's words in place of each wrong value; a sentence without a correct value is removed."""
     for fact, source in sorted(wrong, key=lambda clash: -(clash[0].line.start + clash[0].span[0])):
         start, end = (fact.line.start + at for at in fact.span)

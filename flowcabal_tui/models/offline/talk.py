@@ -31,26 +31,21 @@ def talk(request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
     at = max(at for at, each in enumerate(request.messages) if _TASK in each.content)
     asked, later = LabelledRequest(replace(request, messages=request.messages[at:])), request.messages[at + 1 :]
     question, calls = asked.part("question"), [call for each in later for call in each.tool_calls]
-    found, quoted = [(part["chapter"], part.text) for part in asked.all("found")], _QUOTED.findall(question)
-    said = asked.words.said
+    found, quoted, said = asked.all("found"), _QUOTED.findall(question), asked.words.said
     if len(quoted) > 1 and found and any(tool.name == "propose_edit" for tool in request.tools):
         if any(call.name == "propose_edit" for call in calls):
             begins = {each.content.partition(" ")[0] for each in later if each.role == "tool"}
             return said["unsaid" if "Refused:" in begins else "applied" if "Done." in begins else "proposed"], ()
         words = {"quotation": quoted[0], "replacement": quoted[1], "reason": question[:_LONGEST]}
-        return "", (_call("propose_edit", len(calls), chapter=int(found[0][0]), **words),)
+        return "", (_call("propose_edit", len(calls), chapter=int(found[0]["chapter"]), **words),)
     if not calls and (wanted := quoted[:1] or _sought(asked)):
         return "", tuple(_call("search", at, words=words) for at, words in enumerate(wanted))
-    places = {line: number for number, text in found for line in lines(text)}
-    whole = [*{line.text: line for line in places}.values()]
-    whole = [line for line in whole if _is_whole(line.text)] or whole
-    bare = ((line.text.replace("[", "").replace("]", ""), places[line]) for line in nearest(whole, question))
+    unique = {line.text: line for part in found for line in lines(part["text"], source=part["chapter"])}.values()
+    # No excerpt cuts a sentence that begins and ends like one.
+    whole = [one for one in unique if one.text[1:] and not "a" <= one.text[0] <= "z" and one.text[-1] in _ENDS]
+    best = nearest(whole or [*unique], question)
+    bare = ((line.text.replace("[", "").replace("]", ""), line.source) for line in best)
     return " ".join(f"{text} [[{chapter}|{text[:_LONGEST]}]]" for text, chapter in bare) or said["unsaid"], ()
-
-
-def _is_whole(text: str) -> bool:
-    """Whether no excerpt cuts this sentence, as far as its first and last characters show."""
-    return len(text) > 1 and not "a" <= text[0] <= "z" and text[-1] in _ENDS
 
 
 def _sought(asked: LabelledRequest) -> list[str]:

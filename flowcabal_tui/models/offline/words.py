@@ -38,29 +38,25 @@ _ANY, _NONE = re.compile("^"), re.compile("(?!)")
 class Row(BaseModel):
     """A row of the statement table: the sentence patterns of one kind of statement, and what it adds to an answer.
 
-    A sentence counts with `needs`, and in a paragraph without `unless`. It is no dream, wish or denial, unless
-    `reported`. The values of `gives` are filled from the groups of its form; a list there is the names within the first
-    of the groups that holds any (`line`: the sentence).
+    A sentence counts with `needs`, and without `unless` in its paragraph up to its end. It is no dream, wish or denial,
+    unless `reported`. The values of `gives` are filled from the groups of its form; a list there is the names within
+    the first of the groups that holds any (`line`: the sentence).
 
-    A row with an `attribute` is a state, which a later statement may contradict: the attribute is filled from the
-    groups, the value is the group of that name unless the row has one. Only sources with `binds` contradict a draft.
-    Without a group `a` it is about the nearest name before: with `near` in the same clause, with `person` that of a
-    person. A `lasting` state is a fact.
+    A row of `states` is one that a later statement may contradict: its `attribute` is filled from the groups, the value
+    is the group of that name unless the row has one. Only sources with `binds` contradict a draft.
+    Without a group `a` it is about the nearest name before: with `near` in the same clause. A `lasting` state is that
+    of a person, and a fact.
     """
 
-    kind: str = "state"
     form: list[Pattern]
     gives: dict[str, str | bool | list[str]] = {}
     needs: Pattern = _ANY
     unless: Pattern = _NONE
     reported: bool = False
     attribute: str = ""
-    angle: str = ""
-    subtype: str = ""
     value: str = ""
     binds: Pattern = _ANY
     near: bool = False
-    person: bool = False
     lasting: bool = False
 
 
@@ -74,7 +70,7 @@ class LanguageTables(BaseModel):
     worn: list[tuple[re.Pattern[str], str]]
     kinds: list[tuple[str, Filled]]
     patterns: dict[str, Pattern]
-    rows: list[Row]
+    rows: dict[str, list[Row]]
 
     def kind(self, name: str, text: str) -> str:
         """The kind of entity that a text suggests, such as a note that begins with the name."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from random import Random
 from typing import Final
 
 from flowcabal_tui.models.offline.parsed_request import LabelledRequest, labelled_parts
 from flowcabal_tui.models.offline.reading import PERSON, extract, lines, named
-from flowcabal_tui.models.offline.statements import Values, clashes, corrected, facts
+from flowcabal_tui.models.offline.statements import clashes, corrected, facts
 from flowcabal_tui.nodes.kinds.candidates import bigrams, likeness
 from flowcabal_tui.nodes.mending import paragraphs
 
@@ -27,7 +28,7 @@ def _beats(asked: LabelledRequest) -> list[str]:
     """The beats of the chapter's outline; otherwise the writer's instruction and the end of the previous pages."""
     if beats := asked.part("beats"):
         return _ITEM.findall(beats) or [line for line in beats.split("\n") if line.strip()]
-    wished, before = (lines(asked.part(key)) for key in ("wish", "last-pages"))
+    wished, before = ([*lines(asked.part(key))] for key in ("wish", "last-pages"))
     return list(dict.fromkeys(line.text for line in (*wished, *before[-3:])))
 
 
@@ -39,7 +40,7 @@ def plan(asked: LabelledRequest) -> str:
         if here := named("\n".join(beats), asked.names, kind):
             rows.append(said[head] + said["comma"].join(name.chief for name in here))
     rows += [f"{number}. {beat}" for number, beat in enumerate(beats, start=1)]
-    return "\n".join([*rows, *(said["mind"] + part.text for part in asked.all("wish") if part.text)])
+    return "\n".join([*rows, *(said["mind"] + part["text"] for part in asked.all("wish") if part["text"])])
 
 
 def draft(asked: LabelledRequest) -> str:
@@ -49,22 +50,22 @@ def draft(asked: LabelledRequest) -> str:
     """
     if asked.feedback and (text := mended(asked)) != asked.draft:
         return text
-    beats, space = _ITEM.findall(asked.part("plan")) or _beats(asked), asked.words.said["space"]
+    beats = _ITEM.findall(asked.part("plan")) or _beats(asked)
     people = [name for name in named("\n".join(beats), asked.names, PERSON) if not name.is_dead]
     calls = {name.chief: next((form for form in name.names[1:] if form in name.chief), name.chief) for name in people}
     lead, line = next(iter(calls.values()), asked.words.said["they"]), _SPOKEN.findall(asked.part("last-pages"))[-1:]
     pick = _frames(asked)
-    groups = [pick("opening", a=lead), pick("recall", a=lead, line="".join(line))]
+    groups = [[pick("opening", a=lead)], [pick("recall", a=lead, line="".join(line))]]
     for beat in beats:
         here = [call for person, call in calls.items() if person in beat or call in beat] or [lead]
         other = next((call for call in (*here, *calls.values()) if call != here[0]), "")
-        places, things = named(beat, asked.names, "location"), asked.words.patterns["thing"].findall(beat)
-        place = "".join(name.chief for name in places[:1])
-        values = {"a": here[0], "b": other, "place": place, "thing": "".join(things[-1:])}
-        groups += [f"{beat}{space}{pick('thing', **values)}", pick("pair", **values)]
-        groups.append(space.join(filter(None, (pick(kind, **values) for kind in ("pause", "place", "alone")))))
-    groups.append(pick("closing", a=lead))
-    return "\n\n".join(asked.words.said["indent"] + group.strip() for group in groups if group.strip())
+        place = "".join(name.chief for name in named(beat, asked.names, "location")[:1])
+        thing = "".join(asked.words.patterns["thing"].findall(beat)[-1:])
+        values = {"a": here[0], "b": other, "place": place, "thing": thing}
+        groups += [[beat, pick("thing", **values)], [pick("pair", **values)]]
+        groups.append([pick(kind, **values) for kind in ("pause", "place", "alone")])
+    texts = (asked.words.said["space"].join(filter(None, group)) for group in [*groups, [pick("closing", a=lead)]])
+    return "\n\n".join(asked.words.said["indent"] + text for text in texts if text)
 
 
 def _frames(asked: LabelledRequest) -> Callable[..., str]:
@@ -84,7 +85,7 @@ def mended(asked: LabelledRequest) -> str:
     """The previous attempt, with every fact corrected that the quotations of the feedback contradict."""
     quoted = [(title, words or bare) for title, words, bare in _QUOTATION.findall(asked.feedback)]
     told = [line for title, text in quoted if text not in asked.draft for line in asked.sentences(text, title)]
-    here, there = (facts(found, asked.words) for found in (asked.sentences(asked.draft), told))
+    here, there = ([*facts(found, asked.words)] for found in (asked.sentences(asked.draft), told))
     return corrected(asked.draft, clashes(here, there))
 
 
@@ -106,16 +107,16 @@ def polish(asked: LabelledRequest) -> str:
     return mended(asked) if asked.feedback else _unworn(asked.part("draft"), asked)
 
 
-def criticise(asked: LabelledRequest) -> Values:
-    """The verdict on a draft: its clichés, and `done` when it has none."""
-    worn = [word.strip() for pattern, _better in asked.words.worn for word in pattern.findall(asked.part("draft"))]
-    return {"done": not worn, "points": [f"“{word}”" for word in dict.fromkeys(worn)]}
+def criticise(asked: LabelledRequest) -> str:
+    """The verdict on a draft as JSON: its clichés, and `done` when it has none."""
+    worn = [f"“{word.strip()}”" for each, _better in asked.words.worn for word in each.findall(asked.part("draft"))]
+    return json.dumps({"done": not worn, "points": [*dict.fromkeys(worn)]}, ensure_ascii=False)
 
 
 def rewrite(asked: LabelledRequest) -> str:
     """The selection, shorter, longer, or without clichés, as instructed."""
     selection, wish, words = asked.part("selection"), asked.part("wish").strip(), asked.words
-    found, space = lines(selection), words.said["space"]
+    found, space = [*lines(selection)], words.said["space"]
     if swap := words.patterns["swap"].search(wish):
         return re.sub(re.escape(swap[1]), lambda _: swap[2], selection, flags=re.IGNORECASE)
     if words.patterns["shorter"].search(wish):
@@ -131,8 +132,14 @@ def outline(asked: LabelledRequest) -> str:
     return found or f"## {asked.words.said['first']}\n{plan(asked)}"
 
 
-def candidates(asked: LabelledRequest) -> Values:
-    """The groups of candidates that are nearly the same."""
-    shapes = [bigrams(part.text) for part in labelled_parts(asked.part("candidates")) if part.key == "candidate"]
+def candidates(asked: LabelledRequest) -> str:
+    """The groups of candidates that are nearly the same, as JSON."""
+    shapes = [bigrams(each["text"]) for each in labelled_parts(asked.part("candidates")) if each["key"] == "candidate"]
     first = [next(n for n, other in enumerate(shapes, 1) if likeness(each, other) >= _ALIKE) for each in shapes]
-    return {"groups": [[n for n, same in enumerate(first, 1) if same == each] for each in dict.fromkeys(first)]}
+    return json.dumps({"groups": [[n for n, at in enumerate(first, 1) if at == each] for each in dict.fromkeys(first)]})
+
+
+TASKS: Final[Mapping[str, Callable[[LabelledRequest], str]]] = {
+    each.__name__: each for each in (plan, draft, polish, rewrite, outline, candidates, criticise)
+}
+"""Each function has the name of its task."""
