@@ -52,6 +52,16 @@ async def test_a_quotation_that_begins_or_ends_with_a_mark_gets_no_second_one() 
     assert "摘自第2章：“林远怕水。”沈青说。\n摘自第7章：沈青说：“林远过江。”" in suffix
 
 
+@pytest.mark.parametrize(("method", "title"), [("model", "第9章（提要）"), ("extract", "第9章（原文摘句）")])
+async def test_an_overview_beside_pages_is_called_one(method: str, title: str) -> None:
+    book = make_book()
+    overview = replace(derived("manuscript/c9", "L1", "林远渡过大江。", 9), method=method)
+    book.derived = [*(each for each in book.derived if each.uri != "manuscript/c9"), overview]
+    suffix = (await assemble(book, "林远与沈青。", agent=without_passages(book))).user_suffix
+    pages = suffix.partition("<last-pages ")[2]
+    assert f'<text title="{title}">\n林远渡过大江。' in pages
+
+
 async def test_a_profile_of_a_model_is_told_as_it_is() -> None:
     injection = await assemble(make_book(), "林远与沈青。")
     assert "林远，旅人，走了10里，左臂有旧伤。" in injection.user_suffix

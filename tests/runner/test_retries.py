@@ -159,7 +159,8 @@ async def test_a_text_that_was_cut_off_is_told_so():
     bench = checked("one", "two")
     bench.model.finish = "length"
     await answered(bench, Decision("retry", attempt=1), Decision("approve", attempt=2))
-    assert "limit of its length" in bench.model.calls[1].messages[-1].content
+    asked = bench.model.calls[1].messages[-1].content
+    assert "limit of its length" in asked and "short enough to be finished" in asked and "as it is" not in asked
 
 
 async def test_a_chinese_draft_is_answered_in_chinese():
