@@ -13,6 +13,7 @@ from flowcabal_tui.project.words import skipped_words
 from flowcabal_tui.protocol.base import Status
 from flowcabal_tui.protocol.book import ImportProgress
 from flowcabal_tui.tui.app.notices_screen import NoticesScreen
+from flowcabal_tui.tui.app.themes import OURS
 from flowcabal_tui.tui.shared import notices
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.notices import LISTED, NOTICE_SECONDS, WARNED_SECONDS, Notice, Notices, reading_seconds
@@ -94,6 +95,27 @@ async def test_on_a_page_over_the_panes_the_row_takes_its_place_and_covers_nothi
         assert any(row.startswith(f" ! {REFUSED}") for row in shown(pilot.app))
         assert any("第59行甲" in row for row in shown(pilot.app)), "the line with the cursor is in sight"
         assert not row_of(pilot).region.overlaps(area.region)
+
+
+@pytest.mark.usefixtures("lasting")
+@pytest.mark.parametrize("theme", [*OURS, ""])
+async def test_a_notice_differs_from_the_text_above_it_in_every_theme_and_without_colour(tmp_path, monkeypatch, theme):
+    if not theme:
+        monkeypatch.setenv("NO_COLOR", "1")
+    async with workspace(FakeWorkbench("zh"), tmp_path, (80, 24)) as pilot:
+        pilot.app.looks.load()
+        pilot.app.looks.use(theme)
+        pilot.app.notify(REFUSED)
+        await pilot.press("3")
+        await settled(pilot)
+        y = row_of(pilot).region.y
+        rows = pilot.app.screen._compositor.render_strips(pilot.app.size)
+        above, told = (
+            {(each.style.bgcolor, bool(each.style.reverse)) for row in some for each in row if each.text.strip()}
+            for some in (rows[1:y], rows[y : y + 1])
+        )
+        assert above and not above & told
+        assert rows[y].text.startswith(f" » {REFUSED}")
 
 
 @pytest.mark.usefixtures("lasting")

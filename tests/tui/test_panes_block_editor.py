@@ -12,6 +12,7 @@ from flowcabal_tui.nodes.kinds.human import HumanParams
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.workflows.block_editor import BlockEditor
+from flowcabal_tui.tui.workflows.blocks import with_params
 from flowcabal_tui.tui.workflows.node_form import NodeForm
 from tests.tui import fake_books as books
 from tests.tui.hosts import HOSTILE, Host, shown
@@ -50,6 +51,19 @@ async def test_blocks_are_listed_with_chips_and_the_parameters_in_one_line() -> 
         assert "[output of Plan]" in screen
         assert f"[asks] {books.EN.inquiry}" in screen
         assert pane.query_one(ProseArea).text == TEXT
+
+
+async def test_a_row_of_the_head_ends_between_two_facts() -> None:
+    app, pane = host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await open_draft(pilot, pane)
+        params = {"model": "a-model-with-a-long-name", "temperature": 0.8, "max_tokens": 4000}
+        pane.show(with_params(DOCUMENT, books.DRAFT, params), books.DRAFT, False, anew=True)
+        await pilot.pause()
+        rows = shown(app)[: pane.query_one(".head").size.height]
+        facts = [fact for row in rows for fact in row.strip().split("   ")]
+        assert len(rows) == 4 and {"at most 4,000 tokens", "checked from 3 angles"} < set(facts)
+        assert facts[-1] == "you are asked when in doubt"
 
 
 async def test_typing_gives_a_new_document_and_leaves_the_old_one_alone() -> None:

@@ -101,7 +101,9 @@ async def test_a_review_shows_reason_checks_both_quotations_and_the_attempt(size
         assert f"“{WORDS.source_quote}”" in screen
         assert "attempt 2 of 2" in screen
         assert "Mara stood at the ferry" in screen
-        assert "a Approve  r Retry  e Edit  w Why  i Intended  [ ] Attempts  d Diff" in screen
+        assert ("a Approve  r Retry  e Edit  w Why  i Intended  [ ] Attempts  d Diff" in screen) == (size[0] > 100)
+        *_above, keys = shown(app)
+        assert keys.startswith(" a Approve  r Retry  e Edit") and keys.rstrip().endswith("Ctrl+p Commands  Esc Back")
         side_by_side = [row for row in screen.split("\n") if "The draft says" in row and "The book says" in row]
         assert bool(side_by_side) == (size[0] >= 100)
 

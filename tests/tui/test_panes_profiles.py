@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from textual.pilot import Pilot
 
 from flowcabal_tui.project.views import ProfileView
@@ -53,6 +54,18 @@ async def test_profiles_stand_by_kind_with_their_one_line() -> None:
         assert "Characters (1)" in rows[0]
         assert "沈月  失去左手的刀客" in rows[1]
         assert "Chapters (1)" in rows[2]
+
+
+@pytest.mark.parametrize("width", range(34, 50, 3))
+async def test_a_row_of_the_head_ends_between_two_facts(width: int) -> None:
+    app, pane = host()
+    async with app.run_test(size=(width, 24)) as pilot:
+        await open_hero(pilot, pane)
+        await pilot.press("t")
+        await pilot.pause()
+        head = pane.query_one(".head").region
+        facts = [fact for row in shown(app)[head.y + 1 : head.bottom] for fact in row.strip().split("   ")]
+        assert list(filter(None, facts)) == ["沈月", "summary", "as of chapter 3", "2026-03-14 09:26", "2 states"]
 
 
 async def test_a_row_of_the_tree_that_is_too_long_ends_in_three_dots() -> None:

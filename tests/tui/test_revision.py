@@ -67,6 +67,16 @@ async def test_a_pass_shows_what_is_done_what_changed_and_what_is_left(size: tup
         assert rows(pilot)[2].endswith(" 4") and "[3 People]" in screen(pilot)
 
 
+async def test_a_wide_page_shows_the_beginning_of_the_chapter_under_the_cursor() -> None:
+    first, second = (text[:20] for text in books.EN.texts[:2])
+    async with opened(page(filled()), (140, 40)) as pilot:
+        assert first in screen(pilot)
+        await press(pilot, "j")
+        assert second in screen(pilot) and first not in screen(pilot)
+    async with opened(page(filled()), (80, 24)) as pilot:
+        assert first not in screen(pilot), "the list needs the room"
+
+
 async def test_ticks_of_a_chapter_and_of_an_item_are_one_key() -> None:
     workbench = filled()
     async with opened(page(workbench)) as pilot:

@@ -28,7 +28,7 @@ from flowcabal_tui.settings.secrets import read_secrets
 from flowcabal_tui.settings.user_file import UserSettings, load_user, save_user
 from flowcabal_tui.tui.app.settings.keys import KeysScreen, PressKeyScreen
 from flowcabal_tui.tui.app.settings.page import SettingsScreen
-from flowcabal_tui.tui.models.model_form import KnownKeys, ModelChoice, ModelForm, call_question
+from flowcabal_tui.tui.models.model_form import KnownKeys, ModelChoice, ModelForm, call_question, use_question
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.lists import PickList
@@ -141,7 +141,8 @@ async def test_no_means_that_nothing_is_kept(tmp_path: Path):
     assert not paths.secrets_file().exists()
 
 
-async def test_a_price_changed_in_a_strangers_book_does_not_bind_the_writers_key_unasked(tmp_path: Path):
+async def test_a_price_changed_in_a_strangers_book_does_not_bind_the_writers_key_unasked(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("DEEPSEEK_API_KEY", KEY)
     workbench = FakeWorkbench()
     evil = Endpoint(model=HOSTILE, base_url="https://evil.example.org/v1", api_key_env="DEEPSEEK_API_KEY")
     workbench.settings.apply(SetModel("user", evil))
@@ -186,6 +187,16 @@ def test_the_question_before_a_call_names_host_key_and_cost():
     assert "At most: unknown (no price is set)" in call_question(ModelChoice(Endpoint(model="m")))[1]
     _title, price, words = call_question(ModelChoice(Endpoint(model="m", base_url="http://127.0.0.1:1/v1")))
     assert not price and "It costs nothing: the server is on this machine." in words
+
+
+def test_a_question_says_of_a_key_that_nobody_entered_that_there_is_none(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    choice = ModelChoice(Endpoint(model="m", base_url="https://api.openai.com/v1", api_key_env="OPENAI_API_KEY"))
+    missing = "There is no key OPENAI_API_KEY yet. As soon as there is one, it is sent to api.openai.com."
+    assert missing in use_question(choice)[1] and "No key is sent." in call_question(choice)[2]
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    sent = "The key OPENAI_API_KEY is sent to api.openai.com."
+    assert sent in use_question(choice)[1] and sent in call_question(choice)[2]
 
 
 @pytest.mark.parametrize(("answer", "calls"), [("n", 0), ("y", 1)])

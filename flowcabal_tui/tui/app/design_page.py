@@ -83,7 +83,8 @@ there is too little space, the least important go. What is merely absent is not 
 ## Empty lists and notices
 
 - An empty list names the next key: "No chapters yet. `+` adds one."
-- A notice has a row of its own above the status line. It covers neither a frame nor a line that is typed into, stays as
+- A notice has a row of its own above the status line, which begins with `»` (`>` in ASCII), a warning with `!`, on the
+  ground `panel`, reversed in the terminal's colours. It covers neither a frame nor a line that is typed into, stays as
   long as reading takes, and is kept in the list of notices.
 
 ## Signs of states

@@ -170,7 +170,7 @@ class FirstRunScreen(Screen[None]):
         if (
             endpoint.is_local
             or endpoint.provider == "offline"
-            or await self.app.push_screen_wait(ConfirmScreen(*use_question(endpoint)))
+            or await self.app.push_screen_wait(ConfirmScreen(*use_question(choice)))
         ):
             self._chosen_model = choice
             self._go_on()

@@ -238,7 +238,7 @@ class DecisionsScreen(Screen[None]):
             findings, is_editing = self.query_one(FindingView).count, self.face == "editor"
             idle = kinds.idle_actions(self.question, findings, attempts, is_editing=is_editing)
             line = self.query_one(".keys", Static)
-            line.update(kinds.keys_lines(self.question, idle, line.scrollable_content_region.width or 78))
+            line.update(kinds.keys_line(self.question, idle, line.scrollable_content_region.width or 78))
 
     def _show_attempt(self, number: int) -> None:
         self.attempts.number = number

@@ -28,7 +28,7 @@ DecisionsScreen StreamView, DecisionsScreen DiffView, DecisionsScreen ProseArea 
 DecisionsScreen ProseArea, DecisionsScreen ProseArea:focus { border: none; }
 DecisionsScreen.-narrow FindingView Horizontal { layout: vertical; }
 DecisionsScreen.-narrow FindingView .quoted { width: 100%; max-height: 3; }
-DecisionsScreen > .keys { height: auto; max-height: 2; padding: 0 1; background: $surface; }
+DecisionsScreen > .keys { height: 1; padding: 0 1; background: $surface; text-wrap: nowrap; text-overflow: ellipsis; }
 DecisionsScreen.-plain > FindingView { display: none; }
 DecisionsScreen #choice { height: 1fr; }
 DecisionsScreen #choice > StreamView { height: 1fr; }
@@ -76,6 +76,8 @@ _ALLOWED: Final = {
 }
 _OPTIONS: Final = {"retry": "retry", "mend": "mend", "edit": "edit", "editor": "edit", "reject": "reject"}
 """Keys that a review allows only when its question offers the decision."""
+_LEAST_NEEDED: Final = ("app.help", "attempt", "finding", "intended", "changes", "why", "mend", "edit")
+"""Actions that leave the row of keys when it is full, the first one first. The palette has all of them."""
 
 
 def allows(question: Question, action: str) -> bool:
@@ -103,28 +105,30 @@ def idle_actions(question: Question, findings: int, attempts: int, *, is_editing
     return idle
 
 
-def keys_lines(question: Question, off: Container[str], width: int) -> Content:
-    """The keys of this question, without the actions that are `off`; a key and its words stay in one row."""
+def keys_line(question: Question, off: Container[str], width: int) -> Content:
+    """The keys of this question on one row, without the actions that are `off`; the least needed go if it is full."""
     if has_candidates(question):
         return Content(_("a Compare the candidates  x Reject  J Next  Esc Back"))
-    shown = [
-        (binding_key(binding), _(binding.description))
+    shown = {
+        action: _hint(binding_key(binding), _(binding.description))
         for binding in KEYS
         if isinstance(binding, Binding)
         and binding.show
         and (action := binding.action.split("(")[0]) not in off
         and allows(question, action)
-    ]
-    palette = next((shown_key(each.keys), _(each.label)) for each in ACTIONS if each.id == "app.palette")
-    looks = role_style("key"), role_style("secondary")
-    hints = [
-        Content.assemble((key, looks[0]), (f" {words}", looks[1])) for key, words in [*shown[:-1], palette, shown[-1]]
-    ]
-    rows = hints[:1]
-    for hint in hints[1:]:
-        longer = Content("  ").join((rows[-1], hint))
-        rows[-1:] = [longer] if longer.cell_length <= width else [rows[-1], hint]
-    return Content("\n").join(rows)
+    }
+    back = shown.pop("leave")
+    palette = next(_hint(shown_key(each.keys), _(each.label)) for each in ACTIONS if each.id == "app.palette")
+    for least in ("", *_LEAST_NEEDED):
+        shown.pop(least, None)
+        line = Content("  ").join((*shown.values(), palette, back))
+        if line.cell_length <= width:
+            break
+    return line
+
+
+def _hint(key: str, words: str) -> Content:
+    return Content.assemble((key, role_style("key")), (f" {words}", role_style("secondary")))
 
 
 def has_candidates(question: Question) -> bool:

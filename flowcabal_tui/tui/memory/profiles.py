@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import ContentSwitcher, OptionList, Static, Tree
+from textual.widgets import ContentSwitcher, OptionList, Tree
 from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.ids import Generation
@@ -24,6 +24,7 @@ from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.column_rows import Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.diff_view import DiffView
+from flowcabal_tui.tui.widgets.facts_text import FactsText
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.list_rows import HangingRow
 from flowcabal_tui.tui.widgets.prompt_line import FindLine
@@ -122,11 +123,8 @@ class ProfilePane(Vertical):
     def compose(self) -> ComposeResult:
         """Yields the tree, the name of the chosen row, and its text, sentences, history or changes."""
         yield ProfileTree()
-        yield Static(
-            _("The memory is empty: keep a chapter first. F5 has one written, F2 writes by hand."),
-            markup=False,
-            classes="head",
-        )
+        empty = _("The memory is empty: keep a chapter first. F5 has one written, F2 writes by hand.")
+        yield FactsText(empty, classes="head")
         with ContentSwitcher(initial="text"):
             yield StreamView(id="text")
             yield PickList(id="sentences")
@@ -144,7 +142,7 @@ class ProfilePane(Vertical):
         self._rows = tuple(rows)
         self.query_one(ProfileTree).show(rows, self._chosen)
         if rows and self._profile is None:
-            self.query_one(".head", Static).update(_("Choose a profile above."))
+            self.query_one(FactsText).show(_("Choose a profile above."))
 
     def show_profile(self, view: ProfileView) -> None:
         """Shows a profile; level and view are kept when it is the same one."""
@@ -198,7 +196,7 @@ class ProfilePane(Vertical):
         noted = [f"{one_line(name, 40)}: {one_line(value, 120)}" for name, value in entity.fields] if entity else []
         by_hand = [Content(f"{_(METHODS['hand'])}: {facts_words(*noted)}")] if noted else []
         head = head_words(parts[0], *map(without_backticks, (*parts[1:], note)))
-        self.query_one(".head", Static).update(Content("\n").join([head, *by_hand]))
+        self.query_one(FactsText).show(head, *by_hand)
 
     def _standing(self, derived: Derived) -> Iterator[str]:
         """The author of the level in view, and whether a newer state can be taken."""

@@ -95,7 +95,7 @@ class ModelController:
         if choice is None:
             return False
         endpoint, is_here = choice.endpoint, choice.endpoint.is_local or choice.endpoint.provider == "offline"
-        if not is_here and not await self._screen.app.push_screen_wait(ConfirmScreen(*use_question(endpoint))):
+        if not is_here and not await self._screen.app.push_screen_wait(ConfirmScreen(*use_question(choice))):
             return False
         if choice.key:
             endpoint = await asyncio.to_thread(keep_model_key, endpoint, choice.key)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
@@ -194,13 +194,24 @@ class ModelForm(FormScreen[ModelChoice]):
         self.say(_("✓ {words} ({n} s)").format(words=words, n=f"{checked.seconds:.1f}") if checked.ok else f"! {words}")
 
 
-def use_question(endpoint: Endpoint) -> tuple[str, str]:
+def use_question(choice: ModelChoice) -> tuple[str, str]:
     """Title and text of the question before the first use of a model: its price, and the data sent to each host."""
-    host = host_of(endpoint.address)
+    host = host_of(choice.endpoint.address)
     words = [_("Every call costs money, and your manuscript is sent to its provider.")]
-    for name in filter(None, (endpoint.api_key_env, endpoint.secret)):
-        words.append(_("The key {name} is sent to {host}.").format(name=clean_line(name), host=host))
-    return clean_line(_("Use {model} at {host}?").format(model=endpoint.model, host=host)), "\n".join(words)
+    for name, exists in _keys_of(choice):
+        sent = _("The key {name} is sent to {host}.")
+        later = _("There is no key {name} yet. As soon as there is one, it is sent to {host}.")
+        words.append((sent if exists else later).format(name=clean_line(name), host=host))
+    return clean_line(_("Use {model} at {host}?").format(model=choice.endpoint.model, host=host)), "\n".join(words)
+
+
+def _keys_of(choice: ModelChoice) -> Iterator[tuple[str, bool]]:
+    """The names of keys that the host may get, and whether there is such a key."""
+    endpoint = choice.endpoint
+    if endpoint.api_key_env:
+        yield endpoint.api_key_env, bool(os.environ.get(endpoint.api_key_env))
+    if endpoint.secret:
+        yield endpoint.secret, bool(choice.key) or endpoint.secret in KnownKeys.now().secrets
 
 
 def call_question(choice: ModelChoice, *, embeds: bool = False) -> tuple[str, list[str], list[str]]:
@@ -208,7 +219,7 @@ def call_question(choice: ModelChoice, *, embeds: bool = False) -> tuple[str, li
     from flowcabal_tui.project.models.trying import most_cost
 
     endpoint, host = choice.endpoint, host_of(choice.endpoint.address)
-    name = endpoint.api_key_env or endpoint.secret
+    name = next((name for name, exists in _keys_of(choice) if exists), "")
     key = _("The key {name} is sent to {host}.").format(name=clean(name), host=host) if name else _("No key is sent.")
     words = [_("The model is asked to say ok; nothing of your book is sent."), key]
     title = _("One call to {host}?").format(host=host)

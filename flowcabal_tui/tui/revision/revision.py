@@ -9,11 +9,14 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.revision import WHOLE, ChapterLock, PassChapter, PassId, PassProgress, RevisionPass
+from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.revision import LockChapters, TickPass
@@ -24,6 +27,7 @@ from flowcabal_tui.tui.shared.diff import DiffScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import ColumnHead, PickList
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
+from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
@@ -31,10 +35,13 @@ from flowcabal_tui.tui.story.findings import FindingsScreen
 from flowcabal_tui.tui.story.story_page import StoryPage, StoryPlace
 from flowcabal_tui.tui.widgets.column_rows import Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.list_detail import DetailText, ListDetail
 from flowcabal_tui.tui.widgets.list_rows import HangingRow
 from flowcabal_tui.tui.widgets.role_words import head_words
 
 _DIGITS = 9
+_BESIDE = 4_000
+"""Characters of a chapter that are shown beside the list: more than fit a large terminal."""
 
 
 class PassTabs(PaneTabs):
@@ -49,7 +56,7 @@ class PassTabs(PaneTabs):
 
 
 class RevisionScreen(StoryPage):
-    """The chapters of a pass, above its checklist for the chapter under the cursor."""
+    """The chapters of a pass, above its checklist for the chapter under the cursor, whose text begins beside them."""
 
     access: StoryAccess
     help = HelpData(
@@ -65,9 +72,10 @@ class RevisionScreen(StoryPage):
     DEFAULT_CSS = """
     RevisionScreen { background: $background; }
     RevisionScreen > .head { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
-    RevisionScreen > #chapters { height: 1fr; min-height: 4; }
-    RevisionScreen > .details { height: 1; padding: 0 1; text-style: bold; background: $panel; }
-    RevisionScreen > #items { height: auto; max-height: 8; }
+    RevisionScreen #chapters { height: 1fr; min-height: 4; }
+    RevisionScreen .details { height: 1; padding: 0 1; text-style: bold; background: $panel; }
+    RevisionScreen #items { height: auto; max-height: 8; }
+    RevisionScreen ListDetail.-below > DetailText { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "tick", mark("Done"), id="revision.tick", tooltip=mark("Tick the chapter, or the item.")),
@@ -109,13 +117,16 @@ class RevisionScreen(StoryPage):
         self._locks: Mapping[ChapterId, ChapterLock] = {}
 
     def compose(self) -> ComposeResult:
-        """Yields the passes, the progress of the selected one, its chapters, and the checklist."""
+        """Yields the passes, the progress of the selected one, its chapters, the checklist, and the text."""
         yield PassTabs(())
         yield Static(markup=False, classes="head")
-        yield ColumnHead()
-        yield PickList(id="chapters")
-        yield Static(markup=False, classes="details")
-        yield PickList(id="items")
+        with ListDetail():
+            with Vertical():
+                yield ColumnHead()
+                yield PickList(id="chapters")
+                yield Static(markup=False, classes="details")
+                yield PickList(id="items")
+            yield DetailText()
         yield HintLine()
 
     def on_mount(self) -> None:
@@ -163,7 +174,7 @@ class RevisionScreen(StoryPage):
         rows = [Option(self._row(columns, row, cast), id=row.chapter) for row in self._progress.chapters]
         self.query_one(ColumnHead).show(columns)
         self.query_one("#chapters", PickList).refill(rows, first)
-        self._show_items()
+        self._show_row()
 
     def _row(self, columns: Columns, row: PassChapter, cast: Cast) -> ColumnRow:
         sign = "[~]" if row.outdated else "[x]" if row.done else "[ ]"
@@ -195,9 +206,19 @@ class RevisionScreen(StoryPage):
 
     @on(OptionList.OptionHighlighted, "#chapters")
     def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
-        """Shows the checklist of the chapter under the cursor."""
+        """Shows the checklist and the text of the chapter under the cursor."""
         message.stop()
+        self._show_row()
+
+    def _show_row(self) -> None:
         self._show_items()
+        attempt(self, self._show_text(), group="text", exclusive=True)
+
+    async def _show_text(self) -> None:
+        chapter, beside = self.chapter, self.query_one(DetailText)
+        text = await self.access.workbench.book.chapter_text(chapter) if chapter is not None else ""
+        if chapter is not None and self.cast is not None and self.is_attached:
+            beside.show([Content.styled(self.cast.chapter(chapter), "bold"), "", clean(text[:_BESIDE])])
 
     # Ways out
 

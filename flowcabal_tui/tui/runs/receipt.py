@@ -34,6 +34,7 @@ from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.budget_bars import BudgetBar, BudgetClass, fill_of
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
+from flowcabal_tui.tui.widgets.facts_text import FactsText
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.prompt_line import FindLine
 from flowcabal_tui.tui.widgets.role_words import facts_words, key_words
@@ -127,7 +128,7 @@ class ReceiptPane(Vertical):
 
     def compose(self) -> ComposeResult:
         """Yields the total, the bars, the sources."""
-        yield Static(key_words(_(_NONE)), markup=False, classes="head")
+        yield FactsText(key_words(_(_NONE)), classes="head")
         yield BudgetBar(plain=self._is_plain)
         yield PickList()
         yield Static(markup=False, classes="details")
@@ -153,7 +154,7 @@ class ReceiptPane(Vertical):
 
     def clear(self, reason: str = "") -> None:
         """Shows no receipt, because the current node has none; `reason` says why."""
-        self.query_one(".head", Static).update(key_words(reason or _(_NONE)))
+        self.query_one(FactsText).show(key_words(reason or _(_NONE)))
         if self._receipt is not None:
             self._receipt, self._opens, self._class_rows = None, {}, []
             self.query_one(BudgetBar).set_budget([])
@@ -175,7 +176,7 @@ class ReceiptPane(Vertical):
         receipt = self._receipt
         if receipt is None:
             return
-        self.query_one(".head", Static).update(self._head(receipt))
+        self.query_one(FactsText).show(self._head(receipt))
         uses = [
             BudgetClass(_(CLASSES[use.budget_class]), use.used, use.used / receipt.budget if receipt.budget else 0.0)
             for use in receipt.classes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar, Final
 
 from textual.binding import Binding, BindingType
@@ -12,12 +12,15 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.prose_diff import DiffKind, Hunk, hunks, prose_diff
+from flowcabal_tui.tui.widgets.prose_wrap import may_break
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 from flowcabal_tui.tui.widgets.text_marks import Span
 
 _MARKS: Final = {DiffKind.EQUAL: ("", ""), DiffKind.DELETE: ("[-", "-]"), DiffKind.INSERT: ("{+", "+}")}
 _KEPT: Final = 120
 """Characters of what stayed the same that are shown on each side of a change."""
+_STEP: Final = 40
+"""Characters within which a fold looks for a place between two words."""
 
 
 class DiffText:
@@ -47,14 +50,15 @@ class DiffText:
 
     def _pieces(self, number: int, words: str) -> tuple[tuple[str, str], ...]:
         """The unchanged text, as (words, style)."""
-        head = 0 if number == 0 else _KEPT
-        tail = 0 if number == len(self._hunks) - 1 else _KEPT
-        hidden = len(words) - head - tail
-        if not self._folded or hidden <= _KEPT or len(self._hunks) == 1:
+        first = 0 if number == 0 else _KEPT
+        last = len(words) - (0 if number == len(self._hunks) - 1 else _KEPT)
+        if not self._folded or last - first <= _KEPT or len(self._hunks) == 1:
             return ((words, ""),)
-        note = _("… {count} characters unchanged …").format(count=f"{hidden:,}")
-        start = words[:head] + ("\n" if head else "")
-        end = ("\n" if tail else "") + words[len(words) - tail :]
+        first = _break_near(words, first, range(first, max(0, first - _STEP), -1))
+        last = _break_near(words, last, range(last, min(len(words), last + _STEP)))
+        note = _("… {count} characters unchanged …").format(count=f"{last - first:,}")
+        start = words[:first] + ("\n" if first else "")
+        end = ("\n" if words[last:] else "") + words[last:]
         return (start, ""), (note, "diff--fold"), (end, "")
 
     def in_row(self, start: int, end: int) -> list[tuple[Span, str]]:
@@ -65,6 +69,11 @@ class DiffText:
                 break
             spans.append((span, style))
         return spans
+
+
+def _break_near(words: str, at: int, places: Iterable[int]) -> int:
+    """The first of the places where a row could end, else `at`."""
+    return next((place for place in places if may_break(words, place)), at)
 
 
 class DiffView(StreamView):

@@ -1,4 +1,7 @@
-"""The row of notices: part of the layout, so it covers nothing and no border cuts its words."""
+"""The row of notices: part of the layout, so it covers nothing and no border cuts its words.
+
+A sign and a ground of its own, reversed in the terminal's colours, tell it from the text above it.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ from flowcabal_tui.tui.widgets.role_words import key_words, without_backticks
 
 LEFT_CELLS: Final = 5
 """Cells kept free at the end for how many more come, as ` +3`."""
+_SIGN_CELLS: Final = 2
+"""Cells of the sign before the words, which the sign of a warning replaces."""
 
 
 class NoticeRow(Static):
@@ -19,10 +24,10 @@ class NoticeRow(Static):
 
     DEFAULT_CSS = """
     NoticeRow { height: 1; width: 1fr; padding: 0 1; text-wrap: nowrap; }
-    NoticeRow.-added { background: $surface; }
     NoticeRow.-docked { dock: bottom; }
+    NoticeRow.-said { background: $panel; text-style: $marked; }
     NoticeRow.-warning { color: $text-warning; }
-    NoticeRow.-error { color: $text-error; text-style: bold; }
+    NoticeRow.-error { color: $text-error; text-style: $block-cursor-text-style; }
     """
 
     def __init__(self, *, classes: str | None = None) -> None:
@@ -33,6 +38,7 @@ class NoticeRow(Static):
         """Shows a row of words, with the number of further ones (`left`) and a colour for the severity."""
         for name in ("warning", "error"):
             self.set_class(name == severity, f"-{name}")
+        self.set_class(bool(words), "-said")
         if self.has_class("-added"):
             self.display = bool(words)
         if (words := self._fitting(words, left)) != self.words:
@@ -40,7 +46,9 @@ class NoticeRow(Static):
             self.update(key_words(words), layout=False)
 
     def _fitting(self, words: str, left: int) -> str:
-        space = row_space(self.app.size.width)
+        space = row_space(self.app.size.width) + _SIGN_CELLS
+        if words and not words.startswith("! "):
+            words = f"{'»' if self.app.console.encoding.lower().startswith('utf') else '>'} {words}"
         if not left or not words:
             return crop(words, space + LEFT_CELLS)
         cut = crop(words, space)
@@ -50,4 +58,4 @@ class NoticeRow(Static):
 
 def row_space(width: int) -> int:
     """The cells available for words in a terminal of that width."""
-    return max(1, width - 2 - LEFT_CELLS)
+    return max(1, width - 2 - _SIGN_CELLS - LEFT_CELLS)

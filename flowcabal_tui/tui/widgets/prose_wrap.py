@@ -22,7 +22,7 @@ _STRAY: Final = 64
 """Characters without width that a row holds at most beyond eight a cell: hostile text cannot grow a row."""
 
 
-def _may_break(text: str, at: int) -> bool:
+def may_break(text: str, at: int) -> bool:
     """True when a row may end before `text[at]`."""
     before, after = text[at - 1], text[at]
     if WIDTHS[after] == 0 or before == _JOINER:
@@ -57,7 +57,7 @@ def break_at(text: str, start: int, overflow: int, width: int) -> int | None:
         while at < hanging and text[at] == " ":
             at += 1
         return at if at < len(text) else None
-    while at > start and not _may_break(text, at):
+    while at > start and not may_break(text, at):
         at -= 1
     if at > start:
         return at

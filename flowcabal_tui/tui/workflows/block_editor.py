@@ -31,6 +31,7 @@ from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.facts_text import FactsText
 from flowcabal_tui.tui.widgets.find_in_text import ask_to_find
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -69,7 +70,7 @@ class BlockEditor(Vertical):
     )
     jump_key, models = "p", tuple[str, ...]()
     DEFAULT_CSS = """
-    BlockEditor > .head { height: auto; max-height: 3; padding: 0 1; color: $text-muted; }
+    BlockEditor > .head { height: auto; max-height: 4; padding: 0 1; color: $text-muted; }
     BlockEditor > PickList { height: auto; max-height: 40%; }
     BlockEditor > .details { height: 1; padding: 0 1; color: $text-muted; }
     BlockEditor > ProseArea { height: 1fr; padding: 0 1; }
@@ -121,9 +122,7 @@ class BlockEditor(Vertical):
 
     def compose(self) -> ComposeResult:
         """Yields the node, its blocks, and the text of the one under the cursor."""
-        yield Static(
-            key_words(_("No node is chosen: Enter in the workflow (`2`) opens one.")), markup=False, classes="head"
-        )
+        yield FactsText(key_words(_("No node is chosen: Enter in the workflow (`2`) opens one.")), classes="head")
         yield PickList()
         yield Static(markup=False, classes="details")
         yield ProseArea()
@@ -208,7 +207,7 @@ class BlockEditor(Vertical):
         node = self._node()
         if node is None or self._workflow is None:
             return
-        self.query_one(".head", Static).update(key_words(node_head(node, read_only=self._read_only)))
+        self.query_one(FactsText).show(key_words(node_head(node, read_only=self._read_only)))
         rows: list[Option] = []
         for field in self._fields():
             rows.append(Option(Text(_(FIELD_WORDS[field]), style="bold"), disabled=True))

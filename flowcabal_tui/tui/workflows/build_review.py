@@ -48,6 +48,7 @@ from flowcabal_tui.tui.shared.spending import agrees_to_pay, agrees_to_stop
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.diff_view import DiffView
+from flowcabal_tui.tui.widgets.facts_text import FactsText
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.role_words import facts_words, head_words, key_words
@@ -129,7 +130,7 @@ class BuildReviewScreen(ModalScreen[str]):
 
     def compose(self) -> ComposeResult:
         """Yields the state, the changes, and the details of one beside them."""
-        yield Static(markup=False, classes="head")
+        yield FactsText(classes="head")
         with Container(classes="body"):
             yield PickList()
             with Vertical(classes="side"):
@@ -156,7 +157,7 @@ class BuildReviewScreen(ModalScreen[str]):
         taken, _fallen = record.taken
         self._listed = {each.id: each for each in record.changes}
         self.query_one(PickList).refill(list(self._rows(record, taken)))
-        self.query_one(".head", Static).update(Content("\n").join(_head(record)))
+        self.query_one(FactsText).show(*_head(record))
         self.query_one(BuildGraphs).show(record)
         self.query_one("#rounds", StreamView).set_text(clean("\n".join(round_lines(record))), follow=False)
         self._show_row()

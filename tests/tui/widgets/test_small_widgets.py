@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -162,6 +163,14 @@ async def test_changes_are_marked_without_colour_folded_and_walked() -> None:
         await pilot.pause()
         assert "characters unchanged" not in view.text
         assert app.heard == [("copy", f"雨还落。\n{same}她来了。\n")]
+
+
+def test_a_fold_cuts_no_word() -> None:
+    same = " ".join(f"unchanged{n}" for n in range(200))
+    view = DiffView(f"one {same} two", f"1 {same} 2")
+    before, after = (part.split() for part in re.split(r"…[^…]*…", view.text))
+    words = {*same.split(), "[-one-]{+1+}", "[-two-]{+2+}"}
+    assert {*before, *after} <= words
 
 
 # Budget

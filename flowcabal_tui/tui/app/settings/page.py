@@ -32,7 +32,7 @@ from flowcabal_tui.tui.app.settings.forms import Values, agents_form, knowledge_
 from flowcabal_tui.tui.app.settings.rows import LANGUAGES, ROLE_WORDS, SPENDING, SettingRow, sections
 from flowcabal_tui.tui.app.themes import theme_words
 from flowcabal_tui.tui.book.days import goals_form
-from flowcabal_tui.tui.models.model_form import KnownKeys, ModelForm, use_question
+from flowcabal_tui.tui.models.model_form import KnownKeys, ModelChoice, ModelForm, use_question
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
@@ -206,7 +206,7 @@ class SettingsScreen(ModalScreen[None]):
         choice = await self.app.push_screen_wait(form)
         if choice is None or (choice.endpoint == known and not choice.key):
             return
-        if await self._may_use(choice.endpoint, known):
+        if await self._may_use(choice, known):
             endpoint = choice.endpoint
             if choice.key:
                 endpoint = await self._saved(lambda: keep_model_key(choice.endpoint, choice.key))
@@ -217,8 +217,9 @@ class SettingsScreen(ModalScreen[None]):
             return self._book_view.settings.models
         return self._user.models
 
-    async def _may_use(self, endpoint: Endpoint, known: Endpoint | None) -> bool:
+    async def _may_use(self, choice: ModelChoice, known: Endpoint | None) -> bool:
         """The user's word for a host that gets text, or a key, which it did not get before."""
+        endpoint = choice.endpoint
         if endpoint.provider == "offline":
             return True
         host, hosts = host_of(endpoint.address), key_hosts()
@@ -226,7 +227,7 @@ class SettingsScreen(ModalScreen[None]):
         is_same = known is not None and known.address == endpoint.address
         if endpoint.is_local or (is_same and all(hosts.allows(name, host) for name in names)):
             return True
-        return await self._agrees(*use_question(endpoint))
+        return await self._agrees(*use_question(choice))
 
     async def _keep_model(self, place: str, table: str, endpoint: Endpoint | None) -> None:
         if place == "book" and self._workbench is not None:
