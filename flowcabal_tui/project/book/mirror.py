@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar
+from unicodedata import normalize
 
 from flowcabal_tui.domain.errors import DiskFull, ManuscriptError
 from flowcabal_tui.domain.ids import ChapterId, Digest
@@ -38,7 +39,10 @@ class Edited:
 
 
 class Mirror:
-    """The folder `manuscript/`. The last file written for a chapter is remembered by name and digest."""
+    """The folder `manuscript/`. The last file written for a chapter is remembered by name and digest.
+
+    Names are equal if their Unicode NFC forms are: macOS and programs that copy from it decompose names (NFD).
+    """
 
     def __init__(self, folder: Folder, store: Store) -> None:
         """`folder` is the project's."""
@@ -47,10 +51,17 @@ class Mirror:
         """Held while one is written, and while those that a kill left are removed."""
 
     async def _before(self, chapter: ChapterId) -> dict[str, str]:
-        """The data of the last written file; empty when unknown. The row may come from a stranger, so its name is only
-        a name."""
+        """The data of the last written file, with its present name; empty when unknown. The row may come from a
+        stranger, so its name is only a name."""
         found = await self._store.values.learned(self._key(chapter), dict[str, Any])
-        return found if found and _is_ours(found) else {}
+        if not found or not _is_ours(found):
+            return {}
+        return found | {"name": self._on_disk(found["name"])} if "name" in found else found
+
+    def _on_disk(self, name: str) -> str:
+        """The name, or its other Unicode form if only a file of that name exists."""
+        other = _other_form(name)
+        return other if other and self._is_there(other) and not self._is_there(name) else name
 
     async def _content(self, name: str) -> str | None:
         """The content of a file, in whatever encoding another program wrote it; None when it does not exist."""
@@ -94,6 +105,7 @@ class Mirror:
     async def _place(self, chapter: Chapter, before: dict[str, str]) -> str:
         """The path for the chapter's file; a file of that name that is not the chapter's own is left as it is."""
         name, other = _names(chapter)
+        name = self._on_disk(name)
         if name == before.get("name") or not self._project.is_there(MANUSCRIPT, name):
             return name
         content = await self._content(name)
@@ -108,14 +120,26 @@ class Mirror:
             return None
         return Edited(chapter, self._project.path / MANUSCRIPT / before["name"], parse_mirror(content)[1])
 
+    async def _twin(self, chapter: Chapter, before: dict[str, str]) -> Edited | None:
+        """The file beside the chapter's own whose name is equal to its name, if no version has its text."""
+        other = _other_form(before.get("name", ""))
+        content = await self._content(other) if other else None
+        if content is None:
+            return None
+        known = {version.digest for version in await self._store.book.versions(chapter.id)}
+        if mirror_digest(content) in known:
+            return None
+        return Edited(chapter, self._project.path / MANUSCRIPT / other, parse_mirror(content)[1])
+
     async def edited_outside(self, names: Collection[str] | None = None) -> tuple[Edited, ...]:
         """Every chapter whose file (of those with these `names`) was changed by another program, in story order."""
         found: list[Edited] = []
+        wanted = None if names is None else set(map(_composed, names))
         for chapter in await self._store.book.chapters():
             before = await self._before(chapter.id)
-            if names is not None and before.get("name") not in names:
+            if wanted is not None and _composed(before.get("name", "")) not in wanted:
                 continue
-            if edited := await self._edited(chapter, before):
+            if edited := await self._edited(chapter, before) or await self._twin(chapter, before):
                 found.append(edited)
         return tuple(found)
 
@@ -126,9 +150,9 @@ class Mirror:
 
     async def lost(self) -> tuple[Chapter, ...]:
         """Chapters whose file is missing because another program deleted or renamed it."""
-        names = (await self.stamps()).keys()
+        names = set(map(_composed, await self.stamps()))
         files = await self._files(await self._store.book.chapters())
-        return tuple(chapter for chapter, name in files if chapter.digest and name not in names)
+        return tuple(chapter for chapter, name in files if chapter.digest and _composed(name) not in names)
 
     async def left_behind(self) -> tuple[Chapter, ...]:
         """Chapters whose file is still at its old place after they were moved, renamed or deleted.
@@ -136,9 +160,8 @@ class Mirror:
         The program was killed between the change and the recording of the step that moves the file.
         """
         book = self._store.book
-        moved = [
-            one for one, name in await self._files(await book.chapters()) if one.digest and name not in _names(one)
-        ]
+        files = await self._files(await book.chapters())
+        moved = [one for one, name in files if one.digest and _composed(name) not in _names(one)]
         return (*moved, *(chapter for chapter, _name in await self._files(await book.deleted())))
 
     async def _files(self, chapters: Iterable[Chapter]) -> list[tuple[Chapter, str]]:
@@ -154,7 +177,9 @@ class Mirror:
                     await asyncio.to_thread(self._project.remove, MANUSCRIPT, name)
 
     async def accept(self, edited: Edited) -> None:
-        """Records the file as the last one written, because its text became a version."""
+        """Records the file as the last one written, because its text became a version; a file beside it stays."""
+        if edited.path.name != (await self._before(edited.chapter.id)).get("name", edited.path.name):
+            return
         digest = mirror_digest(render_mirror(edited.chapter.title, edited.text))
         await self._store.values.put(self._key(edited.chapter.id), {"name": edited.path.name, "digest": digest})
 
@@ -192,6 +217,17 @@ def _is_ours(row: dict[str, Any]) -> bool:
     if not all(value is None or isinstance(value, str) for value in row.values()):
         return False
     return "name" not in row or ("digest" in row and _MIRRORED.fullmatch(row["name"] or "") is not None)
+
+
+def _composed(name: str) -> str:
+    return normalize("NFC", name)
+
+
+def _other_form(name: str) -> str:
+    """The name in the other Unicode form, composed or decomposed; "" if both are the same."""
+    composed = _composed(name)
+    other = normalize("NFD", name) if name == composed else composed
+    return "" if other == name else other
 
 
 def _names(chapter: Chapter) -> tuple[str, str]:
