@@ -5,7 +5,8 @@ Each line names the direct subclasses of a class; the docstring of a class expla
 FlowCabalError: ProjectError, SettingsError, WorkflowError, RunError, KnowledgeError, ManuscriptError, HelperFailed,
     ModelError, ActionError, ItemError, PictureError, EditRefused
 ProjectError: ProjectNotFound, ProjectExists, ProjectLocked, ProjectReadOnly, ProjectTooNew, ProjectDamaged,
-    UnsafeFileSystem, UnsafeFile, VersionConflict, ChapterLocked, DiskFull, ProjectNotConfirmed
+    UnsafeFileSystem, UnsafeFile, VersionConflict, ChapterLocked, DiskFull, ProjectNotConfirmed, ProjectBusy,
+    ForeignLog
 WorkflowError: BindingError, ExpressionError, ConditionError, DialectError
 BindingError: TooLarge
 DialectError: Mistakes
@@ -51,6 +52,14 @@ class FlowCabalError(Exception):
 
 class ProjectError(FlowCabalError):
     """An error of the project folder or its database."""
+
+
+class ProjectBusy(ProjectError):
+    """Another program held the database for longer than the wait for it; a later try can succeed."""
+
+
+class ForeignLog(ProjectError):
+    """The database's log, which a killed process left, belongs to another database."""
 
 
 class ProjectNotFound(ProjectError):

@@ -114,18 +114,18 @@ class Workshop:
                 return await self._send(self._process, message)
             except (asyncio.IncompleteReadError, ConnectionError):
                 await self._end()
-        self._process = await asyncio.create_subprocess_exec(
-            *own_python(__name__),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            cwd=NEUTRAL_FOLDER,
-            env=minimal_environment(),
-        )
         try:
+            self._process = await asyncio.create_subprocess_exec(
+                *own_python(__name__),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                cwd=NEUTRAL_FOLDER,
+                env=minimal_environment(),
+            )
             async with asyncio.timeout(_START_SECONDS):
                 await self._send(self._process, message)
-        except (asyncio.IncompleteReadError, ConnectionError, TimeoutError) as error:
+        except (asyncio.IncompleteReadError, OSError) as error:
             raise _failed("died", 0, _("It could not be started.")) from error
 
     async def _send(self, process: asyncio.subprocess.Process, message: bytes) -> None:

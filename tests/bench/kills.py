@@ -54,6 +54,7 @@ WRONGS: Final = (
     "broken",
     "words left",
     "paid twice",
+    "failed step",
 )
 
 
@@ -224,6 +225,7 @@ def figures(judged: Mapping[str, Judged]) -> list[Figure]:
         none_of("databases not whole", total["broken"]),
         none_of("purged words left in a file", total["words left"]),
         none_of("answers paid for again that were kept", total["paid twice"]),
+        none_of("steps of background work that failed", total["failed step"]),
     ]
 
 
@@ -258,6 +260,11 @@ async def _state(folder: Path, wrong: Counter[str] | None = None) -> dict[str, A
             while (await project._parts.store.maintenance.purge_left()).steps:  # noqa: ASYNC110  # the store is polled
                 await asyncio.sleep(POLL)
             await project.memory.settled()
+        failed = [f"{task.kind} of {task.subject}: {task.error}" for task in await project.memory.background("failed")]
+        if wrong is None and failed:
+            raise RuntimeError(f"what no kill cut off has failed: {failed}")
+        for words in failed:
+            print(f"  a step failed: {words}", file=sys.stderr, flush=True)
         state: dict[str, Any] = {
             "chapters": [await _chapter(project, one.id, one.title) for one in await project.book.chapters()],
             "deleted": [await _chapter(project, one.id, one.title) for one in await project.book.deleted_chapters()],
@@ -271,6 +278,7 @@ async def _state(folder: Path, wrong: Counter[str] | None = None) -> dict[str, A
             **await state_of_candidates(project),
         }
         if wrong is not None:
+            wrong["failed step"] += len(failed)
             await _look(project, folder, wrong)
     finally:
         await project.close()

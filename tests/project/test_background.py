@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from flowcabal_tui.domain.errors import FlowCabalError, HelperFailed, ProjectBusy
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.memory import BackgroundTask, TaskKind
+from flowcabal_tui.project.book.following import following
+from flowcabal_tui.project.book.indexing import index_text
 from flowcabal_tui.project.book.rule_checks import RuleChecks
-from flowcabal_tui.project.memory import steps
+from flowcabal_tui.project.memory import step_runner, steps
+from flowcabal_tui.project.workshop import Workshop
 from flowcabal_tui.protocol.book import AddChapter, WriteChapter
 from flowcabal_tui.protocol.memory import BackgroundChanged, CancelBackground, RetryBackground
 from flowcabal_tui.protocol.runs import WorkflowFailed
@@ -21,11 +26,15 @@ from flowcabal_tui.runner import limits
 from flowcabal_tui.runner.limits import FAILURES, Limits
 from flowcabal_tui.settings.paths import PROJECT_STATE
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
+from flowcabal_tui.store.book.curation import Keeping
 from tests.faultserver import FaultServer
 from tests.project.case import Case, both, calls, change, endpoint, make_one, opened
 from tests.waiting import PATIENCE
 
 TEXT = "Ines Marlow rang the bell. Ines Marlow waited. Nobody answered Ines Marlow.\n\nThe river rose all night."
+
+PLAIN = "It snowed, and all were asleep."
+"""No name is found in it that would have it indexed again."""
 
 
 async def failed_kinds(case: Case) -> set[TaskKind]:
@@ -91,6 +100,79 @@ async def test_a_name_that_is_found_has_only_those_chapters_indexed_anew_in_whic
         (ines,) = [each for each in await case.project.story.entities() if each.name == "Ines Marlow"]
     assert indexed == {first: 1, second: 2, third: 2}
     assert ines.first_position == 2
+
+
+async def indexed_text(case: Case) -> str:
+    """The text of the first chapter as the index has it."""
+    view = await case.project._engine.call(case.project._parts.store.memory.view(None))
+    passages = await case.project._engine.call(view.passages(await case.chapter(1)))
+    return "\n\n".join(passage.text for passage in passages)
+
+
+def before_each_index(monkeypatch: pytest.MonkeyPatch, act: Callable[[int], Awaitable[None]]) -> None:
+    """Calls `act` when an index step has read its text, with the number of such steps before it."""
+    do, indexed = Workshop.do, list[Any]()
+
+    async def doing(self: Workshop, work: Any, *arguments: Any, **how: Any) -> Any:
+        if work is index_text:
+            indexed.append(arguments)
+            await act(len(indexed) - 1)
+        return await do(self, work, *arguments, **how)
+
+    monkeypatch.setattr(Workshop, "do", doing)
+
+
+@pytest.mark.parametrize("error", [HelperFailed("died", "The helper process ended."), ProjectBusy("busy")])
+async def test_an_index_step_that_could_not_work_is_tried_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, error: FlowCabalError
+) -> None:
+    async def fail_once(before: int) -> None:
+        if not before:
+            raise error
+
+    await make_one(folder, both(OFFLINE))
+    monkeypatch.setattr(step_runner, "_FIRST_WAIT", 0.01)
+    before_each_index(monkeypatch, fail_once)
+    async with opened(folder) as case:
+        await case.project.carry_out(WriteChapter(await case.chapter(1), PLAIN))
+        await case.settled()
+        assert await indexed_text(case) == PLAIN
+
+
+async def test_an_index_step_that_failed_is_done_at_the_next_opening(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(_before: int) -> None:
+        raise HelperFailed("memory", "The work was stopped.")
+
+    await make_one(folder, both(OFFLINE))
+    with monkeypatch.context() as patched:
+        before_each_index(patched, fail)
+        async with opened(folder) as case:
+            await case.project.carry_out(WriteChapter(await case.chapter(1), TEXT))
+            await case.settled()
+            assert await indexed_text(case) == ""
+    async with opened(folder) as again:
+        await again.settled()
+        assert await indexed_text(again) == TEXT
+
+
+async def test_a_version_of_the_same_text_that_comes_while_the_first_is_indexed_is_indexed_too(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await make_one(folder, both(OFFLINE))
+    async with opened(folder) as case:
+        chapter, book = await case.chapter(1), case.project._parts.store.book
+
+        async def keep_the_same(before: int) -> None:
+            if not before:
+                await book.keep(Keeping(PLAIN, "chapter", "replace", chapter), following(("index",)))
+
+        before_each_index(monkeypatch, keep_the_same)
+        await case.project.carry_out(WriteChapter(chapter, PLAIN))
+        await case.settled()
+        assert len(await case.project.book.chapter_versions(chapter)) == 2
+        assert await indexed_text(case) == PLAIN
 
 
 async def test_the_checks_of_chapters_need_not_be_waited_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,9 +13,11 @@ from flowcabal_tui.domain.errors import (
     DiskFull,
     FlowCabalError,
     Gone,
+    HelperFailed,
     KnowledgeError,
     ModelError,
     ModelFault,
+    ProjectBusy,
     SettingsError,
     SpendingNotAgreed,
 )
@@ -65,8 +67,10 @@ def _ending_of(error: FlowCabalError) -> Ending:
     match error:
         case Gone():
             return "gone"
-        case KnowledgeError():
+        case KnowledgeError() | ProjectBusy():
             return "later"
+        case HelperFailed():
+            return "later" if error.cause == "died" else "failed"
         case ModelError():
             if error.fault is ModelFault.NOT_CONFIRMED:
                 return "unconfirmed"

@@ -72,14 +72,17 @@ class Steps:
             self._tools.outside.offer(edited)
 
     async def _index(self, task: BackgroundTask) -> None:
-        chapter, text = await self._tools.chapter(task.subject)
-        await self._index_chapter(chapter, text, await self._store.memory.names())
+        indexed = False
+        while not indexed:  # a version of the same text that came meanwhile has no step of its own
+            chapter, text = await self._tools.chapter(task.subject)
+            indexed = await self._index_chapter(chapter, text, await self._store.memory.names())
 
-    async def _index_chapter(self, chapter: Chapter, text: str, entities: Sequence[Entity]) -> None:
+    async def _index_chapter(self, chapter: Chapter, text: str, entities: Sequence[Entity]) -> bool:
+        """Indexes a version. Returns False when there is a newer one."""
         passages, mentions = await self._tools.workshop.do(
             index_text, chapter.id, chapter.position, text, tuple(entities), self._tools.language
         )
-        await self._store.memory.index_chapter(chapter.id, chapter.version, passages, mentions)
+        return await self._store.memory.index_chapter(chapter.id, chapter.version, passages, mentions)
 
     async def enqueue_index(self) -> None:
         """One index step for each written chapter, under the digest of the names of this moment."""

@@ -150,9 +150,9 @@ class Outbox:
         return row is not None
 
     async def reset_running(self) -> None:
-        """Sets to waiting the tasks that were running when the last process ended, and failed writes of manuscript
-        files."""
+        """Sets to waiting the tasks that were running when the last process ended, and the failed ones that cost
+        nothing and that other work relies on: writes of manuscript files, and the index."""
         await self._database.execute(
             "UPDATE task SET state='waiting', pinned=CASE job WHEN '' THEN NULL ELSE pinned END"
-            " WHERE state='running' OR state='failed' AND kind='mirror'"
+            " WHERE state='running' OR state='failed' AND kind IN ('mirror', 'index')"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, ProjectDamaged, ProjectError
+from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, ProjectBusy, ProjectDamaged
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, mark
 
@@ -52,7 +52,7 @@ def fault(error: sqlite3.Error) -> FlowCabalError | sqlite3.Error:
     if code in _DAMAGED or str(error).startswith(_LOST):
         return damaged(str(error))
     if code in _BUSY:
-        return ProjectError(
+        return ProjectBusy(
             _("The project's database is busy."), str(error), _("Close other programs that read it, then try again.")
         )
     return error
