@@ -18,11 +18,12 @@ from flowcabal_tui.locale import _, mark, sentences
 from flowcabal_tui.models.discover import discover
 from flowcabal_tui.models.vocabularies import HOST, Vocabulary, fetch, load, vocabulary_of
 from flowcabal_tui.project.project import Project
-from flowcabal_tui.project.words import skipped_words
+from flowcabal_tui.project.words import network_words, skipped_words
 from flowcabal_tui.settings.paths import PROJECT_FILE, PROJECT_STATE, locations, user_file
 from flowcabal_tui.settings.project_file import ProjectSettings, load_project
 from flowcabal_tui.settings.secrets import has_key, read_secrets
 from flowcabal_tui.settings.user_file import load_user
+from flowcabal_tui.store.file.filesystem import network_of
 from flowcabal_tui.store.store import DATABASE
 from flowcabal_tui.viking.server import find_server
 
@@ -177,6 +178,8 @@ async def _project(folder: Path, trust: bool) -> AsyncIterator[DoctorFinding]:
         return
     yield DoctorFinding(PROJECT_FILE, "ok", settings.project.name)
     yield _space(_("project"), folder)
+    if network := network_of(folder):
+        yield DoctorFinding(_("file system"), "note", *network_words(network))
     if (counting := _counting(settings)) is not None:
         yield counting
     for table, chosen in settings.models.tables.items():

@@ -47,6 +47,8 @@ def described(rescue: Rescue) -> Iterator[str]:
         yield _("Database: {pages} pages read, {texts} intact texts, {damaged} damaged texts.").format(
             pages=rescue.found.pages, texts=len(rescue.found.texts), damaged=rescue.found.damaged_texts
         )
+    if rescue.found.has_foreign_log:
+        yield _("The log beside it belongs to another database and was not read; opening the project keeps it aside.")
     yield _("Can be extracted: {chapters} chapters with {versions} versions.").format(
         chapters=len(whole), versions=sum(len(chapter.versions) for chapter in whole)
     )

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.locale import sentences
 from flowcabal_tui.project.parts import Parts
+from flowcabal_tui.project.words import network_words
 from flowcabal_tui.protocol.base import Status
 
 
@@ -21,6 +23,8 @@ class Startup:
         parts = self._parts
         await parts.base.complete()
         parts.base.emit(Status("connected"))
+        if network := parts.store.network:
+            parts.base.emit(Status("warning", sentences(*network_words(network))))
         if parts.base.trust.state != "trusted":
             parts.base.trust.emit_state()
         if parts.store.read_only:

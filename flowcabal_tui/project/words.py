@@ -304,6 +304,16 @@ def belongs(placed: Placed, titles: Mapping[ChapterId, str]) -> str:
     return _("a chapter not yet written") if placed.planned else _("not assigned")
 
 
+def network_words(file_system: str) -> tuple[str, str]:
+    """What a network file system means for a project on it, and the advice."""
+    words = _(
+        "The project is on a network file system ({name}). Saving is slower there and waits for programs that read the "
+        "project. If the connection breaks during a save, the newest changes can be lost."
+    )
+    advice = _("Keep the project on a disk of this machine; `flowcabal-tui backup PROJECT` copies it elsewhere.")
+    return words.format(name=clean_line(file_system)), advice
+
+
 def skipped_words(what: str, count: int) -> str:
     """That rows of a damaged database are left out of a list, and the command for it."""
     words = ngettext(

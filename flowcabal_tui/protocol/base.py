@@ -66,7 +66,7 @@ class CommandFailed(Event, type="command:failed"):
 class Status(Event, type="status"):
     """The state of the project as a whole."""
 
-    status: Literal["connected", "error", "closing"]
+    status: Literal["connected", "warning", "error", "closing"]
     message: str = ""
 
 

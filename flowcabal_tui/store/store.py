@@ -19,10 +19,11 @@ from flowcabal_tui.store.book.drafts import Drafts
 from flowcabal_tui.store.book.outbox import Outbox
 from flowcabal_tui.store.file.connection import Clock, Database, Durability, Readers, Writer, open_writable
 from flowcabal_tui.store.file.faults import damaged, no_room
-from flowcabal_tui.store.file.filesystem import file_system_of, is_network, mounts
+from flowcabal_tui.store.file.filesystem import network_of
+from flowcabal_tui.store.file.foreign_log import require_own_log, set_foreign_log_aside
 from flowcabal_tui.store.file.lock import Holder, ProjectLock, holder_of
 from flowcabal_tui.store.file.reading import SkippedRows
-from flowcabal_tui.store.file.replaced import OpenFile
+from flowcabal_tui.store.file.replaced import OpenFile, kept_beside
 from flowcabal_tui.store.file.usage import UsageLog
 from flowcabal_tui.store.file.values import Values
 from flowcabal_tui.system.files import PRIVATE, Folder, Modes, UnsafePath
@@ -127,8 +128,8 @@ class Store:
     ) -> Store:
         """Opens the database of the project folder `path`, and creates a missing one.
 
-        Raises ProjectLocked, ProjectTooNew, ProjectDamaged, UnsafeFile, UnsafeFileSystem or DiskFull. New files get
-        `modes`, and existing ones lose what they do not allow. With `read_only` nothing is locked or created
+        Raises ProjectLocked, ProjectTooNew, ProjectDamaged, ForeignLog, UnsafeFile, UnsafeFileSystem or DiskFull. New
+        files get `modes`, and existing ones lose what they do not allow. With `read_only` nothing is locked or created
         (ProjectNotFound when there is no database), and commits of another process are visible.
         """
         folder = path / FOLDER
@@ -143,6 +144,8 @@ class Store:
                       "rescue PROJECT --to FOLDER` extracts them."),
                 )  # fmt: skip
             holder_now = partial(holder_of, folder / LOCK)
+            if holder_now() is None:  # a living process looks after its own log
+                await asyncio.to_thread(require_own_log, file)
             return cls(Database(await Readers.open(file), None), file, clock, language, holder_now=holder_now)
         project = Folder(path, modes)
         try:
@@ -154,7 +157,8 @@ class Store:
         with contextlib.ExitStack() as undo:
             lock = ProjectLock(folder / LOCK, clock(), modes.file)
             undo.callback(lock.release)
-            network = is_network(file_system_of(folder, mounts()))
+            await asyncio.to_thread(set_foreign_log_aside, file, kept_beside(file))
+            network = bool(network_of(folder))
             connection = await asyncio.to_thread(
                 open_writable, file, network=network, durability=durability, mode=modes.file
             )
@@ -203,6 +207,11 @@ class Store:
     @property
     def read_only(self) -> bool:
         return self._database.read_only
+
+    @property
+    def network(self) -> str:
+        """The type of the network file system on which the project is; "" for a local one."""
+        return network_of(self._file.parent)
 
     @property
     def skipped(self) -> SkippedRows:

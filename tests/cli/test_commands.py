@@ -238,7 +238,16 @@ def test_doctor_names_keys_and_ids_of_the_screen_that_do_not_exist(call: Call, o
 
 
 def test_doctor_looks_at_the_disk_of_the_project(demo: Path, call: Call) -> None:
-    assert any(line.endswith("MiB") and str(demo) in line for line in call("doctor", demo).out.splitlines())
+    out = call("doctor", demo).out
+    assert any(line.endswith("MiB") and str(demo) in line for line in out.splitlines())
+    assert "network file system" not in out
+
+
+def test_doctor_names_a_network_file_system(demo: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("flowcabal_tui.store.file.filesystem.mounts", lambda: "1 0 0:1 / / rw - nfs4 server:/ rw")
+    out = call("doctor", demo).out
+    assert "note file system: The project is on a network file system (nfs4)." in out
+    assert "disk of this machine" in out
 
 
 def test_status_and_doctor_count_rows_that_cannot_be_read(demo: Path, call: Call) -> None:

@@ -10,7 +10,8 @@ import pytest
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.project.memory.purging import Purging
 from flowcabal_tui.project.project import Project
-from tests.project.case import make
+from flowcabal_tui.protocol.base import Status
+from tests.project.case import make, opened
 from tests.waiting import until
 
 
@@ -33,6 +34,17 @@ async def test_a_project_that_is_closed_while_it_starts_ends_the_start_first(
     await until(lambda: began)
     await project.close()
     assert read == [()], "the store could still be read when the start was cancelled"
+
+
+async def test_a_network_file_system_is_reported_at_opening(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    await make(folder)
+    async with opened(folder) as case:
+        await case.until(Status, lambda event: event.status == "connected")
+    assert [event for event in case.events if isinstance(event, Status) and event.status == "warning"] == []
+    monkeypatch.setattr("flowcabal_tui.store.file.filesystem.mounts", lambda: "1 0 0:1 / / rw - cifs //server/x rw")
+    async with opened(folder) as case:
+        warning = await case.until(Status, lambda event: event.status == "warning")
+    assert "network file system (cifs)" in warning.message and "disk of this machine" in warning.message
 
 
 async def test_a_project_that_is_opened_to_be_shown_first_begins_nothing_until_it_is_told(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import os
@@ -26,6 +27,7 @@ from flowcabal_tui.domain.errors import (
 )
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.locale import use_language
+from flowcabal_tui.store.file.connection import open_writable
 from flowcabal_tui.store.file.faults import fault
 from flowcabal_tui.store.file.filesystem import file_system_of, is_network
 from flowcabal_tui.store.file.lock import holder_of
@@ -357,11 +359,30 @@ async def test_a_file_system_without_locks_is_refused_but_can_be_read(store, reo
 
 
 async def test_on_a_network_file_system_a_rollback_journal_is_used(folder, reopen, monkeypatch):
-    monkeypatch.setattr("flowcabal_tui.store.store.mounts", lambda: "1 0 0:1 / / rw - nfs server:/ rw")
+    monkeypatch.setattr("flowcabal_tui.store.file.filesystem.mounts", lambda: "1 0 0:1 / / rw - nfs server:/ rw")
     store = await reopen()
     name = await store.runs.put_text("大雪")
     assert not database(folder).with_name("project.db-wal").exists()
     assert await (await reopen(read_only=True)).runs.text(name) == "大雪"
+    assert store.network == "nfs"
+
+
+async def test_a_log_from_a_local_disk_is_read_without_shared_memory(store, folder, tmp_path):
+    await store.values.put("before", "大雪")
+    moved = tmp_path / "moved"
+    await asyncio.to_thread(subprocess.run, ["cp", "-r", folder, moved], check=True)  # as a killed process leaves it
+    shared = database(moved).with_name("project.db-shm")
+    shared.unlink()
+    shared.mkdir()  # nothing can be mapped there
+    with contextlib.closing(open_writable(database(moved), network=True)) as connection:
+        assert connection.execute("SELECT count(*) FROM value WHERE key='before'").fetchall() == [(1,)]
+        assert connection.execute("PRAGMA journal_mode").fetchall() == [("delete",)]
+        with contextlib.closing(sqlite3.connect(database(moved), timeout=0)) as other:
+            assert other.execute("SELECT count(*) FROM value").fetchone()[0] > 0, "the lock is not exclusive any more"
+
+
+async def test_a_local_folder_is_not_called_a_network_file_system(store):
+    assert store.network == ""
 
 
 RELEASED = [

@@ -62,8 +62,12 @@ def open_writable(
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode))
     try:
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=_BUSY_MS / 1_000)
+        if network:  # a log that comes from a local disk is read without shared memory
+            connection.execute("PRAGMA locking_mode=EXCLUSIVE")
         _look_at(connection)
         connection.execute(f"PRAGMA journal_mode={'DELETE' if network else 'WAL'}")
+        if network:
+            connection.execute("PRAGMA locking_mode=NORMAL")
         connection.execute(f"PRAGMA synchronous={durability}")
         migrate(connection)
     except BaseException as error:  # cut off or failed, the file is let go

@@ -35,6 +35,12 @@ def is_network(file_system: str) -> bool:
     return _NETWORK.fullmatch(file_system) is not None
 
 
+def network_of(folder: Path) -> str:
+    """The type of the network file system of a folder, by this machine's list of mounts; "" for a local folder."""
+    found = file_system_of(folder, mounts())
+    return found if is_network(found) else ""
+
+
 def mounts() -> str:
     """The mounts of this machine; "" where the system does not list them."""
     try:

@@ -37,12 +37,12 @@ class RowStart:
 
 
 class Pages:
-    """A database file and its log, open for reading. Use it in a `with` statement. Raises OSError."""
+    """A database file and its log (None: none), open for reading. Use it in a `with` statement. Raises OSError."""
 
-    def __init__(self, file: Path, log: Path) -> None:
+    def __init__(self, file: Path, log: Path | None) -> None:
         self._open = ExitStack()
         self._file = self._opened(file)
-        self._log = self._opened(log)
+        self._log = self._opened(log) if log is not None else None
         head = self._read(self._file, 0, 100)
         size = struct.unpack(">H", head[16:18])[0] if len(head) == 100 and head.startswith(MAGIC) else 0
         self.header_is_whole = (size if size != 1 else 65536) in _SIZES

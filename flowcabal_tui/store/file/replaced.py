@@ -17,16 +17,16 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final, Literal
 
-from flowcabal_tui.domain.errors import DiskFull, ProjectDamaged
+from flowcabal_tui.domain.errors import DiskFull
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _, sentences
-from flowcabal_tui.store.file.faults import fault, no_room
+from flowcabal_tui.store.file.faults import no_room
+from flowcabal_tui.store.file.foreign_log import STAMP, next_stamp, stamp_on_disk
 
 log = logging.getLogger(__name__)
 Identity = tuple[int, int]
 Status = tuple[int, int, int, int, int]
 Displaced = Literal["replaced", "overwritten", "log removed", "log overwritten"]
-_STAMP: Final = "PRAGMA application_id"
 _TICK_NS: Final = 10_000_000
 """Two writes within so many nanoseconds can leave the same times in a file's status."""
 _RESTARTS: Final = 1 << 16
@@ -36,28 +36,28 @@ _RESTARTS: Final = 1 << 16
 class OpenFile:
     """The database at `path` as `connection` opened it, in write-ahead mode.
 
-    Its header holds a stamp: a random number that the first transaction after each checkpoint replaces. A file with the
-    stamp of the newest checkpoint therefore has the same pages. Another SQLite connection may write, since it changes
-    neither the stamp nor the log's sequence. `kept` is the file for what would be lost otherwise. Raises DiskFull.
+    Its header holds a stamp (see `foreign_log.py`), which the first transaction after each checkpoint replaces. A file
+    with the stamp of the newest checkpoint therefore has the same pages. Another SQLite connection may write, since it
+    changes neither the stamp nor the log's sequence. `kept` is the file for what would be lost otherwise. Raises
+    DiskFull.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self._path, self._log, self._connection = path, path.with_name(f"{path.name}-wal"), connection
-        self.kept = path.with_name(f"{path.stem}-before-{secrets.token_hex(3)}{path.suffix}")
+        self.kept = kept_beside(path)
         self.displaced: Displaced | None = None
         self._log_kept, self._pending, self._is_stamped, self._look_again = False, 0, False, 0
-        self._stamps: list[int] = []
+        self._stamps = [self._stamp()]
         """Those that the file can have, oldest first."""
         with suppress(sqlite3.Error):  # a full disk: the book can be read meanwhile
-            if not self._stamp_on_disk():  # it would be that of any file without a stamp
+            if not stamp_on_disk(path):  # it would be that of any file without a stamp
                 self.stamp()
                 connection.execute("PRAGMA wal_checkpoint").fetchall()
-        ((own,),) = connection.execute(_STAMP).fetchall()
         self._folder, self._status = _identity(path.parent), _status(path)
-        on_disk = self._stamp_on_disk()
+        on_disk = stamp_on_disk(path)
         if on_disk is None:
             raise no_room(os_reason(OSError(errno.EIO, "")))
-        self._stamps = [on_disk, own]
+        self._stamps = [on_disk, self._stamp()]
         self._pending = 0
         self._log_file = os.open(self._log, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)  # SQLite locks other files only
         self._salts = self._log_salts()
@@ -75,9 +75,9 @@ class OpenFile:
         """In a transaction: writes a new stamp if it is the first one since a checkpoint. Raises sqlite3.Error."""
         if not self._is_stamped:
             if not self._pending:
-                self._pending = secrets.randbelow(2**31 - 1) + 1
+                self._pending = next_stamp(self._stamps[-1])
                 self._stamps.append(self._pending)
-            self._connection.execute(f"{_STAMP}={self._pending}")
+            self._connection.execute(f"{STAMP}={self._pending}")
 
     def committed(self) -> None:
         """After a transaction with `stamp`. Raises DiskFull as `require_own` does."""
@@ -105,7 +105,7 @@ class OpenFile:
             if _identity(self._path.parent) == self._folder:
                 return "replaced"
         elif status != self._status or (self._look_again and time.monotonic_ns() > self._look_again):
-            found = self._stamp_on_disk()
+            found = stamp_on_disk(self._path)
             if found is not None and found not in self._stamps:
                 return "overwritten"
             if found is not None:
@@ -133,19 +133,9 @@ class OpenFile:
         found = os.pread(self._log_file, 8, 16)
         return (int.from_bytes(found[:4], "big"), int.from_bytes(found[4:], "big")) if len(found) == 8 else None
 
-    def _stamp_on_disk(self) -> int | None:
-        """The stamp in the file itself, whatever its log holds; -1: it is no database; None: it cannot be read now.
-
-        SQLite reads it: closing a descriptor of our own would release the locks that SQLite holds on the file. A file
-        that is shorter than its header says is not damaged: a checkpoint leaves pages out that changed after the oldest
-        reader began. SQLite accepts it with a writable schema.
-        """
-        try:
-            with closing(sqlite3.connect(f"{self._path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as plain:
-                plain.execute("PRAGMA writable_schema=1")
-                return int(plain.execute(_STAMP).fetchone()[0])
-        except sqlite3.Error as error:
-            return -1 if isinstance(fault(error), ProjectDamaged) else None
+    def _stamp(self) -> int:
+        """The newest stamp, in the log or in the file."""
+        return int(self._connection.execute(STAMP).fetchone()[0])
 
     def _set_aside(self, found: Displaced) -> None:
         """Keeps what only the log holds, and keeps the log from being applied to the pages of another file."""
@@ -197,6 +187,11 @@ class OpenFile:
             ),
             _("Copy what is not saved yet, close the project, and open it again with the other file."),
         )
+
+
+def kept_beside(path: Path) -> Path:
+    """A new name beside a database, for what would be lost otherwise."""
+    return path.with_name(f"{path.stem}-before-{secrets.token_hex(3)}{path.suffix}")
 
 
 def _new(path: Path) -> int:

@@ -16,6 +16,7 @@ from typing import Final
 
 from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.text import digest
+from flowcabal_tui.store.file.foreign_log import has_foreign_log
 from flowcabal_tui.store.file.pages import Pages, RowStart, Value
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{32}")
@@ -75,6 +76,8 @@ class SalvagedData:
 
     pages: int = 0
     header_is_whole: bool = False
+    has_foreign_log: bool = False
+    """True when the log beside the file belongs to another one, so that it was not read."""
     damaged_texts: int = 0
     versions: dict[tuple[str, int], FoundVersion] = field(default_factory=dict)
     places: dict[ChapterId, FoundPlace] = field(default_factory=dict)
@@ -92,8 +95,9 @@ class Salvage:
     """Reads a database file as far as possible. Use it in a `with` statement. Raises OSError."""
 
     def __init__(self, file: Path) -> None:
-        self._pages = Pages(file, file.with_name(f"{file.name}-wal"))
-        self.found = SalvagedData(self._pages.count, self._pages.header_is_whole)
+        is_foreign = file.exists() and file.stat().st_size > 0 and has_foreign_log(file)
+        self._pages = Pages(file, None if is_foreign else file.with_name(f"{file.name}-wal"))
+        self.found = SalvagedData(self._pages.count, self._pages.header_is_whole, is_foreign)
 
     def __enter__(self) -> Salvage:
         return self

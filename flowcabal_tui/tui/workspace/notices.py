@@ -69,3 +69,5 @@ class EngineNotices:
     def _show_status(self, event: Status) -> None:
         if event.status == "error":
             self._show(_("The project reports an error"), event.message, severity="error")
+        elif event.status == "warning":
+            self._show(event.message, severity="warning")
