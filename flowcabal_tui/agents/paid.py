@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Generic, Protocol, TypeVar
@@ -54,7 +54,7 @@ class _Call:
 class PaidOnce:
     """A model whose answers are stored under the digest of endpoint, parameters, messages and shape.
 
-    An answer that is only partly readable is used but not stored, so that the same question is asked again. Equal
+    An answer that is only partly readable is used, and the next time only its unread parts are asked for. Equal
     requests at the same time share one call; it is cancelled when nobody waits for it any more.
     """
 
@@ -78,13 +78,16 @@ class PaidOnce:
     async def structured(self, request: ModelRequest, shape: type[T], sample: int = 0) -> T:
         """A validated instance of `shape`; `sample` is the number of the further answer. Raises ModelError."""
 
+        key = self._key(request, shape, sample)
+
         async def ask() -> Answer:
-            value, answer = await self._model.structured(request, shape)
+            *_earlier, in_part = "", *[answer.text async for answer in self._in_part(key)]
+            value, answer = await self._model.structured(replace(request, earlier=in_part), shape)
             return replace(answer, text=value.model_dump_json())  # with the names of unread parts
 
         if (stored := await self.stored(request, shape, sample)) is not None:
             return stored
-        return shape.model_validate_json((await self._shared(self._key(request, shape, sample), ask)).text)
+        return shape.model_validate_json((await self._shared(key, ask)).text)
 
     async def stored(self, request: ModelRequest, shape: type[T], sample: int = 0) -> T | None:
         """Like `structured`, but only from stored answers; None if it was not paid for. Spends nothing."""
@@ -142,6 +145,13 @@ class PaidOnce:
         text = await self._answers.get(key)
         return replace(from_json(Answer, text), cached=True) if text is not None else None
 
+    async def _in_part(self, key: Digest) -> AsyncIterator[Answer]:
+        """The answers to a question of which some parts could not be read, each completing the one before."""
+        number = 0
+        while (answer := await self._stored(digest_of([key, "in part", number]))) is not None:
+            yield answer
+            number += 1
+
     async def _shared(self, key: Digest, ask: Callable[[], Awaitable[Answer]]) -> Answer:
         call = self._under_way.get(key)
         if call is None:
@@ -167,6 +177,7 @@ class PaidOnce:
     async def _pay(self, key: Digest, ask: Callable[[], Awaitable[Answer]]) -> Answer:
         answer = await ask()
         text = to_json(replace(answer, thinking="", signature=""))
-        if answer.whole:
-            await asyncio.shield(self._answers.put(key, text, answer.model, answer.usage))  # what was paid for is kept
+        if not answer.whole:
+            key = digest_of([key, "in part", len([each async for each in self._in_part(key)])])
+        await asyncio.shield(self._answers.put(key, text, answer.model, answer.usage))  # what was paid for is kept
         return answer

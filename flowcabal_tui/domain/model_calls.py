@@ -56,7 +56,8 @@ class Tool:
 class ModelRequest:
     """One call. `purpose` is for accounting ("node", "monitor.check", "curator.l0", ...).
 
-    `parameters` are provider parameters that change the text (top_p, seed, ...).
+    `parameters` are provider parameters that change the text (top_p, seed, ...). `earlier` is an answer in a fixed
+    shape, with the names of its unread parts, of which only these are asked for again.
     """
 
     messages: tuple[Message, ...]
@@ -67,6 +68,7 @@ class ModelRequest:
     tools: tuple[Tool, ...] = ()
     tool_choice: str = ""
     json_schema: dict[str, Any] | None = None
+    earlier: str = ""
 
 
 @dataclass(frozen=True, slots=True)

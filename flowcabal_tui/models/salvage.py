@@ -74,6 +74,12 @@ class SalvagedFields:
             return None
 
 
+def read_before(earlier: str) -> SalvagedFields:
+    """The parts of a `StructuredAnswer` in JSON, and the places that could not be read in it."""
+    parts = json.loads(earlier)
+    return SalvagedFields(parts, tuple(parts.pop(_UNREAD)))
+
+
 def read_text(text: str, shape: type[BaseModel], *, cut: bool) -> tuple[SalvagedFields | None, str]:
     """The best reading of a model's text, and its faults (for the model; "" when it is complete).
 

@@ -21,7 +21,7 @@ from flowcabal_tui.domain.model_ports import ModelPort, T
 from flowcabal_tui.models.collect import ARRIVED, BEFORE_REPEATING, total
 from flowcabal_tui.models.failures import Failures
 from flowcabal_tui.models.ladder import Ladder
-from flowcabal_tui.models.salvage import SalvagedFields, read_text
+from flowcabal_tui.models.salvage import SalvagedFields, read_before, read_text
 
 REPAIRS: Final = 2
 FEW: Final = 3
@@ -42,7 +42,9 @@ async def structured(
     schema = answer_schema(shape)
     asking = _Asking(model, request, schema, ladder)
     in_parts = issubclass(shape, StructuredAnswer)
-    best: SalvagedFields | None = None
+    best = read_before(request.earlier) if in_parts and request.earlier else None
+    if best is not None:
+        asking.resume(best)
     raw = problem = ""
     for repair in range(1 + REPAIRS):
         try:
@@ -141,10 +143,18 @@ class _Asking:
             words = _missing(found, problem, most, alone=self._modes[0] == "native")
         self._turns += _repair(answer, words)
 
+    def resume(self, found: SalvagedFields) -> None:
+        """Adds the turns that ask for what an earlier answer lacks."""
+        self._rest = _only(self._schema, found.fields, None)
+        form = _form(alone=self._modes[0] == "native")
+        words = f"These parts of it could not be read: {', '.join(found.unread)}.\n{form}"
+        self._turns = _repair(Answer(_as_json(found), "stop", Usage()), words)
+
     def kept(self, found: SalvagedFields) -> Answer:
         """The last answer with all parts that were read, and the cost of all tries."""
-        text = json.dumps(dict(found.parts), ensure_ascii=False, default=str)
-        return replace(self._last, text=text, usage=total(self._usages), summed=self._summed, whole=not found.unread)
+        return replace(
+            self._last, text=_as_json(found), usage=total(self._usages), summed=self._summed, whole=not found.unread
+        )
 
     def charge(self, error: ModelError | BudgetExceeded) -> None:
         """Adds the cost of the tries to the error."""
@@ -191,15 +201,22 @@ def _missing(found: SalvagedFields, problem: str, most: int | None, *, alone: bo
 
     `alone`: the schema has no other fields.
     """
-    places = ", ".join(found.unread)
-    form = "Give only these fields" if alone else "Answer in the same form"
-    form += ", as JSON that fits the schema" + ("." if alone else "; leave every other list empty.")
+    places, form = ", ".join(found.unread), _form(alone=alone)
     if most is None:
         return f"These parts did not fit: {places}.\n{problem}\nGive only them again. {form}"
     return (
         f"The answer was cut off at its length limit. Still missing: {places}.\n"
         f"Go on after the last whole item, with at most {most} more in each list. {form}"
     )
+
+
+def _as_json(found: SalvagedFields) -> str:
+    return json.dumps(dict(found.parts), ensure_ascii=False, default=str)
+
+
+def _form(*, alone: bool) -> str:
+    form = "Give only these fields" if alone else "Answer in the same form"
+    return form + ", as JSON that fits the schema" + ("." if alone else "; leave every other list empty.")
 
 
 def _only(schema: dict[str, Any], fields: Sequence[str], most: int | None) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import pytest
 from pydantic import BaseModel
 
 from flowcabal_tui.agents.paid import PaidOnce
+from flowcabal_tui.domain.answer_schema import StructuredAnswer
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import (
@@ -73,6 +74,19 @@ async def test_a_failed_call_is_not_kept() -> None:
     with pytest.raises(ModelError):
         await paid.answer(ASK)
     assert (await paid.answer(ASK)).text == "up"
+
+
+class Parts(StructuredAnswer):
+    facts: list[str]
+
+
+async def test_only_what_could_not_be_read_is_asked_for_again_also_after_a_restart() -> None:
+    answers = FakeAnswers()
+    replies = [{"facts": ["one"], "unread": ["facts[1]"]}, {"facts": ["one"], "unread": ["facts"]}, {"facts": ["two"]}]
+    model = FakeModel(lambda request: replies.pop(0))
+    found = [await PaidOnce(model, answers).structured(ASK, Parts) for _ in range(4)]
+    assert [each.unread for each in found] == [("facts[1]",), ("facts",), (), ()]
+    assert [request.earlier for request in model.requests] == ["", *(each.model_dump_json() for each in found[:2])]
 
 
 class SlowModel(FakeModel):

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from flowcabal_tui.domain.answer_schema import tool_schema
+from flowcabal_tui.domain.answer_schema import StructuredAnswer, tool_schema
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import StructuredMode, Tool
@@ -289,3 +289,20 @@ async def test_an_answer_cut_off_within_its_first_item_is_asked_for_again_in_sho
     sent = json.dumps(server.log[-1]["body"], ensure_ascii=False)
     assert "cut off at its length limit" in sent and "at most 3 items in each list" in sent
     assert "did not fit" not in sent
+
+
+class Reading(StructuredAnswer):
+    facts: list[str]
+    moments: list[str]
+
+
+async def test_of_an_earlier_answer_only_what_could_not_be_read_is_asked_for(
+    server: FaultServer, make: MakeModel, provider: Provider, mode: StructuredMode
+) -> None:
+    earlier = Reading(facts=["It rained."], moments=["at dusk"], unread=("moments[1]",)).model_dump_json()
+    server.push(said(mode, json.dumps({"facts": [], "moments": ["at dawn"]})))
+    value, answer = await make(provider, structured=mode).structured(replace(REQUEST, earlier=earlier), Reading)
+    assert value == Reading(facts=["It rained."], moments=["at dusk", "at dawn"]) and answer.whole
+    (entry,) = server.log
+    sent = json.dumps(entry["body"]["messages"][-2:])
+    assert "could not be read: moments[1]" in sent and "It rained." in sent and "unread" not in sent
