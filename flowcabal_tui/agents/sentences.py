@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.agents.tokens import cut
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.text import han_count
+
+if TYPE_CHECKING:
+    from flowcabal_tui.domain.model_ports import TokenCounter
 
 NOT_SHORT: Final = r"(?<!\b[A-HJ-Z])(?<!\b[DMS][rt])(?<!\b(?:Mrs|Mme|Col|Gen|Rev|Hon))(?<!\bCapt|\bProf)"
 """No sentence ends with the full stop of a title or an initial. Looked at where there is one, which saves time."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.manuscript import Span
-from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.text import digest
+
+if TYPE_CHECKING:
+    from flowcabal_tui.domain.model_ports import TokenCounter
 
 _REMEMBERED: Final = 50_000
 _BOUNDARY: Final = re.compile(r"\n+|[。！？!?…]+[”’」』\"]*|[.;；](?=\s)|[，,、](?=.)")

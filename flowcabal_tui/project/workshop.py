@@ -16,50 +16,22 @@ The process reads from a pipe and ends when that is closed, so it never outlives
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 import pickle
-import resource
 import signal
-import struct
-import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from typing import BinaryIO, Final, TypeVar, TypeVarTuple
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final, TypeVar, TypeVarTuple
 
 from flowcabal_tui.domain.errors import HelperCause, HelperFailed
-from flowcabal_tui.domain.garbage import begin_loading, end_loading
-from flowcabal_tui.domain.value_class import dataclass
-from flowcabal_tui.locale import _, language_in_use, use_language
+from flowcabal_tui.locale import _, language_in_use
+from flowcabal_tui.project import helper
+from flowcabal_tui.project.helper import WorkLimits
 from flowcabal_tui.system.processes import NEUTRAL_FOLDER, minimal_environment, own_python
 
 Arguments = TypeVarTuple("Arguments")
 T = TypeVar("T")
-_LENGTH: Final = struct.Struct(">Q")
-_HEAD: Final = struct.Struct(">cQ")
-_TAKEN, _DONE, _FAILED, _NO_MEMORY = b"T", b"D", b"F", b"M"
-_NICENESS: Final = 10
-"""The screen comes first: an import may take a little longer, a key may not."""
 _START_SECONDS: Final = 60.0
-_MIB: Final = 1024 * 1024
-_KEPT: Final = 256 * _MIB
-"""A process that has grown by more ends after its answer: what it was lent is given back."""
-
-
-@dataclass(frozen=True, slots=True)
-class WorkLimits:
-    """The limits of one task.
-
-    `cpu_seconds` (whole) do not depend on the load of the machine; `seconds` limit the elapsed time, for a task that
-    only waits. `memory` is in MiB of address space and is enforced where /proc has the size of a process (Linux).
-    """
-
-    cpu_seconds: int = 120
-    seconds: float = 600.0
-    memory: int = 1024
-
-
 USUAL: Final = WorkLimits()
 
 
@@ -98,11 +70,11 @@ class Workshop:
             except BaseException:  # cancelled or failed: it may still be at work
                 await self._end()
                 raise
-            if outcome == _NO_MEMORY:  # what it still holds is unknown
+            if outcome == helper.NO_MEMORY:  # what it still holds is unknown
                 await self._end()
                 raise _failed("memory", limits.memory)
         value = pickle.loads(body)
-        if outcome == _FAILED:
+        if outcome == helper.FAILED:
             raise value
         result: T = value
         return result
@@ -116,7 +88,7 @@ class Workshop:
                 await self._end()
         try:
             self._process = await asyncio.create_subprocess_exec(
-                *own_python(__name__),
+                *own_python(helper.__name__),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.DEVNULL,
@@ -131,9 +103,9 @@ class Workshop:
     async def _send(self, process: asyncio.subprocess.Process, message: bytes) -> None:
         if process.stdin is None or process.stdout is None:
             raise ConnectionError
-        process.stdin.write(_LENGTH.pack(len(message)) + message)
+        process.stdin.write(helper.LENGTH.pack(len(message)) + message)
         await process.stdin.drain()
-        await process.stdout.readexactly(len(_TAKEN))
+        await process.stdout.readexactly(len(helper.TAKEN))
 
     async def _answer(self, limits: WorkLimits) -> tuple[bytes, bytes]:
         process = self._process
@@ -141,7 +113,7 @@ class Workshop:
             raise ConnectionError
         try:
             async with asyncio.timeout(limits.seconds):
-                outcome, length = _HEAD.unpack(await process.stdout.readexactly(_HEAD.size))
+                outcome, length = helper.HEAD.unpack(await process.stdout.readexactly(helper.HEAD.size))
                 return outcome, await process.stdout.readexactly(length)
         except TimeoutError as error:
             raise _failed("time", limits.seconds) from error
@@ -187,85 +159,3 @@ def _failed(cause: HelperCause, limit: float, detail: str = "") -> HelperFailed:
     kept = _("Nothing was kept; the book is unchanged.")
     advice = _("Try again with less at a time; if it was a file, it may be damaged.")
     return HelperFailed(cause, titles[cause], f"{detail} {kept}".strip(), advice)
-
-
-def serve() -> None:
-    """The main loop of the helper process: does one piece of work after another until the other side closes the
-    pipe."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    os.nice(_NICENESS)
-    begin_loading()
-    end_loading()  # a tenth of the search for the passages beside a draft was collection
-    # The pipe is for answers only: whatever a library prints goes nowhere.
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    with suppress(BrokenPipeError):
-        _serve(sys.stdin.buffer, answers)
-
-
-def _serve(source: BinaryIO, sink: BinaryIO) -> None:
-    begun_with = _address_space()
-    while head := source.read(_LENGTH.size):
-        (length,) = _LENGTH.unpack(head)
-        message = source.read(length)
-        sink.write(_TAKEN)
-        sink.flush()
-        outcome, body = _done(message)
-        sink.write(_HEAD.pack(outcome, len(body)) + body)
-        sink.flush()
-        del message, body
-        if outcome == _NO_MEMORY or _address_space() - begun_with > _KEPT:
-            return
-
-
-def _done(message: bytes) -> tuple[bytes, bytes]:
-    try:
-        language, limits, work, arguments = pickle.loads(message)
-        use_language(language)
-        with _limited(limits):
-            return _DONE, pickle.dumps(work(*arguments))
-    except MemoryError:
-        return _NO_MEMORY, b""
-    except Exception as error:  # the edge of the process: every error belongs to the caller
-        return _FAILED, _pickled(error)
-
-
-def _pickled(error: Exception) -> bytes:
-    """The pickled error; one that cannot be pickled is replaced by its text."""
-    try:
-        body = pickle.dumps(error)
-        pickle.loads(body)
-    except Exception:  # whatever its own constructor raises
-        return pickle.dumps(RuntimeError(f"{type(error).__name__}: {error}"))
-    return body
-
-
-@contextmanager
-def _limited(limits: WorkLimits) -> Iterator[None]:
-    """Out of processor time the kernel ends this process (SIGXCPU); out of memory Python raises MemoryError."""
-    seconds = math.ceil(time.process_time()) + limits.cpu_seconds
-    space = _address_space() + limits.memory * _MIB if _address_space() else resource.RLIM_INFINITY
-    try:
-        _set_soft(resource.RLIMIT_CPU, seconds)
-        _set_soft(resource.RLIMIT_AS, space)
-        yield
-    finally:
-        _set_soft(resource.RLIMIT_AS, resource.RLIM_INFINITY)
-        _set_soft(resource.RLIMIT_CPU, resource.RLIM_INFINITY)
-
-
-def _set_soft(kind: int, value: int) -> None:
-    """Never above the hard limit, which the user may have set for all programs."""
-    _soft, hard = resource.getrlimit(kind)
-    if hard != resource.RLIM_INFINITY and (value == resource.RLIM_INFINITY or value > hard):
-        value = hard
-    resource.setrlimit(kind, (value, hard))
-
-
-def _address_space() -> int:
-    """Bytes of address space of this process; 0 where the system does not provide it."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[0]) * resource.getpagesize()
-    except OSError:
-        return 0

@@ -52,7 +52,7 @@ def _open(source: Path, *, knowledge: bool) -> Figure:
 
 
 def _short(command: str) -> str:
-    words = {"guard": "guard", "openviking": "openviking", "workshop": "helper"}
+    words = {"guard": "guard", "openviking": "openviking", "project.helper": "helper"}
     return next((word for part, word in words.items() if part in command), "screen")
 
 

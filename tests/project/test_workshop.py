@@ -20,7 +20,8 @@ from flowcabal_tui.domain.errors import BindingError, HelperFailed, ManuscriptEr
 from flowcabal_tui.domain.garbage import YOUNG
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.manuscript.reader import read_manuscript
-from flowcabal_tui.project.workshop import WorkLimits, Workshop, looking_for_names
+from flowcabal_tui.project.helper import WorkLimits
+from flowcabal_tui.project.workshop import Workshop, looking_for_names
 
 CODE = "from pathlib import Path\nPath({mark!r}).touch()\n"
 """A module of a stranger: it leaves a mark where it is run."""
@@ -80,6 +81,17 @@ async def test_the_helper_sees_no_key_and_starts_in_a_neutral_folder(
     assert await workshop.do(os.getenv, "OPENAI_API_KEY") is None
     assert await workshop.do(os.getenv, "ANYTHING") is None
     assert not {".", ""} & set((await workshop.do(os.getenv, "PATH") or "").split(":"))
+
+
+async def test_the_helper_begins_without_a_loop_and_without_models(workshop: Workshop) -> None:
+    """Each takes as long as all that it needs; a run waits for its start."""
+    await workshop.do(
+        exec,
+        "import flowcabal_tui.project.book.indexing, flowcabal_tui.agents.names.planned\n"
+        "import flowcabal_tui.agents.checking.rules.kept, flowcabal_tui.agents.checking.evidence.search",
+    )
+    heavy = "{'asyncio', 'pydantic', 'sqlite3', 'httpx', 'importlib.resources'}"
+    assert await workshop.do(eval, f"sorted({heavy} & set(__import__('sys').modules))") == []
 
 
 async def test_the_helper_writes_no_core_file(workshop: Workshop) -> None:

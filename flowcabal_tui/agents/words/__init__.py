@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import tomllib
 from functools import cache
-from importlib.resources import files
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
+
+_HERE: Final = Path(__file__).parent
 
 
 def words_of(name: str) -> tuple[str, ...]:
     """The words of `<name>.txt`, separated by white space, in order: patterns try them in this order."""
-    return tuple((files(__name__) / f"{name}.txt").read_text(encoding="utf-8").split())
+    return tuple((_HERE / f"{name}.txt").read_text(encoding="utf-8").split())
 
 
 def word_list(name: str) -> frozenset[str]:
@@ -20,7 +22,7 @@ def word_list(name: str) -> frozenset[str]:
 
 def word_groups(name: str) -> dict[str, tuple[str, ...]]:
     """The words of `<name>.txt` by group; each group is a line `group: word word`."""
-    lines = (files(__name__) / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    lines = (_HERE / f"{name}.txt").read_text(encoding="utf-8").splitlines()
     groups = (line.partition(":") for line in lines if line.strip())
     return {group.strip(): tuple(words.split()) for group, _colon, words in groups}
 
@@ -34,7 +36,7 @@ def word_table(name: str, part: str) -> dict[str, Any]:
 
 @cache
 def _tables(name: str) -> dict[str, Any]:
-    return tomllib.loads((files(__name__) / f"{name}.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((_HERE / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def alternatives(words: str) -> str:

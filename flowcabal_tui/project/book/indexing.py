@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Passage
 from flowcabal_tui.domain.memory import Entity, Mention
-from flowcabal_tui.store.book.references import WordsOfPassage, words_of
 from flowcabal_tui.viking.layout import pieces
+
+if TYPE_CHECKING:
+    from flowcabal_tui.store.book.references import WordsOfPassage
 
 PASSAGE_SIZES: Final = {"zh": (150, 420), "en": (300, 1_000)}
 """Characters of a passage, least and most: a paragraph or a few short ones, so that a hit is short."""
@@ -24,6 +26,8 @@ def _names(entities: tuple[Entity, ...]) -> NameIndex:
 
 def index_reference(texts: Sequence[str], language: str) -> list[list[WordsOfPassage]]:
     """The passages of each part of a reference book, with their words."""
+    from flowcabal_tui.store.book.references import words_of  # with the whole store, which no chapter needs here
+
     least, most = PASSAGE_SIZES["zh" if language.startswith("zh") else "en"]
     return [words_of(text, pieces(text, least, most)) for text in texts]
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise
-from typing import Final, NamedTuple, Protocol, TypeVar, TypeVarTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar, TypeVarTuple
 
 from flowcabal_tui.agents.checking.evidence.ranking import (
     Index,
@@ -21,11 +20,13 @@ from flowcabal_tui.agents.checking.evidence.ranking import (
 )
 from flowcabal_tui.agents.checking.evidence.reading import TextReader
 from flowcabal_tui.agents.checking.evidence.statements import DraftClause, statements_of
-from flowcabal_tui.agents.context.gather import BookInputs
 from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.manuscript import PassagePlace
 from flowcabal_tui.domain.memory import Entity
+
+if TYPE_CHECKING:
+    from flowcabal_tui.agents.context.gather import BookInputs
 
 Arguments = TypeVarTuple("Arguments")
 T = TypeVar("T")
@@ -41,6 +42,8 @@ class Helper(Protocol):
 
 async def in_thread(work: Callable[[*Arguments], T], *arguments: *Arguments) -> T:
     """A Helper that uses a thread of this process."""
+    import asyncio  # a helper process has no loop, and starts sooner without
+
     return await asyncio.to_thread(work, *arguments)
 
 

@@ -11,6 +11,7 @@ from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedTe
 from flowcabal_tui.agents.checking.rules.quantities import NUMBER_EN, NUMBER_ZH, Range, range_of
 from flowcabal_tui.agents.checking.rules.values import NarratedValue, clashes, same_event
 from flowcabal_tui.agents.words import alternatives, word_table
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
@@ -21,15 +22,15 @@ _LEAST_TIME_ZH: Final = 5.2
 _BEFORE_YEARS: Final = frozenset(word_table("rules", "amounts")["reign"])
 """Stand before a number of years; other characters are the name of a reign."""
 _SHARE: Final = {
-    "zh": re.compile(alternatives(word_table("rules", "amounts")["share_zh"])),
-    "en": re.compile(rf"\b(?:{alternatives(word_table('rules', 'amounts')['share_en'])})\b", re.IGNORECASE),
+    "zh": late(alternatives(word_table("rules", "amounts")["share_zh"])),
+    "en": late(rf"\b(?:{alternatives(word_table('rules', 'amounts')['share_en'])})\b", re.IGNORECASE),
 }
-_PARTS: Final = {"zh": re.compile(r"[。；！？…\n]"), "en": re.compile(r"[.;!?\n]")}
+_PARTS: Final = {"zh": late(r"[。；！？…\n]"), "en": late(r"[.;!?\n]")}
 """End the words that a share is said for."""
 _SHARE_AFTER: Final = {"zh": 0, "en": 12}
 _REACH: Final = 120
 """Characters before an amount in which the word for its share is looked for."""
-_DATE: Final = re.compile(r"[春夏秋冬正腊闰]|[一二三四五六七八九十]{1,2}月")
+_DATE: Final = late(r"[春夏秋冬正腊闰]|[一二三四五六七八九十]{1,2}月")
 _TIMES: Final = 1.4
 """By how many times the larger amount exceeds the smaller one where both are exact enough to be a mistake."""
 _UNITS: Final[dict[str, tuple[str, float]]] = {
@@ -43,11 +44,11 @@ _LOOSE_ZH: Final = frozenset(("length", "weight"))
 _AROUND: Final = {"zh": 3, "en": 20}
 """Characters before a number that may hold its "nearly"."""
 _INDEFINITE: Final = frozenset(("a", "one"))
-_ZH: Final = re.compile(
+_ZH: Final = late(
     rf"(?<!第)(?!一[日天年月])(?<![一二两三四五六七八九十])(?P<number>{NUMBER_ZH})(?P<tail>[来余多几]?)"
     rf"(?P<unit>{alternatives(word_table('rules', 'amounts')['zh'])})(?![上中内外方初头纪轻])"
 )
-_EN: Final = re.compile(
+_EN: Final = late(
     rf"\b(?P<number>{NUMBER_EN})(?P<tail>(?: odd| or [a-z-]+)?)[- ]"
     rf"(?P<unit>{alternatives(word_table('rules', 'amounts')['en'])})"
     r"(?:e?s)?\b(?![- ](?:old|of age))",

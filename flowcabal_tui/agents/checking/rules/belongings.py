@@ -11,6 +11,7 @@ from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedTe
 from flowcabal_tui.agents.checking.rules.speech import BLANK
 from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.late_pattern import late
 
 _WORDS: Final = word_table("rules", "possession")
 _SAME: Final = word_table("rules", "same")
@@ -73,25 +74,25 @@ class _Patterns:
 _PATTERNS: Final = {
     "zh": _Patterns(
         (
-            ("has", re.compile(rf"(?P<his>的){_WHOLE_ZH}")),
-            ("has", re.compile(_CLAUSE_ZH + _USES_ZH)),
-            ("gets", re.compile(_CLAUSE_ZH + _GETS_ZH)),
+            ("has", late(rf"(?P<his>的){_WHOLE_ZH}")),
+            ("has", late(_CLAUSE_ZH + _USES_ZH)),
+            ("gets", late(_CLAUSE_ZH + _GETS_ZH)),
         ),
-        re.compile(rf"(?:(?<=[，。；：\n])|^)[他她]{_CLAUSE_ZH}{_USES_ZH}", re.MULTILINE),
-        re.compile(rf"[把将]{_ONE_ZH}{_WHOLE_ZH}{_INNER_ZH}{{0,3}}?{_GIVES_ZH}\Z"),
-        re.compile(rf"{_GIVES_ZH}\Z"),
-        re.compile(_ONE_ZH + _WHOLE_ZH),
+        late(rf"(?:(?<=[，。；：\n])|^)[他她]{_CLAUSE_ZH}{_USES_ZH}", re.MULTILINE),
+        late(rf"[把将]{_ONE_ZH}{_WHOLE_ZH}{_INNER_ZH}{{0,3}}?{_GIVES_ZH}\Z"),
+        late(rf"{_GIVES_ZH}\Z"),
+        late(_ONE_ZH + _WHOLE_ZH),
     ),
     "en": _Patterns(
         (
-            ("has", re.compile(rf"(?P<his>[’']s?) (?:own )?{_WHOLE_EN}")),
-            ("has", re.compile(f" {_CLAUSE_EN}{_USES_EN}")),
-            ("gets", re.compile(f" {_CLAUSE_EN}{_GETS_EN}")),
+            ("has", late(rf"(?P<his>[’']s?) (?:own )?{_WHOLE_EN}")),
+            ("has", late(f" {_CLAUSE_EN}{_USES_EN}")),
+            ("gets", late(f" {_CLAUSE_EN}{_GETS_EN}")),
         ),
-        re.compile(rf"\b[HhSs]h?e {_CLAUSE_EN}{_USES_EN}"),
-        re.compile(rf"{_GIVES_EN} (?:the|a|an|(?P<his>his|her)) {_WHOLE_EN} to \Z"),
-        re.compile(rf"{_GIVES_EN} \Z"),
-        re.compile(rf" (?:the|a|an|(?P<his>his|her)) {_WHOLE_EN}"),
+        late(rf"\b[HhSs]h?e {_CLAUSE_EN}{_USES_EN}"),
+        late(rf"{_GIVES_EN} (?:the|a|an|(?P<his>his|her)) {_WHOLE_EN} to \Z"),
+        late(rf"{_GIVES_EN} \Z"),
+        late(rf" (?:the|a|an|(?P<his>his|her)) {_WHOLE_EN}"),
     ),
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -10,6 +9,7 @@ from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.checking.rules.values import NarratedValue, clashes, same_event
 from flowcabal_tui.agents.words import alternatives, word_table
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
@@ -21,17 +21,17 @@ _COLOURS_EN: Final = "|".join(sorted((word for word in _GROUP if word.isascii())
 _COLOURS_ZH: Final = "|".join(sorted((word for word in _GROUP if not word.isascii()), key=lambda word: -len(word)))
 _BODY: Final = frozenset(_COLOURED["body"].split())
 _EN: Final = (
-    re.compile(
+    late(
         rf"\b(?P<colour>{_COLOURS_EN}),? (?:(?:{alternatives(_COLOURED['between'])}) )?"
         r"(?P<noun>[a-z]{3,16})\b",
     ),
-    re.compile(
+    late(
         r"\b(?P<noun>[a-z]{3,16}) (?:was|were) "
         rf"(?:(?:{alternatives(_COLOURED['before'])}) ){{0,3}}(?P<colour>{_COLOURS_EN})\b"
     ),
 )
 _ZH: Final = (
-    re.compile(
+    late(
         rf"(?P<colour>{_COLOURS_ZH})[色毛鬃漆]?的?(?:小|大|老)?(?P<noun>[马驴骡牛狗犬猫鹦鸟鹤鹿狐蛇门墙伞轿匣]|骏马|鹦鹉)"
     ),
 )

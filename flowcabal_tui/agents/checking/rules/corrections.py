@@ -8,22 +8,23 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.rules import leftovers, quote_marks
 from flowcabal_tui.agents.sentences import sentences
+from flowcabal_tui.domain.late_pattern import late
 
 _LONGEST_ASIDE: Final = 120
-_BOLD: Final = re.compile(r"\*\*([^*\n]+)\*\*")
-_TAG: Final = re.compile(r"</?[a-z][a-z0-9]*\s?/?>|<\|[^|<>\n]+\|>", re.IGNORECASE)
-_THOUGHT: Final = re.compile(r"</?think", re.IGNORECASE)
-_ROLE: Final = re.compile(r"(?:role|system|assistant|user): ", re.IGNORECASE)
-_REFUSAL: Final = re.compile(
+_BOLD: Final = late(r"\*\*([^*\n]+)\*\*")
+_TAG: Final = late(r"</?[a-z][a-z0-9]*\s?/?>|<\|[^|<>\n]+\|>", re.IGNORECASE)
+_THOUGHT: Final = late(r"</?think", re.IGNORECASE)
+_ROLE: Final = late(r"(?:role|system|assistant|user): ", re.IGNORECASE)
+_REFUSAL: Final = late(
     r"(?<![a-z])AI(?![a-z])|ＡＩ|language model|artificial intelligence|人工智能|语言模型|can[’']?t|cannot|unable",
     re.IGNORECASE,
 )
 """Words in place of a passage that was not written: without them it would still be missing."""
-_SAID_AFTER: Final = re.compile(r"[:：]\s*\S")
-_NUMBER: Final = re.compile(r"[:：]?\s?约?\d[\d,，]*\s?(?:字|words)?\W*\Z", re.IGNORECASE)
-_OPENS: Final = re.compile(r"(?<![^\s(\[‘'—–-])[“”](?=[\w‘'(…—])")
-_CLOSES: Final = re.compile(r"(?<=[\w.,;:!?…’')—-])[“”](?=[\s.,;:!?)\]—–-]|\Z)")
-_DOUBLED: Final = re.compile(r"“{2}|”{2}")
+_SAID_AFTER: Final = late(r"[:：]\s*\S")
+_NUMBER: Final = late(r"[:：]?\s?约?\d[\d,，]*\s?(?:字|words)?\W*\Z", re.IGNORECASE)
+_OPENS: Final = late(r"(?<![^\s(\[‘'—–-])[“”](?=[\w‘'(…—])")
+_CLOSES: Final = late(r"(?<=[\w.,;:!?…’')—-])[“”](?=[\s.,;:!?)\]—–-]|\Z)")
+_DOUBLED: Final = late(r"“{2}|”{2}")
 
 
 def corrected(rule: str, text: str, quotation: str) -> str | None:

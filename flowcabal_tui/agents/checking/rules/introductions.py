@@ -10,25 +10,26 @@ from flowcabal_tui.agents.checking.rules.deaths import act_after
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.words import alternatives, word_table
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
 NAME: Final[RuleName] = "introductions"
 _WORDS: Final = word_table("rules", "introductions")
-_ENDS: Final = re.compile(r"[。！？.!?]")
+_ENDS: Final = late(r"[。！？.!?]")
 """A line without one is a heading or verse."""
 _ZH: Final = (
-    re.compile(rf"(?:{alternatives(_WORDS['called_zh'])})(?P<name>[㐀-鿿]{{2,4}}?)(?=[，。；：！、的者\n])"),
-    re.compile(r"姓(?P<family>[㐀-鿿]{1,2}?)，?[双单]?名(?:[唤叫]作?)?(?P<given>[㐀-鿿]{1,2}?)(?=[，。；字])"),
+    late(rf"(?:{alternatives(_WORDS['called_zh'])})(?P<name>[㐀-鿿]{{2,4}}?)(?=[，。；：！、的者\n])"),
+    late(r"姓(?P<family>[㐀-鿿]{1,2}?)，?[双单]?名(?:[唤叫]作?)?(?P<given>[㐀-鿿]{1,2}?)(?=[，。；字])"),
 )
 _TITLE: Final = rf"(?:(?:{alternatives(_WORDS['titles_en'])})\.? )?"
 _EN: Final = (
-    re.compile(
+    late(
         rf"\b(?:an?|one|another|two|some|whose) [^.!?;\n\0]{{0,60}}?\b(?:{_WORDS['called_en']}) "
         rf"(?P<name>{_TITLE}[A-Z][\w’-]+(?: [A-Z][\w’-]+){{0,2}})"
     ),
-    re.compile(rf"\b(?i:{_WORDS['name_en']}) (?P<name>{_TITLE}[A-Z][\w’-]+(?: [A-Z][\w’-]+){{0,2}})"),
+    late(rf"\b(?i:{_WORDS['name_en']}) (?P<name>{_TITLE}[A-Z][\w’-]+(?: [A-Z][\w’-]+){{0,2}})"),
 )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -10,6 +9,7 @@ from typing import Final
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.words import alternatives, word_list, word_table
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.run import Quotation, RuleName
 from flowcabal_tui.locale import _
 
@@ -19,19 +19,17 @@ _KIND: Final = {word: kind for kind, words in word_table("rules", "kinship").ite
 _INVERSE: Final = {"child": "parent", "parent": "child", "elder": "nephew", "nephew": "elder"}
 _WORDS_ZH: Final = "|".join(sorted((word for word in _KIND if not word.isascii()), key=lambda word: -len(word)))
 _WORDS_EN: Final = "|".join(word for word in _KIND if word.isascii())
-_CLAUSE: Final = re.compile(r"[^，。！？；：,.!?;\n“”\0]{0,4}$")
+_CLAUSE: Final = late(r"[^，。！？；：,.!?;\n“”\0]{0,4}$")
 _MOST: Final = 60
 _ADDRESS: Final = word_list("address.zh") | word_list("roles.zh")
 _HAN: Final = "[㐀-鿿]"
 _NAMED_ZH: Final = f"(?:{alternatives(_WORDS['called'])})"
 _PATTERNS_ZH: Final = (
-    re.compile(
+    late(
         rf"(?P<who>{_HAN}{{2,4}})(?:[本原也便就]?是|乃是?|系)(?P<of>{_HAN}{{2,6}})(?:的|之)(?P<kin>{_WORDS_ZH})(?!{_HAN})"
     ),
-    re.compile(
-        rf"(?:是|乃是?|系)(?P<of>{_HAN}{{2,6}})(?:的|之)(?P<kin>{_WORDS_ZH})，?{_NAMED_ZH}(?P<who>{_HAN}{{2,4}})"
-    ),
-    re.compile(
+    late(rf"(?:是|乃是?|系)(?P<of>{_HAN}{{2,6}})(?:的|之)(?P<kin>{_WORDS_ZH})，?{_NAMED_ZH}(?P<who>{_HAN}{{2,4}})"),
+    late(
         rf"(?P<of>{_HAN}{{2,4}})[只又还]?有一?[个位](?:[亲胞]?)(?P<kin>{_WORDS_ZH})，?{_NAMED_ZH}(?P<who>{_HAN}{{2,4}})"
     ),
 )
@@ -41,9 +39,9 @@ _WHO: Final = (
 )
 _ELDER: Final = rf"(?:(?:{alternatives(_WORDS['elder'])})[ -]){{0,3}}"
 _PATTERNS_EN: Final = (
-    re.compile(rf"\b(?P<who>{_WHO}),? (?:(?:is|was) )?(?:the|a) {_ELDER}(?P<kin>{_WORDS_EN}) (?:of|to) (?P<of>{_WHO})"),
-    re.compile(rf"\b(?P<who>{_WHO}) (?:is|was) (?P<of>{_WHO})[’']s? {_ELDER}(?P<kin>{_WORDS_EN})\b"),
-    re.compile(rf"\b(?P<of>{_WHO})[’']s? {_ELDER}(?P<kin>{_WORDS_EN}),? (?P<who>{_WHO})"),
+    late(rf"\b(?P<who>{_WHO}),? (?:(?:is|was) )?(?:the|a) {_ELDER}(?P<kin>{_WORDS_EN}) (?:of|to) (?P<of>{_WHO})"),
+    late(rf"\b(?P<who>{_WHO}) (?:is|was) (?P<of>{_WHO})[’']s? {_ELDER}(?P<kin>{_WORDS_EN})\b"),
+    late(rf"\b(?P<of>{_WHO})[’']s? {_ELDER}(?P<kin>{_WORDS_EN}),? (?P<who>{_WHO})"),
 )
 
 

@@ -8,12 +8,13 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
 NAME: Final[RuleName] = "leftovers"
 _MOST: Final = 5
-_ASIDES: Final = re.compile(
+_ASIDES: Final = late(
     r"\bas an? (?:AI|artificial intelligence|(?:large )?language model)\b(?: (?:language )?(?:model|assistant))?,? I\b"
     r"|\bI(?: am|'m|’m) (?:just )?an? (?:AI (?:language )?(?:model|assistant)|(?:large )?language model)\b"
     r"|\bI(?: can't|’m unable to|'m unable to| can’t| cannot) (?:assist|help) with (?:that|this)(?: request)?\b"
@@ -27,13 +28,13 @@ _ASIDES: Final = re.compile(
     r"|^[（(\[【]?(?:全文|本章|总)?字数(?:统计)?(?:约)?[:：]?\s?约?\d+|^\W{0,3}word count:",
     re.IGNORECASE | re.MULTILINE,
 )
-_PLACEHOLDERS: Final = re.compile(
+_PLACEHOLDERS: Final = late(
     r"\{\{[^{}\n]{0,60}\}\}|\$\{[^{}\n]{0,60}\}|lorem ipsum|<\|[^|<>\n]{1,30}\|>|</?think(?:ing)?>"
     r"|\[(?:TODO|TBD|INSERT|PLACEHOLDER|NAME|CHARACTER|LOCATION|YOUR)\b[^\[\]\n]{0,60}\]"
     r"|[\[【［](?:此处|待补|待定|占位|插入|省略|此段)[^\[\]【】\n]{0,40}[\]】］]",
     re.IGNORECASE,
 )
-_MARKUP: Final = re.compile(
+_MARKUP: Final = late(
     r"^```|\*\*(?=\S)[^*\n]{1,200}\*\*|^\|[ :|-]{3,200}\|$|</?(?:br|p|div|span|b|i|strong|em|h[1-6]|ul|li)\s?/?>"
     r"|(?<=\n)(?:role|system|assistant|user): ",
     re.IGNORECASE | re.MULTILINE,

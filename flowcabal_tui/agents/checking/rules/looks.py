@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
@@ -51,7 +51,7 @@ class _Looks:
 
 @cache
 def _looks(language: str) -> _Looks:
-    table = tomllib.loads((files(__package__) / "looks.toml").read_text(encoding="utf-8"))[language]
+    table = tomllib.loads(Path(__file__).with_name("looks.toml").read_text(encoding="utf-8"))[language]
     parts = {word: part for part, words in table["parts"].items() for word in words.split()}
     alone = {word: quality for quality, words in table["alone"].items() for word in words.split()}
     qualities = {word: quality for quality, words in table["qualities"].items() for word in words.split()}

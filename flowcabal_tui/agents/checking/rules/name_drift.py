@@ -10,6 +10,7 @@ from typing import Final
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.words import word_list
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.run import Quotation, RuleName
 from flowcabal_tui.domain.text import han_count
@@ -26,11 +27,11 @@ _ACTS: Final = frozenset("道说笑听忙便又就见问因即将却已曾，：
 """Follow a name in Chinese, hardly the middle of a word."""
 _FUNCTION: Final = frozenset("".join(word_list("function.zh"))) | _ACTS | frozenset("知")
 _ADDRESS: Final = word_list("address.zh")
-_WORD: Final = re.compile(r"[A-Za-zÀ-ɏ]+(?:['’-][A-Za-zÀ-ɏ]+)*")
+_WORD: Final = late(r"[A-Za-zÀ-ɏ]+(?:['’-][A-Za-zÀ-ɏ]+)*")
 _LEAST_LETTERS: Final = 5
-_ARTICLE: Final = re.compile(r"\b(?:the|an?|this|that|these|those|every|no)\Z", re.IGNORECASE)
+_ARTICLE: Final = late(r"\b(?:the|an?|this|that|these|those|every|no)\Z", re.IGNORECASE)
 """Before a word that is the name of no person: a river, a title, a people."""
-_PERSON: Final = re.compile(
+_PERSON: Final = late(
     r"\b([A-ZÀ-Þ][A-Za-zÀ-ɏ'’-]+) (?:" + "|".join(sorted(word_list("acts.en"))) + r")\b"
     r"|\b(?:" + "|".join(sorted(word_list("titles.en"))) + r")\.? ([A-ZÀ-Þ][A-Za-zÀ-ɏ'’-]+)"
 )

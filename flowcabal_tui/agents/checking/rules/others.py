@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -10,6 +9,7 @@ from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.checking.rules.values import NarratedValue, clashes, same_event
 from flowcabal_tui.agents.words import alternatives, word_table
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
@@ -18,21 +18,21 @@ _LEAST: Final = {"zh": 9.0, "en": 6.0}
 _ONE_ZH: Final = r"[一这那两][把口杆条柄根对只个匹头尾枝支][^，。！？；、\n\0]{0,4}?"
 _WORDS: Final = {name: alternatives(words) for name, words in word_table("rules", "others").items()}
 _PATTERNS_ZH: Final = (
-    re.compile(rf"{_ONE_ZH}(?P<weapon>{_WORDS['weapons_zh']})(?![㐀-鿿]?[法手])"),
-    re.compile(rf"{_ONE_ZH}(?P<animal>{_WORDS['animals_zh']})"),
-    re.compile(rf"(?P<material>[{_WORDS['materials_zh']}])(?:制|质|打)?的?(?P<of>{_WORDS['things_zh']})"),
-    re.compile(r"(?P<season>[春夏秋冬](?=[天日季])|(?<=[隆盛深初暮])[春夏秋冬])"),
-    re.compile(rf"(?P<feast>{_WORDS['feasts_zh']})"),
+    late(rf"{_ONE_ZH}(?P<weapon>{_WORDS['weapons_zh']})(?![㐀-鿿]?[法手])"),
+    late(rf"{_ONE_ZH}(?P<animal>{_WORDS['animals_zh']})"),
+    late(rf"(?P<material>[{_WORDS['materials_zh']}])(?:制|质|打)?的?(?P<of>{_WORDS['things_zh']})"),
+    late(r"(?P<season>[春夏秋冬](?=[天日季])|(?<=[隆盛深初暮])[春夏秋冬])"),
+    late(rf"(?P<feast>{_WORDS['feasts_zh']})"),
 )
 _PATTERNS_EN: Final = (
-    re.compile(rf"\b(?P<material>{_WORDS['materials_en']}) (?P<of>[a-z]{{3,14}})\b"),
-    re.compile(r"\b(?P<season>spring|summer|autumn|winter)\b"),
-    re.compile(
+    late(rf"\b(?P<material>{_WORDS['materials_en']}) (?P<of>[a-z]{{3,14}})\b"),
+    late(r"\b(?P<season>spring|summer|autumn|winter)\b"),
+    late(
         rf"\b(?P<month>{_WORDS['months_en']})\b"
         rf"|\b(?P<weekday>(?:{_WORDS['weekdays_en']})day)\b"
     ),
-    re.compile(rf"\b(?:a|an|his|her|the) (?:[a-z]+ )?(?P<animal>{_WORDS['animals_en']})\b"),
-    re.compile(rf"\b(?:a|an|his|her|the) (?:[a-z]+ )?(?P<weapon>{_WORDS['weapons_en']})\b"),
+    late(rf"\b(?:a|an|his|her|the) (?:[a-z]+ )?(?P<animal>{_WORDS['animals_en']})\b"),
+    late(rf"\b(?:a|an|his|her|the) (?:[a-z]+ )?(?P<weapon>{_WORDS['weapons_en']})\b"),
 )
 _SAME: Final = word_table("rules", "same")
 

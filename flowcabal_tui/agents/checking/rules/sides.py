@@ -10,15 +10,16 @@ from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.checking.rules.values import NarratedValue, clashes, same_event
 from flowcabal_tui.agents.words import alternatives, word_table
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
 NAME: Final[RuleName] = "sides"
 _LEAST: Final = {"zh": 8.0, "en": 6.0}
-_ZH: Final = re.compile(
+_ZH: Final = late(
     r"(?P<compass>[东西][南北]|[东西南北](?=[边面头侧首角门]))|(?P<side>[左右])(?P<part>[手臂腿脚眼耳腮颊肩膝])"
 )
-_EN: Final = re.compile(
+_EN: Final = late(
     r"\b(?P<compass>(?:north|south)(?:-?(?:east|west))?|east|west)(?:ern|erly|ward)?\b"
     rf"|\b(?P<side>left|right) (?P<part>{alternatives(word_table('rules', 'sides')['parts_en'])})\b",
     re.IGNORECASE,
