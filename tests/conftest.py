@@ -37,14 +37,26 @@ LONGEST = (
 )
 """Files of tests that take longest, under `tests/`, longest first: the workers end at the same time if these begin."""
 
+_LONGEST_NAME = 300
+"""Characters of a parameter that may be its name."""
+
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")  # on a busy one, examples may take long: no test looks at a clock
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """xdist begins with the files that have most tests, which are not those that take longest."""
+    """xdist begins with the files that have most tests, which are not those that take longest.
+
+    Garbage is collected as the product does: with Python's own thresholds it takes a third of the processor time.
+    """
+    gc.set_threshold(YOUNG, 20, 50)
     if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """A long text is named by its beginning and its length: each worker sends the names of all tests."""
+    return f"{val[:60]!r}... {len(val)}" if isinstance(val, str | bytes) and len(val) > _LONGEST_NAME else None
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -62,10 +74,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Uses the collector as the product does: with Python's own thresholds it takes a third of the processor time."""
+    """Exempts all modules and tests from collection."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(YOUNG, 20, 50)
 
 
 @pytest.fixture(autouse=True, scope="session")
