@@ -35,7 +35,6 @@ from flowcabal_tui.tui.app.departure import Departure
 from flowcabal_tui.tui.app.driver import PatientDriver
 from flowcabal_tui.tui.app.entry import ModelProposal, ProjectAccess
 from flowcabal_tui.tui.app.error_screen import ErrorScreen
-from flowcabal_tui.tui.app.kept_styles import KeptStyles
 from flowcabal_tui.tui.app.key_order import KeyOrder
 from flowcabal_tui.tui.app.opening import OpeningScreen
 from flowcabal_tui.tui.app.projects import ProjectOpener
@@ -108,7 +107,6 @@ class FlowCabalApp(App[int]):
         """`path` is a project to open at once; crash reports are written to `state_folder`."""
         use_language(settings.language or None)
         super().__init__(driver_class=PatientDriver, ansi_color=True if "NO_COLOR" in os.environ else None)
-        self.stylesheet = KeptStyles()
         self.looks = ThemeChoice(self, config_folder() / "themes")
         self.looks.first(settings.theme)
         self.departure = Departure(self)

@@ -9,6 +9,7 @@ from textual.app import App
 from textual.theme import BUILTIN_THEMES
 
 from flowcabal_tui.domain.errors import SettingsError
+from flowcabal_tui.tui.app.kept_styles import KeptStyles
 from flowcabal_tui.tui.app.themes import DEFAULT_THEME, OURS, TERMINAL_THEME, load_theme, load_themes
 from flowcabal_tui.tui.widgets.roles import ROLES
 
@@ -33,6 +34,7 @@ class ThemeChoice:
 
     def first(self, name: str) -> None:
         """Applies one theme before anything is styled; Textual's own themes have no roles and are not offered."""
+        self._app.stylesheet = KeptStyles(variables=self._app.get_css_variables())
         theme = load_theme(TERMINAL_THEME if self._app.no_color else name, self._folder)
         for other in BUILTIN_THEMES:
             self._app.unregister_theme(other)
