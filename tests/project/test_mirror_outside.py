@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ import pytest_asyncio
 
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.project.book import outside_edits
+from flowcabal_tui.project.book.mirror import Edited, Mirror
 from flowcabal_tui.protocol.book import AddChapter, OutsideEdit, WriteChapter
 from flowcabal_tui.settings.project_file import OFFLINE
 from flowcabal_tui.store.rows.tasks import no_tasks
@@ -144,3 +145,26 @@ async def test_a_chapter_that_changes_while_its_file_is_written_is_no_edit_of_so
     assert await case.project._engine.call(parts.book.mirror.write(stale)) is None
     assert await case.project._engine.call(parts.book.mirror.write(await written("The ferry was raised."))) is None
     assert "The ferry was raised." in (folder / "manuscript" / mirrored(folder)[0]).read_text("utf-8")
+
+
+async def test_half_a_file_that_is_being_written_as_the_project_is_opened_is_not_offered(
+    case: Case, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await case.project.close()
+    path = folder / "manuscript" / mirrored(folder)[0]
+    whole, look = path.read_text("utf-8") + "\nFrom elsewhere.\n", Mirror.edited_outside
+
+    async def look_while_it_is_written(mirror: Mirror, names: Collection[str] | None = None) -> tuple[Edited, ...]:
+        if names is None:
+            path.write_text("")
+        found = await look(mirror, names)
+        if names is None:
+            path.write_text(whole, "utf-8")
+        return found
+
+    monkeypatch.setattr(Mirror, "edited_outside", look_while_it_is_written)
+    async with opened(folder) as again:
+        offered = await again.until(OutsideEdit)
+        edited = again.project._parts.book.outside.of(offered.chapter)
+        assert edited is not None and edited.text.endswith("From elsewhere.")
+        assert len(again.told(OutsideEdit)) == 1

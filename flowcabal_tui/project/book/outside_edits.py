@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId
@@ -49,11 +49,11 @@ class OutsideEdits:
     async def watch(self) -> None:
         """Offers changes of the chapters' files by other programs as new versions, as long as the project is open.
 
-        A file is read once it has stopped changing, so that half a file is never offered.
+        A file is read once it has stopped changing, so that half a file is not offered.
         """
         seen = looked = await self._mirror.stamps()
         await self._mirror.sweep()
-        await self._look_outside(None)
+        await self._look_outside(None, seen)
         await self._write_again(await self._mirror.left_behind())
         lost = await self._write_lost()
         while True:
@@ -64,7 +64,7 @@ class OutsideEdits:
             rested = {name: stamp for name, stamp in seen.items() if looked.get(name) != stamp == before.get(name)}
             if rested:
                 looked = looked | rested
-                await self._look_outside(rested)
+                await self._look_outside(rested, seen)
 
     async def _write_lost(self) -> bool:
         """Writes the files of chapters again that were deleted or renamed outside, since chapters are only deleted by a
@@ -83,9 +83,11 @@ class OutsideEdits:
             await self._store.outbox.again(("mirror",), [one.id for one in chapters])
             self._wake()
 
-    async def _look_outside(self, names: Collection[str] | None) -> None:
+    async def _look_outside(self, names: Collection[str] | None, seen: Mapping[str, tuple[int, int]]) -> None:
+        """`seen` are stamps from before. A file that changes while it is read is left for the next look."""
         try:
             found = await self._mirror.edited_outside(names)
+            now = await self._mirror.stamps()
         except FlowCabalError as error:
             log.warning("mirror: %s", error)
             self._emit(Status("error", error.title))
@@ -95,4 +97,5 @@ class OutsideEdits:
                 del self._edits[known.chapter.id]  # changed back
                 self._emit(BookChanged(known.chapter.id))
         for edited in found:
-            self.offer(edited)
+            if now.get(edited.path.name) == seen.get(edited.path.name):
+                self.offer(edited)
