@@ -120,8 +120,13 @@ def _report(platform: Platform, chapters: Sequence[ImportedChapter]) -> Iterator
             yield _("{kind}: {words}").format(kind=words, words=_some(named))
     total = ngettext("{n} chapter", "{n} chapters", len(chapters)).format(n=len(chapters))
     known = _("as known on {date}; check the site").format(date=platform.known)
-    words = _("{name}: {chapters}, {length:,} ({known})")
-    yield words.format(name=platform.name, chapters=total, length=sum(lengths), known=known)
+    count = sum(lengths)
+    length = (
+        ngettext("{count} character", "{count} characters", count) if chinese
+        else ngettext("{count} word", "{count} words", count)
+    )  # fmt: skip
+    words = _("{name}: {chapters}, {length} ({known})")
+    yield words.format(name=platform.name, chapters=total, length=length.format(count=f"{count:,}"), known=known)
 
 
 def _longest(text: str) -> int:

@@ -86,6 +86,11 @@ class ImpactScreen(StoryPage):
         """The list."""
         return self.query_one(ImpactList)
 
+    @property
+    def keys_of_the_moment(self) -> tuple[str, ...]:
+        """Once all is applied, the key that undoes it."""
+        return ("impact.undo",) if self._applied and not self._listed else ()
+
     def compose(self) -> ComposeResult:
         """Yields the change, how many places depend on it, the list, and the place under the cursor."""
         yield Static(change_words(self._change), markup=False, classes="head")
@@ -116,6 +121,7 @@ class ImpactScreen(StoryPage):
         rows = self._listed
         if cast is not None:
             self.rows.show_places(rows[:PAGE], len(rows), cast)
+        self.refresh_bindings()
         self._tell_count()
         self.show_details()
 
