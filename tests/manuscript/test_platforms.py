@@ -50,4 +50,8 @@ def test_a_report_in_chinese_has_full_width_marks():
         said = laid_out(load_platforms()["qidian"], [CHAPTER]).report
     finally:
         use_language("en")
-    assert not any(": " in line or " (" in line for line in said) and "起点中文网：1 章，" in said[-1] and " 字（" in said[-1]
+    assert (
+        not any(": " in line or " (" in line for line in said)
+        and "起点中文网：1 章，" in said[-1]
+        and " 字（" in said[-1]
+    )

@@ -43,7 +43,7 @@ SOUGHT = {
     "find a scene": "book.search", "why is this name in the prompt": "pane.context", "today": "book.words",
     "今天": "book.words", "新建工作流": "workflows.build", "章节标题": "chapters.rename", "起点": "book.export",
     "ask the book": "app.conversation", "对比版本": "manuscript.versions",
-    "how do I split my chapter": "manuscript.split",
+    "how do I split my chapter": "manuscript.split", "写下一章": "run.start", "请你帮我把全书导出来": "book.export",
 }  # fmt: skip
 
 

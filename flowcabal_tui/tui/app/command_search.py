@@ -53,13 +53,14 @@ def searched(command: PaletteCommand, *, is_near: bool = False) -> Searched:
 def ranked(typed: str, rows: Sequence[Searched]) -> list[PaletteCommand]:
     """The matching commands, best first; all of them, in order, for an empty query.
 
-    If no command has every word, those with most of them.
+    If no command has every word, those with most of them; then those with some two characters of a Chinese query.
     """
     query = " ".join(typed.casefold().split())
     if not query:
         return [row.command for row in rows]
     words = [word for word in query.split(" ") if word not in _SMALL] or query.split(" ")
-    for score in (partial(_score, query, words), partial(_part, words)):
+    pairs = [word[at : at + 2] for word in words if not word.isascii() for at in range(len(word) - 1)]
+    for score in (partial(_score, query, words), partial(_part, words), partial(_part, pairs, least=1)):
         scored = [(fits + row.worth, -place, row.command) for place, row in enumerate(rows) if (fits := score(row))]
         if scored:
             return [command for _fits, _place, command in sorted(scored, key=lambda each: each[:2], reverse=True)]
@@ -78,10 +79,10 @@ def _score(query: str, words: Sequence[str], row: Searched) -> float:
     return max(whole, sum(each) / len(words) * 0.8 if all(each) else 0)
 
 
-def _part(words: Sequence[str], row: Searched) -> float:
-    """Rates a name that contains some words of the query; 0 when it contains less than half of them."""
+def _part(words: Sequence[str], row: Searched, least: int = 0) -> float:
+    """Rates a name that contains some words of the query; 0 for fewer than `least` (0: half of them)."""
     each = [fits for word in words if (fits := max(_fit(word, name) for name in row.titles + row.others)) >= _WITHIN]
-    return sum(each) / len(words) if 2 * len(each) >= len(words) else 0
+    return sum(each) / len(words) if each and len(each) >= (least or len(words) / 2) else 0
 
 
 def _best(words: str, row: Searched) -> float:

@@ -112,7 +112,7 @@ def _fields(platforms: Sequence[Platform], open_one: Chapter | None, comments: i
     fields = [
         Field("form", _("Format or platform"), _chosen(forms, last), choices=tuple(forms)),
         Field("which", _("Chapters"), _chosen(which, last), choices=tuple(which)),
-        Field("range", _("From, to"), "", _("12 or 3..7")),
+        Field("range", _("From, to"), "", _("as 12 or 3..7")),
         Field("to", _("Destination"), _chosen(goes, last), choices=goes),
         Field("file", _("File"), "", _("empty: in the folder of the project"), path=True),
     ]

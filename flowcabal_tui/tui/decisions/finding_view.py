@@ -18,8 +18,9 @@ from flowcabal_tui.project.views import OpenedSource
 from flowcabal_tui.project.words import ANGLES
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.words import is_chinese, one_line
+from flowcabal_tui.tui.widgets.facts_text import FactsText
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
-from flowcabal_tui.tui.widgets.role_words import facts_words
+from flowcabal_tui.tui.widgets.role_words import facts_words, head_words
 from flowcabal_tui.tui.widgets.roles import Role, role_sign, role_style
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
@@ -51,7 +52,7 @@ class FindingView(Vertical):
 
     def compose(self) -> ComposeResult:
         """Yields a line for all angles, the explanation, the quotations."""
-        yield Static(markup=False, classes="checks")
+        yield FactsText(classes="checks")
         yield Static(markup=False, classes="explained")
         with Horizontal():
             yield Static(markup=False, classes="quoted", id="in-draft")
@@ -71,8 +72,8 @@ class FindingView(Vertical):
         """Shows the checks of an attempt, and its first finding."""
         checks = evaluation.checks if evaluation else ()
         self._findings, self._place = evaluation.findings if evaluation else (), 0
-        content = Content("  ").join(map(_check_content, checks)) if checks else Content(_("no check requested"))
-        self.query_one(".checks", Static).update(content)
+        outcomes = map(_check_content, checks) if checks else (_("no check requested"),)
+        self.query_one(FactsText).show(head_words("", *outcomes, role="text"))
         self._refresh_finding()
 
     def next_finding(self) -> None:

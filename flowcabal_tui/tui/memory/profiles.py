@@ -49,7 +49,7 @@ class ProfilePane(Vertical):
     jump_key = "f"
     DEFAULT_CSS = """
     ProfilePane > ProfileTree { height: 45%; }
-    ProfilePane > .head { height: auto; max-height: 4; padding: 0 1; text-style: bold; border-top: solid $panel; }
+    ProfilePane > .head { height: auto; max-height: 4; padding: 0 1; border-top: solid $panel; }
     ProfilePane > ContentSwitcher { height: 1fr; }
     ProfilePane StreamView, ProfilePane DiffView { height: 1fr; padding: 0 1; }
     ProfilePane #sentences { padding: 0 1; }

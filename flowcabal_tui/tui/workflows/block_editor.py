@@ -71,7 +71,7 @@ class BlockEditor(Vertical):
     jump_key, models = "p", tuple[str, ...]()
     DEFAULT_CSS = """
     BlockEditor > .head { height: auto; max-height: 4; padding: 0 1; color: $text-muted; }
-    BlockEditor > PickList { height: auto; max-height: 40%; }
+    BlockEditor > PickList { height: auto; max-height: 40%; padding: 0 1; }
     BlockEditor > .details { height: 1; padding: 0 1; color: $text-muted; }
     BlockEditor > ProseArea { height: 1fr; padding: 0 1; }
     BlockEditor > ProseArea, BlockEditor > ProseArea:focus { border: none; }
@@ -207,7 +207,7 @@ class BlockEditor(Vertical):
         node = self._node()
         if node is None or self._workflow is None:
             return
-        self.query_one(FactsText).show(key_words(node_head(node, read_only=self._read_only)))
+        self.query_one(FactsText).show(*node_head(node, read_only=self._read_only))
         rows: list[Option] = []
         for field in self._fields():
             rows.append(Option(Text(_(FIELD_WORDS[field]), style="bold"), disabled=True))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from pydantic import TypeAdapter, ValidationError
+from textual.content import Content
 
 from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.ids import NodeId
@@ -25,7 +26,7 @@ from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.nodes.graph import dependencies, needed_for
 from flowcabal_tui.tui.editing.places import bodies_of
 from flowcabal_tui.tui.shared.words import NODE_KINDS, one_line
-from flowcabal_tui.tui.widgets.role_words import facts_words
+from flowcabal_tui.tui.widgets.role_words import facts_words, head_words, key_words
 
 Field = Literal["system", "prompt", "proposal", "question"]
 FIELDS: Final[dict[str, tuple[Field, ...]]] = {"prompt": ("system", "prompt"), "human": ("question", "proposal")}
@@ -177,15 +178,14 @@ def no_blocks(node: Node) -> str:
     return _("It has no prompt: `p` edits its parameters.")
 
 
-def node_head(node: Node, *, read_only: bool) -> str:
-    """The heading of a node's blocks: its name, its purpose, and its settings."""
+def node_head(node: Node, *, read_only: bool) -> Iterator[Content]:
+    """The lines of the heading of a node's blocks: its name and purpose, then its settings."""
     kind = one_line(_(NODE_KINDS.get(node.kind, node.kind)), 80)
-    lines = [facts_words(one_line(node.title, 80), kind, _("read-only") if read_only else "")]
+    yield head_words(one_line(node.title, 80), kind, _("read-only") if read_only else "")
     if node.kind == "prompt":
         try:
-            lines.append(params_words(PromptParams.model_validate(node.params)))
+            yield key_words(params_words(PromptParams.model_validate(node.params)))
         except ValidationError:
-            lines.append(_("The parameters cannot be read: correct the document."))
+            yield Content(_("The parameters cannot be read: correct the document."))
     elif node.kind not in FIELDS:
-        lines.append(no_blocks(node))
-    return "\n".join(lines)
+        yield key_words(no_blocks(node))

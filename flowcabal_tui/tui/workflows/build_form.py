@@ -81,7 +81,7 @@ class FormScreens:
             Field("pause", _("Wait for me after"), _(", ").join(paused), names=True, hint=_("names of steps")),
             Field("each", _("wait after every step"), "each" in first.pause),
             Field("number", _("Candidates"), str(number)),
-            Field("about", _("Check for"), _(", ").join(_abouts(first.steps)), hint=_("names, the timeline")),
+            Field("about", _("Check for"), _(", ").join(_abouts(first.steps)), hint=_("as: names, the timeline")),
             Field("keep", _("Kept as"), first.keep, choices=_choices(_KEPT)),
             Field("append", _("after the existing text"), first.mode == "append"),
             Field("text", _("then edit the whole form as text"), value=False),

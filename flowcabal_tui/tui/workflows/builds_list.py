@@ -47,7 +47,7 @@ class BuildsScreen(ModalScreen[str | None]):
     DEFAULT_CSS = """
     BuildsScreen { background: $background; }
     BuildsScreen > .head { height: 1; padding: 0 1; text-style: bold; }
-    BuildsScreen > PickList { padding: 0 1; }
+    BuildsScreen > PickList, BuildsScreen > .empty { padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("B", "build", mark("Build"), tooltip=mark("Describe a new workflow in your words."), id="builds.build"),

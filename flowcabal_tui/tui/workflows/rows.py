@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
 from rich.text import Text
+from textual.content import Content
 
 from flowcabal_tui.domain.run import NodeState
 from flowcabal_tui.domain.value_class import dataclass
@@ -90,10 +91,11 @@ def row_label(title: str, state: ShownState, marks: NodeMarks, *, plain: bool) -
     return label
 
 
-def title_line(workflow: Workflow, width: int) -> str:
+def title_line(workflow: Workflow, width: int) -> Content:
     """The name, with id and version at the right; the name is cut if there is too little space."""
     room = max(8, width - cell_width(workflow.reference) - 2)
-    return f"{padded(crop(one_line(workflow.name or workflow.id), room), room)}  {workflow.reference}"
+    title = padded(crop(one_line(workflow.name or workflow.id), room), room)
+    return Content.assemble((title, f"bold {role_style('text')}"), f"  {workflow.reference}")
 
 
 def about_lines(workflow: Workflow) -> Iterator[str]:

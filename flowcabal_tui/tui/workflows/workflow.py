@@ -10,6 +10,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
+from textual.content import Content
 from textual.reactive import var
 from textual.widgets import OptionList, Static, Tree
 from textual.widgets.tree import TreeNode
@@ -315,8 +316,8 @@ class WorkflowPane(Vertical):
     def _refresh_head(self) -> None:
         if self._shape is None:
             return
-        lines = [title_line(self._shape.workflow, self.query_one(".head", Static).content_size.width)]
-        lines += [one_line(self._notice)] if self._notice else []
+        title = title_line(self._shape.workflow, self.query_one(".head", Static).content_size.width)
+        lines = [one_line(self._notice)] if self._notice else []
         marks = self._marks.get(self._at, NO_MARKS) if self._at else NO_MARKS
         if self._shape.trouble:
             lines.append(clean(self._shape.trouble))
@@ -325,7 +326,7 @@ class WorkflowPane(Vertical):
         elif self.is_rails and self._at is not None:
             detail = one_line(self._details.get(self._at, ""))
             lines.append("  ".join(filter(None, (self._label(self._at).plain, detail))))
-        self.query_one(".head", Static).update("\n".join(lines))
+        self.query_one(".head", Static).update(Content("\n").join([title, *map(Content, lines)]))
 
     def _go_to(self, node: NodeId | None) -> None:
         if node is not None and node != self._at:
