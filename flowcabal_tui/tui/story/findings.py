@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from typing import ClassVar
@@ -32,13 +32,12 @@ from flowcabal_tui.protocol.story import UndoDecision
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import ColumnHead
-from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
+from flowcabal_tui.tui.shared.pane_tabs import PaneTabs
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.spending import agrees_to_spend
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
-from flowcabal_tui.tui.story.filtered_page import FilteredPage
 from flowcabal_tui.tui.story.finding_keys import HELP, KEYS, STYLE, TABS
 from flowcabal_tui.tui.story.finding_keys import STATES as STATES_SHOWN
 from flowcabal_tui.tui.story.finding_lines import (
@@ -51,14 +50,15 @@ from flowcabal_tui.tui.story.finding_lines import (
 )
 from flowcabal_tui.tui.story.finding_list import FindingList
 from flowcabal_tui.tui.story.passages import Passages
-from flowcabal_tui.tui.story.proposal_list import PAGE, ProposalList
+from flowcabal_tui.tui.story.proposal_list import PAGE
 from flowcabal_tui.tui.story.record_forms import fact_form
+from flowcabal_tui.tui.story.states_page import StatesPage
 from flowcabal_tui.tui.story.story_page import StoryPage
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.role_words import head_words, key_words
 
 
-class FindingsScreen(FilteredPage):
+class FindingsScreen(StatesPage):
     """A list above the finding under the cursor with both passages."""
 
     help = HELP
@@ -74,14 +74,13 @@ class FindingsScreen(FilteredPage):
         checks: tuple[str, ...] | None = None,
     ) -> None:
         """`chapter` is the open one, `cursor` the first row; `checks` (empty: any) limits the list to the chapter."""
-        super().__init__(access)
-        self._now, self._open_chapter = now, chapter
-        self._states_shown, self._only_open, self._unfolded, self._newest = "waiting", checks is not None, False, False
-        self._checks, self._cursor_wanted = checks or (), cursor
+        super().__init__(access, chapter, "waiting")
+        self._now, self._checks, self._cursor_wanted = now, checks or (), cursor
+        self._only_open, self._unfolded, self._newest = checks is not None, False, False
         self._passages = PassageReader(access)
         self._report: CheckReport | None = None
         self._page_shown: FindingPage | None = None
-        self._row_told: FindingRow | None = None
+        self._row_shown: FindingRow | None = None
         self._checking: tuple[int, int] | None = None
 
     @property
@@ -114,8 +113,7 @@ class FindingsScreen(FilteredPage):
     async def show_cast(self, cast: Cast) -> None:
         """Lists as many rows as before."""
         cursor, self._cursor_wanted = self._cursor_wanted, None
-        row = self.rows.highlighted or 0
-        page = await self._page(0, (row // PAGE + 1) * PAGE + PAGE if row else PAGE)
+        page = await self._page(0, self.wanted_rows)
         self.query_one(PaneTabs).show(self._states_shown)
         self.rows.show_findings(page.rows, page.total, cast, self._now(), cursor)
         self.query_one(ColumnHead).show(self.rows.columns)
@@ -128,10 +126,6 @@ class FindingsScreen(FilteredPage):
             only = self.cast.chapter(self._open_chapter) if self._only_open and self.cast else ""
             words = _head_words(self._page_shown, self._report, self._checking, only)
             self.query_one(".head", Static).update(words)
-
-    def refill(self) -> None:
-        """Lists the findings that match the words, states and chapter."""
-        self.work(self.reload(), exclusive=True)
 
     async def _page(self, offset: int, limit: int = PAGE) -> FindingPage:
         chapters = (self._open_chapter,) if self._only_open and self._open_chapter else ()
@@ -147,28 +141,23 @@ class FindingsScreen(FilteredPage):
         self._checking = (done, total) if done < total else None
         self.book_moved()
 
-    @on(ProposalList.MoreWanted)
-    def read_more(self, message: ProposalList.MoreWanted) -> None:
-        """Loads further rows after the cursor."""
-        message.stop()
-        self.work(self._more(message.offset))
-
-    async def _more(self, offset: int) -> None:
+    async def add_more(self, offset: int) -> None:
+        """Reads and adds the rows from `offset` on."""
         self.rows.add_findings((await self._page(offset)).rows)
 
     def show_details(self) -> None:
         """Shows the finding under the cursor."""
         row, cast = self.rows.row, self.cast
-        told = self.query_one(".details", Static)
+        details = self.query_one(".details", Static)
         if row is None or cast is None:
-            self._row_told = None
-            told.update(key_words(_nothing_words(self._report)), layout=False)
+            self._row_shown = None
+            details.update(key_words(_nothing_words(self._report)), layout=False)
             self.query_one(Passages).show(None, None)
             return
         lines = finding_lines(row, cast, self._report, len(self.rows.marked))
-        told.update(Content("\n").join(lines), layout=False)
-        if row is not self._row_told:
-            self._row_told = row
+        details.update(Content("\n").join(lines), layout=False)
+        if row is not self._row_shown:
+            self._row_shown = row
             self.work(self._read_passages(row, cast))
 
     async def _read_passages(self, row: FindingRow, cast: Cast) -> None:
@@ -203,7 +192,7 @@ class FindingsScreen(FilteredPage):
         """Decides the marked rows, or the one under the cursor."""
         ids = tuple(each.id for each in self.rows.chosen)
         if ids:
-            self.work(self._decide(DecideFindings(ids, verdict), ids))
+            self.work(self.decide(DecideFindings(ids, verdict), ids))
 
     def action_later(self) -> None:
         """Postpones findings, or reopens postponed or decided ones."""
@@ -224,7 +213,7 @@ class FindingsScreen(FilteredPage):
             self.notify(_("A reason is needed: later checks read it."), markup=False)
         elif reason is not None:
             row = self.rows.row
-            await self._decide(DecideFindings(ids, "intended", reason.strip()), ids)
+            await self.decide(DecideFindings(ids, "intended", reason.strip()), ids)
             if row is not None and ids == (row.proposal.id,) and is_of_a_chapter(row) and not is_note(row):
                 await offer_to_write(self, row, reason.strip())
 
@@ -235,7 +224,7 @@ class FindingsScreen(FilteredPage):
 
     async def _change(self, row: FindingRow) -> None:
         if (command := await fact_from(self, row)) is not None:
-            await self._decide(command, (row.proposal.id,))
+            await self.decide(command, (row.proposal.id,))
 
     def action_undo(self) -> None:
         """Undoes the last decision on findings and notes."""
@@ -244,7 +233,7 @@ class FindingsScreen(FilteredPage):
     async def _undo(self) -> None:
         """Undoes it, and moves the cursor to the first row that comes back."""
         before = {each.id for each in self.rows.listed}
-        await self._decide(UndoDecision(scope="findings"), ())
+        await self.decide(UndoDecision(scope="findings"))
         self.rows.pick(next((each.id for each in self.rows.listed if each.id not in before), None))
 
     def action_switch(self) -> None:
@@ -258,33 +247,10 @@ class FindingsScreen(FilteredPage):
         self.work(self._switch(SwitchRule(origin.maker, state == "withdrawn" or origin.maker in off)))
 
     async def _switch(self, command: SwitchRule) -> None:
-        await self._decide(command, ())
+        await self.decide(command)
         self.notify(switch_words(command), markup=False)
 
-    async def _decide(self, command: Command, gone: Sequence[ProposalId]) -> None:
-        """Carries out the command, and moves the cursor to the row after those that leave the list."""
-        if gone and self._states_shown != "all":
-            self._cursor_wanted = self.rows.after(gone)
-        await self.access.workbench.carry_out(command)
-        self.rows.unmark()
-        await self.reload()
-
     # What is shown
-
-    @on(PaneChosen)
-    def choose_states(self, message: PaneChosen) -> None:
-        """Shows the states of the clicked tab."""
-        self.action_states(message.pane)
-
-    def action_states(self, name: str) -> None:
-        """Shows findings of other states."""
-        self._states_shown = name
-        self.refill()
-
-    def action_chapter(self) -> None:
-        """Switches between the open chapter and all."""
-        self._only_open = not self._only_open and self._open_chapter is not None
-        self.refill()
 
     def action_fold(self) -> None:
         """Switches between all findings of a chapter and the first five."""
@@ -295,16 +261,6 @@ class FindingsScreen(FilteredPage):
         """Switches between newest first and story order."""
         self._newest = not self._newest
         self.refill()
-
-    def action_mark(self) -> None:
-        """Marks the row under the cursor."""
-        self.rows.mark_row()
-        self.show_details()
-
-    def action_mark_all(self) -> None:
-        """Marks all listed rows, or none."""
-        self.rows.mark_all()
-        self.show_details()
 
     def action_report(self) -> None:
         """Shows the checked chapters, the unchecked ones, and the usefulness of each check."""
@@ -386,9 +342,9 @@ async def fact_from(page: StoryPage, row: FindingRow) -> Command | None:
 
 def switch_words(command: SwitchRule) -> str:
     """The message after a rule was switched."""
-    said = (
+    words = (
         _("{rule}: on again for this book.")
         if command.on
         else _("Off for this book, on again with `T` under `5`: {rule}.")
     )
-    return said.format(rule=check_title(command.rule))
+    return words.format(rule=check_title(command.rule))

@@ -40,16 +40,16 @@ from flowcabal_tui.protocol.story import CorrectProposal, DecideProposals, UndoD
 from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import ColumnHead
-from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
+from flowcabal_tui.tui.shared.pane_tabs import PaneTabs
 from flowcabal_tui.tui.shared.passage import MarkedPassage, passage_at
 from flowcabal_tui.tui.shared.prose_form import ProseScreen
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
-from flowcabal_tui.tui.story.filtered_page import FilteredPage
 from flowcabal_tui.tui.story.proposal_list import PAGE, ProposalList
 from flowcabal_tui.tui.story.record_forms import entity_form, fact_form, moment_form, promise_form, relation_form
+from flowcabal_tui.tui.story.states_page import StatesPage
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.list_detail import DetailText, ListDetail
 from flowcabal_tui.tui.widgets.role_words import head_words, key_words
@@ -68,7 +68,7 @@ _STATES: Final[dict[str, tuple[ProposalState, ...]]] = {
 }
 
 
-class ProposalsScreen(FilteredPage):
+class ProposalsScreen(StatesPage):
     """A list, and the content, the reason and the passage of the row under the cursor."""
 
     help = HelpData(
@@ -106,15 +106,7 @@ class ProposalsScreen(FilteredPage):
     ]  # fmt: skip
 
     def __init__(self, access: StoryAccess, chapter: ChapterId | None = None) -> None:
-        """`chapter` is the open one; initially, rows of all chapters are listed."""
-        super().__init__(access)
-        self._open_chapter, self._states_shown, self._only_open = chapter, "open", False
-        self._cursor_wanted: str | None = None
-
-    @property
-    def rows(self) -> ProposalList:
-        """The list."""
-        return self.query_one(ProposalList)
+        super().__init__(access, chapter, "open")
 
     def compose(self) -> ComposeResult:
         """Yields states, the line to type in, how many there are, the list, and the row under the cursor in full."""
@@ -137,17 +129,12 @@ class ProposalsScreen(FilteredPage):
     async def show_cast(self, cast: Cast) -> None:
         """Lists as many rows as before."""
         cursor, self._cursor_wanted = self._cursor_wanted, None
-        row = self.rows.highlighted or 0
-        page = await self._page(0, (row // PAGE + 1) * PAGE + PAGE if row else PAGE)
+        page = await self._page(0, self.wanted_rows)
         self.query_one(PaneTabs).show(self._states_shown)
         self.rows.show_rows(page.rows, page.total(self._wish().states), cast, cursor)
         self.query_one(ColumnHead).show(self.rows.columns)
         self.query_one(".head", Static).update(self._head(page))
         self.show_details()
-
-    def refill(self) -> None:
-        """Lists the rows that match the words, states and chapter."""
-        self.work(self.reload(), exclusive=True)
 
     async def _page(self, offset: int, limit: int = PAGE) -> ProposalPage:
         return await self.access.workbench.story.proposals(self._wish(), offset, limit)
@@ -163,13 +150,8 @@ class ProposalsScreen(FilteredPage):
         chapter = self._open_chapter if self._only_open else None
         return head_words(counted, in_use, self.cast.chapter(chapter) if chapter and self.cast else "")
 
-    @on(ProposalList.MoreWanted)
-    def read_more(self, message: ProposalList.MoreWanted) -> None:
-        """Loads further rows after the cursor."""
-        message.stop()
-        self.work(self._more(message.offset))
-
-    async def _more(self, offset: int) -> None:
+    async def add_more(self, offset: int) -> None:
+        """Reads and adds the rows from `offset` on."""
         self.rows.add_rows((await self._page(offset)).rows)
 
     def show_details(self) -> None:
@@ -209,48 +191,16 @@ class ProposalsScreen(FilteredPage):
             words = (Evidence(proposal.quotation, place.chapter, place.start, place.end),) if place and known else ()
             self.work(self.open_evidence(words))
 
-    @on(PaneChosen)
-    def choose_states(self, message: PaneChosen) -> None:
-        """Shows the states of the clicked tab."""
-        self.action_states(message.pane)
-
-    def action_states(self, name: str) -> None:
-        """Shows rows of other states."""
-        self._states_shown = name
-        self.refill()
-
-    def action_chapter(self) -> None:
-        """Switches between the open chapter and all."""
-        self._only_open = not self._only_open and self._open_chapter is not None
-        self.refill()
-
-    def action_mark(self) -> None:
-        """Marks the row under the cursor."""
-        self.rows.mark_row()
-        self.show_details()
-
-    def action_mark_all(self) -> None:
-        """Marks all listed rows, or none."""
-        self.rows.mark_all()
-        self.show_details()
-
     def action_decide(self, verdict: str) -> None:
         """Confirms or drops the marked rows, or the one under the cursor."""
         ids = tuple(each.id for each in self.rows.chosen)
         if ids:
-            self.work(self._carry_out(DecideProposals(ids, "confirm" if verdict == "confirm" else "drop")))
+            command = DecideProposals(ids, "confirm" if verdict == "confirm" else "drop")
+            self.work(self.decide(command, ids if self._states_shown in ("open", "waiting") else ()))
 
     def action_undo(self) -> None:
         """Undoes the last decision."""
-        self.work(self._carry_out(UndoDecision(scope="proposals")))
-
-    async def _carry_out(self, command: DecideProposals | UndoDecision) -> None:
-        """Carries out the command, and moves the cursor to the row after those that leave the list."""
-        if isinstance(command, DecideProposals) and self._states_shown in ("open", "waiting"):
-            self._cursor_wanted = self.rows.after(command.proposals)
-        await self.access.workbench.carry_out(command)
-        self.rows.unmark()
-        await self.reload()
+        self.work(self.decide(UndoDecision(scope="proposals")))
 
     def action_correct(self) -> None:
         """Opens the form of the record that it would write."""
