@@ -128,10 +128,6 @@ class DaysScreen(ModalScreen[None]):
             yield _("at this speed {day}").format(day=log.expected)
 
     @on(MonthCalendar.DayChosen)
-    def _follow(self, message: MonthCalendar.DayChosen) -> None:
-        message.stop()
-        self._show_details()
-
     def _show_details(self) -> None:
         if self._log is not None:
             day = self._log.day(self.query_one(MonthCalendar).day)

@@ -134,11 +134,6 @@ class ProofScreen(ModalScreen[ProofPlace | None]):
         return found
 
     @on(OptionList.OptionHighlighted)
-    def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
-        """Shows another place."""
-        message.stop()
-        self._tell()
-
     def _tell(self) -> None:
         found = self._places.get(self.query_one(PickList).picked or "")
         if found is None:

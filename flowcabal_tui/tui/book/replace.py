@@ -122,11 +122,6 @@ class ReplaceScreen(ModalScreen[tuple[TextPlace, ...] | None]):
         return {number for number, found in enumerate(self._places) if found.place.chapter == chapter}
 
     @on(OptionList.OptionSelected)
-    def turn_row(self, message: OptionList.OptionSelected) -> None:
-        """Toggles the place on Enter, like the space bar."""
-        message.stop()
-        self.action_turn()
-
     def action_turn(self) -> None:
         """Chooses the place, or leaves it out, and moves on."""
         self._turn({self._at})

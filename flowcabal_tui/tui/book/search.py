@@ -238,11 +238,6 @@ class SearchScreen(ModalScreen[SearchHit | None]):
                 yield Option(_row(columns, hit), id=known)
 
     @on(OptionList.OptionHighlighted)
-    def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
-        """Shows another place."""
-        message.stop()
-        self._tell()
-
     def _tell(self) -> None:
         if (hit := self.hit) is None:
             self.query_one(DetailText).show([])
@@ -256,12 +251,6 @@ class SearchScreen(ModalScreen[SearchHit | None]):
             if self.is_attached and self.hit == hit:
                 self.query_one(DetailText).show(_passage_lines(hit, source))
 
-    @on(OptionList.OptionSelected)
-    def choose(self, message: OptionList.OptionSelected) -> None:
-        """Opens the clicked row."""
-        message.stop()
-        self.action_open()
-
     def action_go(self, step: int) -> None:
         """Moves the cursor in the list without leaving the input."""
         names = self.query_one(PickList)
@@ -271,6 +260,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         """Moves the cursor in the list by pages."""
         await self.query_one(PickList).run_action("page_down" if step > 0 else "page_up")
 
+    @on(OptionList.OptionSelected)
     def action_open(self) -> None:
         """Goes to the place in the chapter; other texts are displayed here."""
         if not self.is_answered:

@@ -138,12 +138,6 @@ class ChipPicker(ModalScreen[Picked]):
         line.cursor_position = len(line.value)
         self._narrow()
 
-    @on(Input.Changed)
-    def narrow(self, event: Input.Changed) -> None:
-        """Shows the matches, best first; if there are none, the letters become words of the question."""
-        event.stop()
-        self._narrow()
-
     def on_key(self, event: Key) -> None:
         """Handles a character typed before the input has the focus."""
         line = self.query_one(Input)
@@ -151,6 +145,7 @@ class ChipPicker(ModalScreen[Picked]):
             event.stop()
             line.insert_text_at_cursor(event.character)
 
+    @on(Input.Changed)
     def _narrow(self) -> None:
         typed = self.query_one(Input).value  # several keys may have come since
         if not self.is_current:

@@ -78,23 +78,13 @@ class SeamChangesScreen(ModalScreen[tuple[SeamHunk, ...] | None]):
         counted = _("{n} accepted").format(n=accepted)
         self.query_one(".head", Static).update(head_words(words, counted))
 
+    @on(OptionList.OptionHighlighted)
     def _show_change(self) -> None:
         if (picked := self.query_one(PickList).picked) is not None:
             change = self._changes[int(picked)]
             self.query_one(DiffView).set_texts(change.before, change.after)
 
-    @on(OptionList.OptionHighlighted)
-    def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
-        """Shows the change under the cursor."""
-        message.stop()
-        self._show_change()
-
     @on(OptionList.OptionSelected)
-    def toggle_selected(self, message: OptionList.OptionSelected) -> None:
-        """Toggles the change on Enter."""
-        message.stop()
-        self.action_accept()
-
     def action_accept(self) -> None:
         """Accepts the change, or refuses it."""
         if (picked := self.query_one(PickList).picked) is not None:

@@ -199,11 +199,6 @@ class QueueScreen(ModalScreen[None]):
                 above = task.kind
 
     @on(OptionList.OptionHighlighted)
-    def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
-        """Shows another step."""
-        message.stop()
-        self._show_details()
-
     def _show_details(self) -> None:
         task, stale = self.step, self._stale.get(self.query_one(PickList).picked or "")
         if task is not None:

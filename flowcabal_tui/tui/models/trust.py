@@ -129,11 +129,6 @@ class TrustScreen(ModalScreen[tuple[Digest, ...] | None]):
         return [Option(title, disabled=True), *_counts(request), *rows] if rows else []
 
     @on(OptionList.OptionHighlighted)
-    def follow_cursor(self, event: OptionList.OptionHighlighted) -> None:
-        """Shows the item under the cursor in full, as far as it fits."""
-        event.stop()
-        self._show_whole()
-
     def _show_whole(self) -> None:
         item = self._items.get(self.query_one(PickList).picked or "")
         self.query_one(".whole", Static).update(

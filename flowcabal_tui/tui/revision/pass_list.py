@@ -88,11 +88,6 @@ class PassesScreen(ModalScreen[None]):
         return next((each for each in self._passes if each.id == picked), None)
 
     @on(OptionList.OptionHighlighted)
-    def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
-        """Shows the pass under the cursor."""
-        message.stop()
-        self._tell()
-
     def _tell(self) -> None:
         if (each := self._current) is not None:
             checks = _(", ").join(map(check_title, each.checks)) or _("all")
@@ -104,12 +99,6 @@ class PassesScreen(ModalScreen[None]):
             ]
             self.query_one(".details", Static).update("\n".join(lines))
 
-    @on(OptionList.OptionSelected)
-    def change_selected(self, message: OptionList.OptionSelected) -> None:
-        """Edits the pass on Enter."""
-        message.stop()
-        self.action_change()
-
     def action_add(self) -> None:
         """Adds a pass at the end."""
         attempt(self, self._add())
@@ -119,6 +108,7 @@ class PassesScreen(ModalScreen[None]):
         if made is not None:
             await self._put((*self._passes, made), made.id)
 
+    @on(OptionList.OptionSelected)
     def action_change(self) -> None:
         """Edits title, findings, comments and checklist."""
         if (each := self._current) is not None:

@@ -205,11 +205,6 @@ class RevisionScreen(StoryPage):
         return next((row for row in self._progress.chapters if row.chapter == self.chapter), None)
 
     @on(OptionList.OptionHighlighted, "#chapters")
-    def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
-        """Shows the checklist and the text of the chapter under the cursor."""
-        message.stop()
-        self._show_row()
-
     def _show_row(self) -> None:
         self._show_items()
         attempt(self, self._show_text(), group="text", exclusive=True)
@@ -270,11 +265,6 @@ class RevisionScreen(StoryPage):
     # What is done
 
     @on(OptionList.OptionSelected, "#items")
-    def tick_item(self, message: OptionList.OptionSelected) -> None:
-        """Ticks an item on Enter."""
-        message.stop()
-        self.action_tick()
-
     def action_tick(self) -> None:
         """Ticks the chapter or the item under the cursor, or removes its tick."""
         row, items = self._chapter_row(), self.query_one("#items", PickList)

@@ -84,22 +84,12 @@ class RewriteScreen(ModalScreen[tuple[int, ...] | None]):
         return None if picked is None else int(picked)
 
     @on(OptionList.OptionHighlighted)
-    def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
-        """Shows the change under the cursor."""
-        message.stop()
-        self._tell()
-
     def _tell(self) -> None:
         if (number := self._current) is not None:
             part = self._parts[number]
             self.query_one(DiffView).set_texts(self._rewrite.before[part.start : part.end], part.after)
 
     @on(OptionList.OptionSelected)
-    def turn_selected(self, message: OptionList.OptionSelected) -> None:
-        """Toggles the change on Enter, like Space."""
-        message.stop()
-        self.action_turn()
-
     def action_turn(self) -> None:
         """Accepts the change under the cursor, or refuses it, and goes to the next one."""
         if (number := self._current) is not None:

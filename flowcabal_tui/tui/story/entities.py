@@ -216,12 +216,6 @@ class EntitiesScreen(FilteredPage):
         keys = _("`D` removes, `M` merges, `K` changes the kind")
         return [Content(f"{words}   ") + key_words(keys), Content("")] if n else []
 
-    @on(OptionList.OptionSelected)
-    def open_places(self, message: OptionList.OptionSelected) -> None:
-        """Opens the places in the text on Enter."""
-        message.stop()
-        self.action_mentions()
-
     @on(PaneChosen)
     def choose_kind(self, message: PaneChosen) -> None:
         """Shows the clicked kind."""
@@ -247,6 +241,7 @@ class EntitiesScreen(FilteredPage):
         await self.access.put_entity(judged(entity, name, confirms=confirms))
         await self.reload()
 
+    @on(OptionList.OptionSelected)
     def action_mentions(self) -> None:
         """Lists the places that name it."""
         if (entity := self.entity) is not None and self.cast is not None:

@@ -143,11 +143,6 @@ class ImpactScreen(StoryPage):
         self.rows.add_places(self._listed[message.offset : message.offset + PAGE])
 
     @on(OptionList.OptionHighlighted)
-    def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
-        """Shows another place."""
-        message.stop()
-        self.show_details()
-
     def show_details(self) -> None:
         """Shows the passage of the place under the cursor."""
         row = self.rows.place

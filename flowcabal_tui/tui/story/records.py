@@ -232,12 +232,6 @@ class RecordsScreen(FilteredPage):
         if passages and self.is_attached and self.record == record:
             self.query_one(DetailText).show(detail_lines(record, cast, passages))
 
-    @on(OptionList.OptionSelected)
-    def open_words(self, message: OptionList.OptionSelected) -> None:
-        """Shows the supporting words on Enter."""
-        message.stop()
-        self.action_evidence()
-
     @on(PaneChosen)
     def choose_list(self, message: PaneChosen) -> None:
         """Shows the clicked list."""
@@ -345,6 +339,7 @@ class RecordsScreen(FilteredPage):
         if isinstance(record, (Promise, Moment, Fact)):
             self.work(self.strike(record, one_line(record.text, 80)))
 
+    @on(OptionList.OptionSelected)
     def action_evidence(self) -> None:
         """Shows the supporting words."""
         if self.record is not None:

@@ -179,10 +179,6 @@ class BuildReviewScreen(ModalScreen[str]):
         return self._listed.get(self.query_one(PickList).picked or "")
 
     @on(OptionList.OptionHighlighted)
-    def _follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
-        message.stop()
-        self._show_row()
-
     def _show_row(self) -> None:
         """The reason and the difference of the change under the cursor."""
         change, record = self._change, self._record
