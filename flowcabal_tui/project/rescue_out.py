@@ -7,28 +7,95 @@ import asyncio
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal, get_args
 
 from flowcabal_tui.domain.codec import to_plain
+from flowcabal_tui.domain.comments import Comment
 from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, ProjectExists
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Author, ImportedChapter
 from flowcabal_tui.domain.memory import Entity, EntityKind
 from flowcabal_tui.domain.os_errors import os_reason
-from flowcabal_tui.domain.text import clean, clean_line, slug
+from flowcabal_tui.domain.proposals import Difference, Finding, Proposal, ProposalPlace
+from flowcabal_tui.domain.run import Quotation
+from flowcabal_tui.domain.text import clean, clean_line, nearest, slug
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.manuscript.mirror import mirror_name, render_mirror
 from flowcabal_tui.project.book.following import AFTER_IMPORT, following
 from flowcabal_tui.project.create import create_project
 from flowcabal_tui.project.rescue import FoundChapter, Rescue
-from flowcabal_tui.project.rescue_notes import put_notes
 from flowcabal_tui.settings.project_file import load_project
 from flowcabal_tui.store import Store
 from flowcabal_tui.store.file.salvage import FoundVersion
+
+
+async def put_notes(rescue: Rescue, store: Store, made_of: Mapping[ChapterId, ChapterId]) -> None:
+    """Stores them; `made_of` returns the new chapter of each old one. Locks come last, since nothing can be written
+    into a locked chapter."""
+    texts = {new: await store.book.text(new) for new in made_of.values()}
+    for comment in rescue.comments:
+        if comment.chapter in made_of:
+            placed = _placed(replace(comment, chapter=made_of[comment.chapter]), texts)
+            await store.comments.add(placed, rescue.words.get(comment.id))
+    known = {entity.identity for entity in rescue.entities}
+    found = [replace(each, proposal=_moved(each.proposal, made_of, texts, known)) for each in rescue.findings
+             if _chapters(each.proposal) <= made_of.keys()]  # fmt: skip
+    await store.findings.restore(found)
+    await store.revision.lock([made_of[chapter] for chapter in sorted(rescue.locked & made_of.keys())], locked=True)
+
+
+def _placed(comment: Comment, texts: Mapping[ChapterId, str]) -> Comment:
+    """The comment at its place in the rescued text, marked as lost if its words are missing."""
+    if not comment.quotation:
+        return comment
+    at = nearest(texts[comment.chapter], comment.quotation, comment.start)
+    if at < 0:
+        return replace(comment, lost=True)
+    return replace(comment, start=at, end=at + len(comment.quotation), lost=False)
+
+
+def _finding(proposal: Proposal) -> Finding:
+    after = proposal.difference.after
+    if not isinstance(after, Finding):
+        raise TypeError(f"{proposal.id} is no finding")
+    return after
+
+
+def _chapters(proposal: Proposal) -> set[ChapterId]:
+    """The chapters that it names."""
+    against = _finding(proposal).against
+    return {*([proposal.place.chapter] if proposal.place else []), *([against] if against else [])}
+
+
+def _moved(
+    proposal: Proposal, made_of: Mapping[ChapterId, ChapterId], texts: Mapping[ChapterId, str], known: set[str]
+) -> Proposal:
+    finding, place, is_lost = _finding(proposal), proposal.place, False
+    if place is not None:
+        chapter = made_of[place.chapter]
+        at = nearest(texts[chapter], proposal.quotation, place.start)
+        is_lost = at < 0
+        place = ProposalPlace(chapter, max(at, 0), max(at, 0) + len(proposal.quotation))
+    source = finding.source
+    if finding.against:
+        chapter = made_of[finding.against]
+        at = nearest(texts[chapter], source.text, source.start)
+        is_lost = is_lost or at < 0
+        source = _at(source, chapter, max(at, 0))
+    about = tuple(each for each in finding.about if each in known)
+    state = "resolved" if is_lost and proposal.state in ("waiting", "later") else proposal.state
+    return replace(
+        proposal, place=place, difference=Difference(replace(finding, source=source, about=about)), state=state
+    )
+
+
+def _at(source: Quotation, chapter: ChapterId, start: int) -> Quotation:
+    return replace(source, uri=f"manuscript/{chapter}", start=start, end=start + len(source.text))
+
 
 REPORT: Final = "REPORT.md"
 PROJECT: Final = "project"

@@ -32,8 +32,7 @@ from flowcabal_tui.store import Store
 from flowcabal_tui.tui.app.app import FlowCabalApp
 from flowcabal_tui.tui.revision.comments import CommentsScreen
 from flowcabal_tui.tui.shared.lists import PickList
-from flowcabal_tui.tui.story.finding_list import FindingList
-from flowcabal_tui.tui.story.findings import FindingsScreen
+from flowcabal_tui.tui.story.findings import FindingList, FindingsScreen
 from flowcabal_tui.tui.story.passages import Passages
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.bench.projects import own_folders

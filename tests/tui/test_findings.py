@@ -28,8 +28,7 @@ from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.story.access import StoryAccess
-from flowcabal_tui.tui.story.finding_list import FindingList
-from flowcabal_tui.tui.story.findings import FindingsScreen
+from flowcabal_tui.tui.story.findings import FindingList, FindingsScreen
 from flowcabal_tui.tui.story.passages import Passages
 from flowcabal_tui.tui.story.story_page import StoryPlace
 from flowcabal_tui.tui.widgets.prose_area import ProseArea

@@ -6,7 +6,7 @@ import pytest
 from textual.app import App
 from textual.widgets import Input, Static
 
-from flowcabal_tui.tui.runs.inputs_form import InputsForm, values_of
+from flowcabal_tui.tui.runs.asking import InputsForm, values_of
 
 
 class Host(App[None]):

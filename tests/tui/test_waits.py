@@ -9,7 +9,7 @@ import pytest
 
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.protocol.runs import NodeRetrying, NodeStarted, NodeStateChanged, NodeStreaming, RunStateChanged
-from flowcabal_tui.tui.runs.waits import Waits
+from flowcabal_tui.tui.runs.waiting import Waits
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import shown

@@ -11,22 +11,57 @@ from flowcabal_tui.agents.checking.feedback import feedback
 from flowcabal_tui.agents.context.agent import ContextAgent
 from flowcabal_tui.agents.context.own_words import sentences
 from flowcabal_tui.demo import BookLanguage, templates
-from flowcabal_tui.domain.ids import Generation
+from flowcabal_tui.domain.endpoints import Endpoint
+from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.manuscript import Reference, ReferenceHit, ReferenceId
 from flowcabal_tui.domain.model_ports import TokenCounter
-from flowcabal_tui.domain.workflow import PromptParams
+from flowcabal_tui.domain.run import Evaluation
+from flowcabal_tui.domain.workflow import Node, PromptParams
 from flowcabal_tui.project.agents import AgentFactory
 from flowcabal_tui.project.base import ProjectBase
+from flowcabal_tui.project.book.check_results import CheckResults
 from flowcabal_tui.project.memory.finder import RememberingFinder
 from flowcabal_tui.project.memory.parts import MemoryParts
 from flowcabal_tui.project.runs.doubts import Doubts
 from flowcabal_tui.project.runs.known_findings import KnownFindings
-from flowcabal_tui.project.runs.stored_checks import StoredChecks
 from flowcabal_tui.project.workflows.actions import ProjectActions
-from flowcabal_tui.runner.ports import ContextPort
+from flowcabal_tui.runner.ports import ContextPort, MonitorPort
 from flowcabal_tui.runner.scope import Services
 from flowcabal_tui.settings.seal import user_seal
 from flowcabal_tui.store.book.references import References
+
+
+class StoredChecks:
+    """Implements the runner's `MonitorPort` by wrapping another one."""
+
+    def __init__(self, monitor: MonitorPort, results: CheckResults) -> None:
+        self._monitor, self._results = monitor, results
+
+    async def evaluate(
+        self,
+        node: Node,
+        params: PromptParams,
+        draft: str,
+        chapter: ChapterId | None,
+        generation: Generation,
+        attempt: int,
+    ) -> Evaluation:
+        """The evaluation of the wrapped Monitor, stored."""
+        evaluation = await self._monitor.evaluate(node, params, draft, chapter, generation, attempt)
+        await self._results.put_draft(node.id, chapter, evaluation)
+        return evaluation
+
+    def question_tokens(self, endpoint: Endpoint, draft: int, questions: int) -> int:
+        """See `MonitorPort`."""
+        return self._monitor.question_tokens(endpoint, draft, questions)
+
+    def defence_tokens(self, endpoint: Endpoint) -> int:
+        """See `MonitorPort`."""
+        return self._monitor.defence_tokens(endpoint)
+
+    def parts_at_most(self, endpoint: Endpoint, draft: int) -> int:
+        """See `MonitorPort`."""
+        return self._monitor.parts_at_most(endpoint, draft)
 
 
 @cache

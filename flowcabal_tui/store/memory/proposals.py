@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from sqlite3 import Connection
 from typing import Final
 
 from flowcabal_tui.domain.comments import CommentId
-from flowcabal_tui.domain.errors import Gone, RunError
-from flowcabal_tui.domain.ids import Digest, Generation
+from flowcabal_tui.domain.errors import Gone, RunError, VersionConflict
+from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
 from flowcabal_tui.domain.impact import WriterWord
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import (
@@ -27,11 +28,11 @@ from flowcabal_tui.domain.proposals import (
 )
 from flowcabal_tui.domain.story import RecordId, Sequel, StoryRecord
 from flowcabal_tui.locale import _, mark
+from flowcabal_tui.store.file.blobs import get_text
 from flowcabal_tui.store.file.connection import StorePart, transaction
 from flowcabal_tui.store.file.reading import read_json
 from flowcabal_tui.store.memory.records import remove_record, restore_record, write_record
 from flowcabal_tui.store.memory.reviews import Reviewed, apply_review, restore_review
-from flowcabal_tui.store.memory.text_edits import begin_edit, restore_text, write_edit
 from flowcabal_tui.store.rows.entities import FIELDS as ENTITY_FIELDS
 from flowcabal_tui.store.rows.entities import entity_of, put_entity_row
 from flowcabal_tui.store.rows.generations import NOW, next_generation
@@ -44,7 +45,81 @@ from flowcabal_tui.store.rows.proposals import (
     raise_proposals,
     reword_proposal,
 )
-from flowcabal_tui.store.rows.tasks import TaskMaker, no_tasks
+from flowcabal_tui.store.rows.tasks import TaskMaker, add_tasks, no_tasks
+from flowcabal_tui.store.rows.texts import NewVersion, append_version, chapter_now, latest
+
+OUTLINE = "meta/outline"
+
+
+def subject_of(edit: TextEdit | OutlineEdit) -> str:
+    """The subject of the versions that an edit writes."""
+    return OUTLINE if isinstance(edit, OutlineEdit) else edit.chapter
+
+
+def begin_edit(connection: sqlite3.Connection, edit: TextEdit | OutlineEdit, expected: int, at: str) -> Generation:
+    """The generation of the next version. Raises VersionConflict when the text is no longer the expected version."""
+    subject = subject_of(edit)
+    newest = latest(connection, subject)
+    if (newest.version if newest else 0) != expected:
+        raise VersionConflict(
+            _("The text was changed in the meantime."), _("Nothing was changed."), _("Look at it again.")
+        )
+    position = 0 if subject == OUTLINE else chapter_now(connection, ChapterId(subject)).position
+    return next_generation(connection, "truth", position, at)
+
+
+def write_edit(
+    connection: sqlite3.Connection,
+    edit: TextEdit | OutlineEdit,
+    text: str,
+    generation: Generation,
+    note: str,
+    tasks: TaskMaker,
+    language: str,
+    at: str,
+) -> None:
+    """Writes the whole text with the edit as the newest version."""
+    subject = subject_of(edit)
+    version = append_version(connection, NewVersion(subject, text, "human", note), generation, language, at)
+    position = 0 if subject == OUTLINE else chapter_now(connection, ChapterId(subject)).position
+    add_tasks(connection, tasks(subject, version.digest, position))
+
+
+def restore_text(
+    connection: sqlite3.Connection,
+    edit: TextEdit | OutlineEdit,
+    written: Generation,
+    tasks: TaskMaker,
+    language: str,
+    at: str,
+) -> None:
+    """Undoes an edit: restores the text before it, or replaces its words in the present text.
+
+    Raises RunError when neither is possible, and then changes nothing.
+    """
+    subject = subject_of(edit)
+    newest = latest(connection, subject)
+    made = connection.execute(
+        "SELECT made.number, before.digest FROM version AS made LEFT JOIN version AS before"
+        " ON before.subject=made.subject AND before.number=made.number-1 WHERE made.subject=? AND made.generation=?",
+        (subject, written),
+    ).fetchone()
+    text = None
+    if newest is not None and made is not None and newest.version == made[0]:
+        text = get_text(connection, Digest(made[1])) if made[1] else ""
+    elif newest is not None and isinstance(edit, TextEdit) and edit.after:
+        now = get_text(connection, newest.digest)
+        if now.count(edit.after) == 1:
+            text = now.replace(edit.after, edit.before)
+    if text is None:
+        raise RunError(
+            _("The last decision was not undone."),
+            _("What it wrote has been changed since."),
+            _("Nothing was changed. Look at the versions of the text."),
+        )
+    generation = begin_edit(connection, edit, newest.version if newest else 0, at)
+    write_edit(connection, edit, text, generation, _("edit undone"), tasks, language, at)
+
 
 _IN_BOOK: Final = """(chapter='' OR EXISTS (SELECT 1 FROM place WHERE place.chapter=proposal.chapter AND NOT deleted
     AND generation=(SELECT max(generation) FROM place AS other WHERE other.chapter=place.chapter)))"""

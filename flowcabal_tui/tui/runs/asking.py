@@ -3,22 +3,121 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, VerticalScroll
 from textual.screen import Screen
+from textual.widgets import Input, Static
 
 from flowcabal_tui.domain.ids import ChapterId, NodeId
+from flowcabal_tui.domain.json_errors import json_reason
 from flowcabal_tui.domain.overview import LENGTH, usual_length
+from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Workflow
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, mark
 from flowcabal_tui.nodes.inputs import missing_inputs
-from flowcabal_tui.tui.runs.inputs_form import InputsForm, values_of
 from flowcabal_tui.tui.runs.words import INSTRUCTION, asks_for_length
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine, RunLine
+from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
+
+JSON: str = ":="
+"""The prefix of a value that is not text, as on the command line."""
+
+
+class InputsForm(TypedScreen[dict[str, str]]):
+    """Returns the typed texts by name, or None when it was left. `values_of` converts them into values."""
+
+    help = HelpData(
+        mark("Inputs"),
+        mark("The inputs of this workflow. Ctrl+s starts it with them; Esc runs nothing."),
+    )
+    DEFAULT_CSS = """
+    InputsForm { align: center middle; }
+    InputsForm > VerticalScroll {
+        width: 90%; max-width: 96; height: auto; max-height: 95%;
+        border: round $primary; background: $surface; padding: 0 1;
+    }
+    InputsForm Horizontal { height: 1; }
+    InputsForm Horizontal > Static { width: 22; }
+    InputsForm Input { width: 1fr; }
+    InputsForm .wrong { color: $text-error; height: auto; max-height: 6; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s,f2", "take", mark("Apply"), priority=True, id="inputs.take"),
+        Binding("escape", "leave", mark("Leave"), id="inputs.leave"),
+        Binding("down", "app.focus_next", mark("Next field"), show=False, id="inputs.next"),
+        Binding("up", "app.focus_previous", mark("Previous field"), show=False, id="inputs.previous"),
+        HELP_KEYS,
+    ]
+
+    def __init__(self, title: str, names: Sequence[str], before: Mapping[str, str]) -> None:
+        """`before` are the texts typed last time."""
+        super().__init__()
+        self._heading, self._names, self._before = title, tuple(names), before
+
+    def compose(self) -> ComposeResult:
+        """Yields one row per input."""
+        with VerticalScroll(can_focus=False):
+            yield Static(one_line(self._heading), markup=False)
+            for number, name in enumerate(self._names):
+                value = clean(str(self._before.get(name, ""))).replace("\n", " ")
+                yield Horizontal(
+                    Static(one_line(name, 20), markup=False), Input(value, id=f"input-{number}", compact=True)
+                )
+            yield Static(markup=False, classes="wrong")
+            yield Static(_("Text as it is; a list, an object or a number as JSON after :="), markup=False)
+            yield Static(_("Ctrl+s: apply   Esc: cancel"), markup=False)
+
+    def on_mount(self) -> None:
+        """Focuses the first input."""
+        self.query_one("#input-0", Input).focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Enter goes to the next field, and submits the form in the last one."""
+        event.stop()
+        if event.input.id == f"input-{len(self._names) - 1}":
+            self.action_take()
+        else:
+            self.focus_next()
+
+    def action_take(self) -> None:
+        """Returns the typed texts, or shows which JSON is invalid."""
+        typed = {
+            name: clean(self.query_one(f"#input-{number}", Input).value) for number, name in enumerate(self._names)
+        }
+        try:
+            values_of(typed)
+        except ValueError as error:
+            self.query_one(".wrong", Static).update(clean(f"! {error}"))
+        else:
+            self.dismiss(typed)
+
+
+def values_of(typed: Mapping[str, str]) -> dict[str, Any]:
+    """The typed values: text, or JSON after `:=`. Raises ValueError that names the input."""
+    found: dict[str, Any] = {}
+    for name, text in typed.items():
+        if not text.startswith(JSON):
+            found[name] = text
+            continue
+        try:
+            found[name] = json.loads(text.removeprefix(JSON))
+            json.dumps(found[name], allow_nan=False)
+        except json.JSONDecodeError as error:
+            message = _("{place}: {problem}").format(place=name, problem=json_reason(error))
+            raise ValueError(message) from error
+        except (ValueError, RecursionError) as error:
+            message = _("{place}: {problem}").format(place=name, problem=_("this JSON cannot be used."))
+            raise ValueError(message) from error
+    return found
 
 
 async def ask_instruction(

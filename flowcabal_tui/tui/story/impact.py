@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import ClassVar
+from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
@@ -12,7 +12,7 @@ from textual.widgets import OptionList, Static
 
 from flowcabal_tui.domain.errors import VersionConflict
 from flowcabal_tui.domain.impact import BookChange, Impact, ImpactRow
-from flowcabal_tui.domain.proposals import Finding
+from flowcabal_tui.domain.proposals import Finding, Proposal
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.impact_words import (
     answer,
@@ -20,6 +20,7 @@ from flowcabal_tui.project.impact_words import (
     directness,
     impact_words,
     marked,
+    place_words,
     proposed,
     unread_words,
 )
@@ -29,12 +30,81 @@ from flowcabal_tui.tui.shared.spending import agrees_to_spend
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
-from flowcabal_tui.tui.story.impact_list import ImpactList
 from flowcabal_tui.tui.story.proposal_list import PAGE, ProposalList
 from flowcabal_tui.tui.story.story_page import StoryPage, StoryPlace
+from flowcabal_tui.tui.widgets.column_rows import Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.list_detail import DetailText
 from flowcabal_tui.tui.widgets.role_words import facts_words, key_words
+
+_BEFORE: Final = 24
+"""Characters of the passage before the difference."""
+
+
+class ImpactList(ProposalList):
+    """One row for each place: its tick, chapter, the difference or the reason for waiting, and the proposal."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._places: dict[str, ImpactRow] = {}
+        self.ticked: set[str] = set()
+        self.holding: set[str] = set()
+        """Places that still hold."""
+
+    @property
+    def place(self) -> ImpactRow | None:
+        """The place under the cursor."""
+        return self._places.get(self.picked or "")
+
+    def show_places(self, places: Sequence[ImpactRow], total: int, cast: Cast) -> None:
+        """Shows the first rows of `total`."""
+        self._places = {row.proposal.id: row for row in places}
+        self.show_rows([row.proposal for row in places], total, cast)
+
+    def add_places(self, places: Sequence[ImpactRow]) -> None:
+        """Adds further rows at the end."""
+        self._places |= {row.proposal.id: row for row in places}
+        self.add_rows([row.proposal for row in places])
+
+    def tick(self, ids: Iterable[str]) -> None:
+        """Ticks the places, or unticks them if all are ticked."""
+        turned = set(ids)
+        self.ticked = self.ticked - turned if turned <= self.ticked else self.ticked | turned
+        self.holding -= self.ticked
+        self._show(turned)
+
+    def hold(self, identity: str) -> None:
+        """Marks a place as still valid, or removes the mark."""
+        self.holding ^= {identity}
+        self.ticked -= self.holding
+        self._show({identity})
+
+    def point_at(self, identity: str) -> None:
+        """Moves the cursor to a place, if it is among the loaded rows."""
+        if identity in self._places:
+            self.highlighted = self.get_option_index(identity)
+
+    def _show(self, ids: set[str]) -> None:
+        for identity in ids & self._places.keys():
+            self.replace_option_prompt(identity, self._row(self._places[identity].proposal))
+
+    def _new_columns(self) -> Columns:
+        return Columns(
+            Column(least=3),
+            Column(is_number=True, role="secondary"),
+            Column(fill=True, least=16),
+            Column(rank=1, least=10, role="secondary"),
+        )
+
+    def _row(self, proposal: Proposal) -> ColumnRow:
+        row = self._places[proposal.id]
+        ends = (place_words(row), answer(row) if row.answer == "decide" or row.is_by_model else "")
+        return self._columns.row(
+            "[x]" if proposal.id in self.ticked else "[=]" if proposal.id in self.holding else "[ ]",
+            f"{row.position}" if row.position else "—",
+            one_line(marked(row, _BEFORE), 200),
+            facts_words(*ends),
+        )
 
 
 class ImpactScreen(StoryPage):

@@ -26,14 +26,14 @@ from flowcabal_tui.locale import _, mark
 from flowcabal_tui.protocol.book import SetGoals
 from flowcabal_tui.protocol.settings import ChangeSettings, SetModel
 from flowcabal_tui.settings.key_hosts import keep_model_key, key_hosts
-from flowcabal_tui.settings.project_file import ModelsSettings
+from flowcabal_tui.settings.project_file import AgentsSettings, KnowledgeSettings, ModelsSettings, ProjectTable
 from flowcabal_tui.settings.user_file import SpendingRule, UserSettings, change_user, load_user
-from flowcabal_tui.tui.app.settings.forms import Values, agents_form, knowledge_form, project_form
-from flowcabal_tui.tui.app.settings.rows import LANGUAGES, ROLE_WORDS, SPENDING, SettingRow, sections
+from flowcabal_tui.tui.app.settings.rows import AGENT_WORDS, LANGUAGES, ROLE_WORDS, SPENDING, SettingRow, sections
 from flowcabal_tui.tui.app.themes import theme_words
 from flowcabal_tui.tui.book.days import goals_form
 from flowcabal_tui.tui.models.model_form import KnownKeys, ModelChoice, ModelForm, use_question
 from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed, Unreadable
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
@@ -49,6 +49,60 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
     from flowcabal_tui.project.services.settings import SettingsView
     from flowcabal_tui.tui.shared.form import FormScreen
+
+Values = dict[str, str | int | bool | None]
+
+
+def project_form(project: ProjectTable) -> FormScreen[Values]:
+    """The form for title, author and language of the book."""
+
+    def read(typed: Typed) -> Values:
+        if not typed.text("name"):
+            raise Unreadable(_("The book needs a name."))
+        return {name: typed.text(name) for name in ("name", "author", "language")} | {
+            "blank_lines_break": typed.tick("blank_lines_break")
+        }
+
+    fields = (
+        Field("name", _("Title"), project.name),
+        Field("author", _("Author"), project.author),
+        Field("language", _("Language of the book"), project.language, choices=(("zh", "中文"), ("en", "English"))),
+        Field("blank_lines_break", _("more blank lines than usual break scenes"), project.blank_lines_break),
+    )
+    return FormScreen(_("This book"), fields, read)
+
+
+def agents_form(agents: AgentsSettings) -> FormScreen[Values]:
+    """The form for the enabled agents, and the number of profiles rewritten after a kept chapter."""
+
+    def read(typed: Typed) -> Values:
+        values: Values = {name: typed.tick(name) for name in AGENT_WORDS}
+        profiles = typed.text("profiles")
+        if not (profiles.isascii() and profiles.isdigit() and int(profiles[:4]) <= 50):
+            raise Unreadable(_("The number of profiles is from 0 to 50."))
+        return values | {"profiles": int(profiles)}
+
+    ticks = tuple(Field(name, _(words), bool(getattr(agents, name))) for name, words in AGENT_WORDS.items())
+    profiles = Field("profiles", _("Profiles a chapter"), str(agents.profiles), _("0 to 50: each is a call of a model"))
+    return FormScreen(_("Agents"), (*ticks, profiles), read)
+
+
+def knowledge_form(knowledge: KnowledgeSettings) -> FormScreen[Values]:
+    """The form for the knowledge server."""
+
+    def read(typed: Typed) -> Values:
+        url = typed.text("url")
+        if url and not (host_of(url) and url.startswith(("http://", "https://"))):
+            raise Unreadable(_("Write the address with https://, as the provider gives it."))
+        return {"enabled": typed.tick("enabled"), "url": url, "api_key_env": typed.text("api_key_env")}
+
+    fields = (
+        Field("enabled", _("use a knowledge server"), knowledge.enabled),
+        Field("url", _("Address"), knowledge.url, _("empty: one is started on this machine")),
+        Field("api_key_env", _("Variable with its key"), knowledge.api_key_env, _("name of an environment variable")),
+    )
+    return FormScreen(_("Knowledge server"), fields, read)
+
 
 T = TypeVar("T")
 _PLACES: Final = ("book", "own")
