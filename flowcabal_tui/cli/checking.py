@@ -22,7 +22,7 @@ from flowcabal_tui.cli.terminal import json_text, say, say_json
 from flowcabal_tui.domain.errors import FlowCabalError, WorkflowError
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.domain.workflow import Finding, Workflow
+from flowcabal_tui.domain.workflow import Problem, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.fixes import fixed
 from flowcabal_tui.nodes.validation import Actions, validate
@@ -35,7 +35,7 @@ from flowcabal_tui.system.files import write_whole
 class _Checked:
     """The findings of a check; `workflow` is None if the document cannot become one."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[Problem, ...]
     workflow: Workflow | None
     dialect: str
     library: dict[str, Workflow] | None = None
@@ -53,7 +53,7 @@ async def validate_command(arguments: Namespace) -> int:
     actions = registry_of(arguments.actions, folder)
     checked = await _in_project(arguments, actions) if folder is not None else _in_file(arguments, actions)
     left, changed = checked.findings, None
-    applied: tuple[Finding, ...] = ()
+    applied: tuple[Problem, ...] = ()
     if arguments.fix and checked.workflow is not None:
         ours = validate(checked.workflow, actions=actions, library=checked.library)
         changed, applied = fixed(checked.workflow, ours)
@@ -114,8 +114,8 @@ def _in_file(arguments: Namespace, actions: Actions | None) -> _Checked:
 def _print(
     arguments: Namespace,
     checked: _Checked,
-    left: Sequence[Finding],
-    applied: Sequence[Finding],
+    left: Sequence[Problem],
+    applied: Sequence[Problem],
     changed: Workflow | None,
 ) -> None:
     shown = changed or checked.workflow

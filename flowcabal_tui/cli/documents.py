@@ -16,7 +16,7 @@ from flowcabal_tui.dialects.report import Conversion, ConversionNote, DialectErr
 from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.domain.workflow import Finding, Workflow
+from flowcabal_tui.domain.workflow import Problem, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.validation import Actions
 from flowcabal_tui.settings.paths import PROJECT_FILE
@@ -63,7 +63,7 @@ def conversion_of(path: Path, document: Document) -> Conversion:
         raise _named(path, error) from error
 
 
-def findings_in(path: Path, document: Document, actions: Actions | None) -> tuple[Finding, ...]:
+def findings_in(path: Path, document: Document, actions: Actions | None) -> tuple[Problem, ...]:
     """All errors in a document. Raises WorkflowError that names the file when it cannot be read at all."""
     try:
         return findings_of(document, actions)
@@ -71,7 +71,7 @@ def findings_in(path: Path, document: Document, actions: Actions | None) -> tupl
         raise _named(path, error) from error
 
 
-def require_no_errors_in(path: Path, findings: Iterable[Finding]) -> None:
+def require_no_errors_in(path: Path, findings: Iterable[Problem]) -> None:
     """Raises WorkflowError with the errors of `validate` for an invalid document."""
     errors = [finding for finding in findings if finding.severity == "error"]
     if errors:
@@ -82,7 +82,7 @@ def require_no_errors_in(path: Path, findings: Iterable[Finding]) -> None:
         )
 
 
-def finding_lines(findings: Iterable[Finding]) -> Iterable[str]:
+def finding_lines(findings: Iterable[Problem]) -> Iterable[str]:
     """Findings as `1. [CODE] (node=…, field=…) message`, with the suggestion below."""
     for number, finding in enumerate(findings, 1):
         place = ", ".join(

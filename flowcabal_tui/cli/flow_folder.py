@@ -12,7 +12,7 @@ from flowcabal_tui.cli.documents import conversion_of, read_document
 from flowcabal_tui.dialects.detect import Document, findings_of
 from flowcabal_tui.dialects.report import Conversion
 from flowcabal_tui.domain.errors import UnknownName, WorkflowError
-from flowcabal_tui.domain.workflow import Finding, Workflow
+from flowcabal_tui.domain.workflow import Problem, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.calls import calls
 from flowcabal_tui.nodes.validation import Actions
@@ -41,16 +41,16 @@ class FlowFolder:
     library: Mapping[str, Workflow] = field(default_factory=dict)
     """The readable documents, by id and by `id@version`."""
 
-    def findings(self, file: FlowFile, actions: Actions | None) -> tuple[Finding, ...]:
+    def findings(self, file: FlowFile, actions: Actions | None) -> tuple[Problem, ...]:
         """The errors of one document, checked together with the others. An unreadable document yields one finding."""
         if file.document is None:
             error = file.refused
             problem = f"{error.title} {error.detail}".strip() if error else ""
-            return (Finding(code="INVALID_SCHEMA", message=problem),)
+            return (Problem(code="INVALID_SCHEMA", message=problem),)
         try:
             return findings_of(file.document, actions, library=self.library)
         except WorkflowError as error:
-            return (Finding(code="INVALID_SCHEMA", message=f"{error.title} {error.detail}".strip()),)
+            return (Problem(code="INVALID_SCHEMA", message=f"{error.title} {error.detail}".strip()),)
 
     def chosen(self, reference: str | None) -> Workflow:
         """The workflow with an id or `id@version`; without one, the only one that no other calls. Raises

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from flowcabal_tui.dialects.reading import load
 from flowcabal_tui.dialects.report import Conversion, ConversionNote, DialectError
 from flowcabal_tui.domain.sizes import MAX_VALUES
-from flowcabal_tui.domain.workflow import Finding, Workflow
+from flowcabal_tui.domain.workflow import Problem, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.validation import Actions, check_document, validate
 from flowcabal_tui.nodes.validation.form import form_findings
@@ -98,7 +98,7 @@ def converted(document: Document) -> Conversion:
 
 def findings_of(
     document: Document, actions: Actions | None = None, *, library: Mapping[str, Workflow] | None = None
-) -> tuple[Finding, ...]:
+) -> tuple[Problem, ...]:
     """All errors of a document by the rules of its own dialect, in its terms; if there are none, by this program's
     rules. `library` holds the workflows that it may call, by every reference; None: not checked. Raises DialectError
     when a document of another system cannot be read at all."""
@@ -116,7 +116,7 @@ def findings_of(
     return (*found, *validate(conversion.workflow, actions=actions, library=others or None))
 
 
-def _of_dialect(document: Document, library: Mapping[str, Workflow]) -> tuple[Finding, ...]:
+def _of_dialect(document: Document, library: Mapping[str, Workflow]) -> tuple[Problem, ...]:
     if document.dialect == "smarttavern":
         from flowcabal_tui.dialects import smarttavern
 

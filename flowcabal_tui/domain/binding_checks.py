@@ -21,7 +21,7 @@ from flowcabal_tui.domain.aggregates import (
 from flowcabal_tui.domain.formats import placeholders
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.schemas import Schema, check_path, follow, follow_field, options_of, types_of
-from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.domain.workflow import Problem
 
 _WITH_FIELDS = frozenset(("array", "object"))
 
@@ -32,7 +32,7 @@ def check(
     *,
     roots: Mapping[str, Schema | None] | None = None,
     location: str = "",
-) -> tuple[Finding, ...]:
+) -> tuple[Problem, ...]:
     """All errors in the bindings of a tree of parameters; `schemas` and `roots` as in `schemas.follow`.
 
     A field that a format names and no item has is only a warning: its placeholder stays in the text.
@@ -53,18 +53,18 @@ def _fields(
     place: str,
     schemas: Mapping[NodeId, Schema | None],
     roots: Mapping[str, Schema | None] | None,
-) -> Iterator[Finding]:
+) -> Iterator[Problem]:
     """Checks the fields that an aggregate reads, where it reads one path with a known schema."""
     path = binding[bindings.FROM]
     if not isinstance(path, str):
         return
     schema = follow(path, schemas, roots=roots)
-    if isinstance(schema, Finding) or not schema:
+    if isinstance(schema, Problem) or not schema:
         return
     if not any(not types_of(one) or types_of(one) & _WITH_FIELDS for one in options_of(schema, schema)):
         return  # an aggregate leaves other values as they are
     for name, severity in _named(read({key: part for key, part in binding.items() if key != bindings.FROM})):
-        if name and isinstance(finding := follow_field(schema, name, path=path, field=place), Finding):
+        if name and isinstance(finding := follow_field(schema, name, path=path, field=place), Problem):
             yield finding.model_copy(update={"severity": severity})
 
 

@@ -23,7 +23,7 @@ from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.paths import LOOP, RESULT, Path
 from flowcabal_tui.domain.schemas import check_path
 from flowcabal_tui.domain.sizes import SizeBudget
-from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.domain.workflow import Problem
 from flowcabal_tui.locale import _
 
 __all__ = ["ROOTS", "RUN_ROOTS", "check_path", "check_shape", "fill", "paths_in", "references", "resolve"]
@@ -255,13 +255,13 @@ def bindings_in(value: Any, *, location: str = "") -> Iterator[tuple[str, Mappin
             yield place, part
 
 
-def check_shape(value: Any, *, location: str = "") -> tuple[Finding, ...]:
+def check_shape(value: Any, *, location: str = "") -> tuple[Problem, ...]:
     """All errors in the form of the bindings in a tree of parameters; module `schemas` checks their paths."""
     found = (finding for place, binding in bindings_in(value, location=location) for finding in _shape(binding, place))
     return tuple(found)
 
 
-def _shape(binding: Mapping[str, Any], place: str) -> Iterator[Finding]:
+def _shape(binding: Mapping[str, Any], place: str) -> Iterator[Problem]:
     source = binding.get(FROM)
     message = ""
     if FROM not in binding:
@@ -274,9 +274,9 @@ def _shape(binding: Mapping[str, Any], place: str) -> Iterator[Finding]:
     elif not isinstance(source, str):
         message = _("__from__ must be a path or a list of paths.")
     if message:
-        yield Finding(code="SCHEMA_MISMATCH", message=message, field=place)
+        yield Problem(code="SCHEMA_MISMATCH", message=message, field=place)
     for problem in problems({key: part for key, part in binding.items() if key != FROM}):
-        yield Finding(
+        yield Problem(
             code="SCHEMA_MISMATCH" if problem.severity == "error" else "UNKNOWN_PARAM",
             message=f"{problem.place}: {problem.message}",
             field=place,

@@ -9,7 +9,7 @@ from flowcabal_tui.domain.bindings import FROM
 from flowcabal_tui.domain.condition_forms import THRESHOLD_KINDS, check_shape, normalised, paths_in
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.schemas import Schema, check_path, follow, follow_field, item_types, options_of, types_of
-from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.domain.workflow import Problem
 from flowcabal_tui.locale import _
 
 _NUMERIC = frozenset(("number", "integer"))
@@ -22,7 +22,7 @@ def check(
     *,
     roots: Mapping[str, Schema | None] | None = None,
     location: str = "",
-) -> tuple[Finding, ...]:
+) -> tuple[Problem, ...]:
     """All errors in a condition as the document holds it; `schemas` and `roots` as in `schemas.follow`."""
     found = list(check_shape(raw, location=location))
     for place, path in paths_in(raw, location=location):
@@ -31,13 +31,13 @@ def check(
     if isinstance(raw.get("source"), (int, float)) and raw.get("field"):
         message = _("The source is a value without fields.")
         found.append(
-            Finding(code="SCHEMA_MISMATCH", message=message, field=f"{location}.field" if location else "field")
+            Problem(code="SCHEMA_MISMATCH", message=message, field=f"{location}.field" if location else "field")
         )
     if not found:
         prefix = f"{location}." if location else ""
         for path in _sources(raw.get("source")):
             schema = follow(path, schemas, roots=roots)
-            if not isinstance(schema, Finding) and schema:
+            if not isinstance(schema, Problem) and schema:
                 found += _compared(normalised(raw), path, schema, prefix)
     return tuple(found)
 
@@ -50,15 +50,15 @@ def _sources(source: Any) -> Iterator[str]:
             yield path
 
 
-def _compared(condition: Mapping[str, Any], path: str, schema: Schema, prefix: str) -> Iterator[Finding]:
+def _compared(condition: Mapping[str, Any], path: str, schema: Schema, prefix: str) -> Iterator[Problem]:
     name = condition.get("field")
     if name == "length" and not any("properties" in one for one in options_of(schema, schema)):
         if not any(not types_of(one) or types_of(one) & _WITH_LENGTH for one in options_of(schema, schema)):
             message = _("{path} has no length.").format(path=path)
-            yield Finding(code="SCHEMA_MISMATCH", message=message, field=f"{prefix}field")
+            yield Problem(code="SCHEMA_MISMATCH", message=message, field=f"{prefix}field")
         return
     read = follow_field(schema, name, path=path, field=f"{prefix}field") if isinstance(name, str) and name else schema
-    if isinstance(read, Finding):
+    if isinstance(read, Problem):
         yield read
         return
     types = item_types(read)
@@ -66,4 +66,4 @@ def _compared(condition: Mapping[str, Any], path: str, schema: Schema, prefix: s
         message = _("{path} yields {types}, which cannot be compared with a number.").format(
             path=f"{path}.{name}" if name else path, types=", ".join(sorted(types))
         )
-        yield Finding(code="SCHEMA_MISMATCH", message=message, field=prefix + ("field" if name else "source"))
+        yield Problem(code="SCHEMA_MISMATCH", message=message, field=prefix + ("field" if name else "source"))

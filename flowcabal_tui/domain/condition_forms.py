@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from flowcabal_tui.domain import bindings, expressions, paths
 from flowcabal_tui.domain.aggregate_checks import problems_of
 from flowcabal_tui.domain.errors import ConditionError
-from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.domain.workflow import Problem
 from flowcabal_tui.locale import _
 
 Operator = Literal["==", "!=", ">", ">=", "<", "<=", "in", "not_in"]
@@ -108,7 +108,7 @@ def pattern_problem(pattern: str | None) -> str:
     return ""
 
 
-def check_shape(raw: Mapping[str, Any] | Condition, *, location: str = "") -> tuple[Finding, ...]:
+def check_shape(raw: Mapping[str, Any] | Condition, *, location: str = "") -> tuple[Problem, ...]:
     """All errors in the form of a condition; `field` of a finding is the parameter, below `location`.
 
     Does not check whether paths resolve.
@@ -121,11 +121,11 @@ def check_shape(raw: Mapping[str, Any] | Condition, *, location: str = "") -> tu
     )
 
 
-def _shape(condition: Mapping[str, Any]) -> Iterator[Finding]:
+def _shape(condition: Mapping[str, Any]) -> Iterator[Problem]:
     kind = condition.get("kind")
     if not kind:
         message = _("The condition has no kind. Possible: {names}").format(names=", ".join(KINDS))
-        yield Finding(code="MISSING_REQUIRED_PARAM", message=message, field="kind")
+        yield Problem(code="MISSING_REQUIRED_PARAM", message=message, field="kind")
         return
     if kind not in KINDS:
         close = difflib.get_close_matches(str(kind), KINDS, 1)
@@ -135,7 +135,7 @@ def _shape(condition: Mapping[str, Any]) -> Iterator[Finding]:
     for name in REQUIRED[kind]:
         if name not in condition:
             message = _("A condition of the kind {kind} needs {name}.").format(kind=kind, name=name)
-            yield Finding(code="MISSING_REQUIRED_PARAM", message=message, field=name)
+            yield Problem(code="MISSING_REQUIRED_PARAM", message=message, field=name)
     if not isinstance(condition.get("source"), (str, Mapping, list, tuple, int, float, type(None))):
         yield _mismatch("source", _("The source must be a path, a binding, a list of those, or a value."))
     yield from bindings.check_shape(condition.get("source"), location="source")
@@ -145,7 +145,7 @@ def _shape(condition: Mapping[str, Any]) -> Iterator[Finding]:
     yield from _readable(condition, kind)
 
 
-def _readable(condition: Mapping[str, Any], kind: str) -> Iterator[Finding]:
+def _readable(condition: Mapping[str, Any], kind: str) -> Iterator[Problem]:
     try:
         Condition.model_validate(condition)
     except ValidationError as error:
@@ -163,8 +163,8 @@ def _number(value: Any) -> bool:
     return isinstance(value, (int, float)) or bool(bindings.paths_in(value))
 
 
-def _mismatch(name: str, message: str, fix: str = "") -> Finding:
-    return Finding(code="SCHEMA_MISMATCH", message=message, field=name, fix=fix)
+def _mismatch(name: str, message: str, fix: str = "") -> Problem:
+    return Problem(code="SCHEMA_MISMATCH", message=message, field=name, fix=fix)
 
 
 def paths_in(condition: Mapping[str, Any] | Condition, *, location: str = "") -> tuple[tuple[str, str], ...]:

@@ -26,7 +26,7 @@ from flowcabal_tui.domain.errors import BindingError, ExpressionError
 from flowcabal_tui.domain.formats import text_of
 from flowcabal_tui.domain.paths import Part
 from flowcabal_tui.domain.sizes import SizeBudget
-from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.domain.workflow import Problem
 from flowcabal_tui.locale import _
 
 MAX_LENGTH: Final = 2000
@@ -72,12 +72,12 @@ def query(expression: str, data: Any) -> Any:
     return found
 
 
-def check_query(expression: str, *, field: str = "") -> Finding | None:
+def check_query(expression: str, *, field: str = "") -> Problem | None:
     """The syntax error of a JMESPath expression; None when it is valid."""
     try:
         _parsed_query(expression)
     except ExpressionError as error:
-        return Finding(code="SYNTAX_ERROR", message=error.title, field=field)
+        return Problem(code="SYNTAX_ERROR", message=error.title, field=field)
     return None
 
 
@@ -163,12 +163,12 @@ def _reason(error: Exception) -> str:
     return str(error)
 
 
-def check(expression: str, *, field: str = "") -> Finding | None:
+def check(expression: str, *, field: str = "") -> Problem | None:
     """The syntax error of a condition's expression; None when it is valid."""
     try:
         parsed(expression)
     except ExpressionError as error:
-        return Finding(code="SYNTAX_ERROR", message=error.title, field=field)
+        return Problem(code="SYNTAX_ERROR", message=error.title, field=field)
     return None
 
 

@@ -11,7 +11,7 @@ from flowcabal_tui.domain import paths
 from flowcabal_tui.domain.errors import BindingError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.paths import RESULT, Part, Path
-from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.domain.workflow import Problem
 from flowcabal_tui.locale import _
 
 Schema = Mapping[str, Any]
@@ -35,10 +35,10 @@ def check_path(
     *,
     roots: Mapping[str, Schema | None] | None = None,
     field: str = "",
-) -> Finding | None:
+) -> Problem | None:
     """The error in a path; None when the schemas show none. See `follow`."""
     found = follow(path, schemas, roots=roots, field=field)
-    return found if isinstance(found, Finding) else None
+    return found if isinstance(found, Problem) else None
 
 
 def follow(
@@ -47,7 +47,7 @@ def follow(
     *,
     roots: Mapping[str, Schema | None] | None = None,
     field: str = "",
-) -> Schema | Finding:
+) -> Schema | Problem:
     """The JSON Schema of the value of a path (empty: anything), or the error in the path.
 
     `schemas` holds the schema of every node that may be referred to (None: anything); `roots` the other names (`loop`,
@@ -56,7 +56,7 @@ def follow(
     try:
         read = paths.parse(path)
     except BindingError as error:
-        return Finding(code="SCHEMA_MISMATCH", message=error.title, field=field)
+        return Problem(code="SCHEMA_MISMATCH", message=error.title, field=field)
     try:
         if read.root == RESULT:
             return _follow_node(read, schemas)
@@ -68,28 +68,28 @@ def follow(
         return _walk(read, 1, roots[read.root] or ANYTHING)
     except _Mismatch as mismatch:
         names = ", ".join(mismatch.known[:20])
-        return Finding(
+        return Problem(
             code="SCHEMA_MISMATCH",
             message=f"{read}: {mismatch.reason}" + (" " + _("There are: {names}").format(names=names) if names else ""),
             field=field,
             fix=_fix(read, mismatch, schemas),
         )
     except BindingError as error:
-        return Finding(code="SCHEMA_MISMATCH", message=f"{error.title} {error.detail}", field=field)
+        return Problem(code="SCHEMA_MISMATCH", message=f"{error.title} {error.detail}", field=field)
 
 
-def follow_field(schema: Schema, name: str, *, path: str, field: str = "") -> Schema | Finding:
+def follow_field(schema: Schema, name: str, *, path: str, field: str = "") -> Schema | Problem:
     """The schema of the field `name` in the value of `path`, or in each of its items; or the error."""
     try:
         parts = paths.parse(name).parts
         return _walk(Path((path, *parts)), 1, schema)
     except BindingError as error:
-        return Finding(code="SCHEMA_MISMATCH", message=error.title, field=field)
+        return Problem(code="SCHEMA_MISMATCH", message=error.title, field=field)
     except _Mismatch as mismatch:
         close = difflib.get_close_matches(str(parts[mismatch.index - 1]), mismatch.known, 1)
         names = " " + _("There are: {names}").format(names=", ".join(mismatch.known[:20])) if mismatch.known else ""
         message = _("{path} has no field {name}.").format(path=path, name=name) + names
-        return Finding(code="SCHEMA_MISMATCH", message=message, field=field, fix="".join(close))
+        return Problem(code="SCHEMA_MISMATCH", message=message, field=field, fix="".join(close))
 
 
 def item_types(schema: Schema) -> frozenset[str]:

@@ -205,8 +205,8 @@ class Workflow(_Frozen):
         raise KeyError(node)
 
 
-class Finding(_Frozen):
-    """A validation finding about a document. `node` and `field` name the place."""
+class Problem(_Frozen):
+    """A problem that validation finds in a document. `node` and `field` name the place."""
 
     code: str
     message: str

@@ -14,7 +14,7 @@ from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.domain.run import Attempt, Choice, Decision, Evaluation, IterationKind, QuestionKind, Retry
 from flowcabal_tui.domain.state import DualState, StateEffect
 from flowcabal_tui.domain.value_class import dataclass
-from flowcabal_tui.domain.workflow import Block, Blocks, Body, Finding, Node, PromptParams, Workflow
+from flowcabal_tui.domain.workflow import Block, Blocks, Body, Node, Problem, PromptParams, Workflow
 
 Schema = Mapping[str, Any]
 """The JSON Schema of a node's output; for static checks of paths."""
@@ -250,7 +250,7 @@ class NodeKind:
         """The shape of the output; None when it can be anything."""
         return None
 
-    def check(self, params: Any, node: Node) -> tuple[Finding, ...]:
+    def check(self, params: Any, node: Node) -> tuple[Problem, ...]:
         """Errors of the params beyond their types."""
         return ()
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, field_validator
 from flowcabal_tui.domain import paths
 from flowcabal_tui.domain.bindings import FROM
 from flowcabal_tui.domain.errors import BindingError
-from flowcabal_tui.domain.workflow import Finding, Node, Workflow
+from flowcabal_tui.domain.workflow import Node, Problem, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import kind_and_params
 
@@ -82,7 +82,7 @@ def _calls(caller: str, nodes: Iterable[Node]) -> Iterator[SubflowCall]:
             yield from _calls(caller, body.nodes)
 
 
-def check_calls(workflow: Workflow, library: Mapping[str, Workflow]) -> tuple[Finding, ...]:
+def check_calls(workflow: Workflow, library: Mapping[str, Workflow]) -> tuple[Problem, ...]:
     """Finds calls of missing workflows, and cycles of calls without one decreasing depth.
 
     `library` holds workflows by every reference that may name them; the workflow itself need not be in it.
@@ -123,8 +123,8 @@ def _all_from(start: str, targets: Mapping[str, Collection[str]]) -> set[str]:
     return seen
 
 
-def _unknown(call: SubflowCall, known: Mapping[str, Workflow]) -> Finding:
-    return Finding(
+def _unknown(call: SubflowCall, known: Mapping[str, Workflow]) -> Problem:
+    return Problem(
         code="UNKNOWN_WORKFLOW",
         node=call.node.id,
         field="ref",
@@ -134,8 +134,8 @@ def _unknown(call: SubflowCall, known: Mapping[str, Workflow]) -> Finding:
     )
 
 
-def _endless(call: SubflowCall) -> Finding:
-    return Finding(
+def _endless(call: SubflowCall) -> Problem:
+    return Problem(
         code="ENDLESS_CALLS",
         node=call.node.id,
         field="depth",

@@ -12,7 +12,7 @@ from flowcabal_tui.domain import bindings, paths
 from flowcabal_tui.domain.bindings import FROM
 from flowcabal_tui.domain.errors import BindingError
 from flowcabal_tui.domain.paths import RESULT, Part
-from flowcabal_tui.domain.workflow import Finding, Workflow
+from flowcabal_tui.domain.workflow import Problem, Workflow
 from flowcabal_tui.nodes.nearest import unmistakable
 from flowcabal_tui.nodes.registry import kinds
 from flowcabal_tui.nodes.validation.graph import DROP
@@ -24,10 +24,10 @@ _RENAMED: Final = ("BAD_PARAMS", "UNKNOWN_PARAM")
 Json = dict[str, Any]
 
 
-def fixed(workflow: Workflow, findings: Iterable[Finding]) -> tuple[Workflow, tuple[Finding, ...]]:
+def fixed(workflow: Workflow, findings: Iterable[Problem]) -> tuple[Workflow, tuple[Problem, ...]]:
     """Applies every safe suggestion; returns the workflow and the findings that were fixed. The rest is not changed."""
     document = workflow.model_dump(mode="json", exclude_unset=True)
-    applied: list[Finding] = []
+    applied: list[Problem] = []
     dropped: list[tuple[list[Any], int]] = []
     for finding in findings:
         if not finding.fix or finding.code in _NEVER:
@@ -46,7 +46,7 @@ def fixed(workflow: Workflow, findings: Iterable[Finding]) -> tuple[Workflow, tu
         return workflow, ()
 
 
-def _apply(document: Json, finding: Finding) -> bool:
+def _apply(document: Json, finding: Problem) -> bool:
     """Makes one change in place; False when it is not safe."""
     holder: Any = document
     if finding.node:
@@ -112,7 +112,7 @@ def _bodies(params: Any) -> Iterator[tuple[str, Any]]:
                     yield ("" if len(value) == 1 else f"{name}/"), part["nodes"]
 
 
-def _edge(document: Json, finding: Finding) -> tuple[list[Any], int] | None:
+def _edge(document: Json, finding: Problem) -> tuple[list[Any], int] | None:
     """The list that holds the edge of a finding, and its place in it."""
     holder: Any = document
     if finding.node:

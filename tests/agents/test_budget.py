@@ -10,7 +10,7 @@ import pytest
 from flowcabal_tui.agents.context import gather
 from flowcabal_tui.agents.context.agent import ContextAgent
 from flowcabal_tui.agents.context.budget import Ledger
-from flowcabal_tui.agents.context.candidates import Candidate
+from flowcabal_tui.agents.context.candidates import ContextText
 from flowcabal_tui.agents.context.intent import read_intent
 from flowcabal_tui.agents.context.relevance import Relevance
 from flowcabal_tui.agents.context.shares import SHARES
@@ -29,11 +29,11 @@ def ledger(budget: int, shares: Mapping[BudgetClass, float] | None = None) -> Le
     return Ledger(budget, CountedTokens(FakeTokens()), "zh", shares or {"far": 1.0})
 
 
-def passage(start: int, end: int, rank: int, uri: str = "manuscript/c1") -> Candidate:
-    return Candidate(uri, "", "", "L2", "far", TEXT[start:end], 1, start, end, rank=rank)
+def passage(start: int, end: int, rank: int, uri: str = "manuscript/c1") -> ContextText:
+    return ContextText(uri, "", "", "L2", "far", TEXT[start:end], 1, start, end, rank=rank)
 
 
-def excerpt(start: int, end: int, of: tuple[int, int], rank: int, uri: str = "manuscript/c1") -> Candidate:
+def excerpt(start: int, end: int, of: tuple[int, int], rank: int, uri: str = "manuscript/c1") -> ContextText:
     return replace(passage(start, end, rank, uri), larger=passage(*of, rank, uri))
 
 
@@ -94,7 +94,8 @@ def test_what_the_notes_have_at_least_is_not_promised_to_the_other_classes_too()
 def test_summaries_have_their_share_however_many_passages_there_are(budget: int, least: float) -> None:
     full = ledger(budget, SHARES)
     lines = {
-        name: [Candidate(f"{name}/{n}", "", "", "L2", name, "山" * 90, line=True) for n in range(400)] for name in FOUND
+        name: [ContextText(f"{name}/{n}", "", "", "L2", name, "山" * 90, line=True) for n in range(400)]
+        for name in FOUND
     }
     for name in SHARES:
         full.fill(name, lines.get(name, []))
@@ -111,7 +112,7 @@ class RoundedTokens:
 
 def test_what_parts_lose_by_rounding_goes_to_what_was_refused() -> None:
     rounded = Ledger(400, CountedTokens(RoundedTokens()), "zh", {"facts": 1.0})
-    rounded.fill("facts", [Candidate(f"facts/{n}", "", "", "L2", "facts", "山水", line=True) for n in range(600)])
+    rounded.fill("facts", [ContextText(f"facts/{n}", "", "", "L2", "facts", "山水", line=True) for n in range(600)])
     before = len(rounded.sources())
     rounded.spend_rest()
     assert len(rounded.sources()) > before + 10
@@ -207,9 +208,9 @@ SENTENCES = "".join(f"{TEXT[at : at + 9]}。" for at in range(0, 396, 9))
 """A chapter of 440 characters, in sentences of ten."""
 
 
-def ending(start: int) -> Candidate:
+def ending(start: int) -> ContextText:
     """The end of a chapter, which may begin earlier."""
-    whole = Candidate("manuscript/c1", "", "", "L2", "near", SENTENCES, 1, 0, len(SENTENCES), of=len(SENTENCES))
+    whole = ContextText("manuscript/c1", "", "", "L2", "near", SENTENCES, 1, 0, len(SENTENCES), of=len(SENTENCES))
     return replace(whole, text=SENTENCES[start:], start=start, cut="end", larger=whole)
 
 
@@ -236,8 +237,8 @@ def test_what_was_refused_comes_before_earlier_pages() -> None:
     assert tight.measure(*tight.render()) <= 480
 
 
-def found(start: int, end: int) -> Candidate:
-    return Candidate("manuscript/c2", "", "", "L2", "knowledge", TEXT[start:end], 2, start, end)
+def found(start: int, end: int) -> ContextText:
+    return ContextText("manuscript/c2", "", "", "L2", "knowledge", TEXT[start:end], 2, start, end)
 
 
 SHARED: Mapping[BudgetClass, float] = {"profiles": 0.5, "knowledge": 0.1, "far": 0.3, "summaries": 0.1}
@@ -264,8 +265,8 @@ def test_what_the_passages_leave_goes_to_places_near_in_meaning_before_summaries
     assert used(tight)["knowledge"] >= 230
 
 
-def told(text: str, uri: str = "manuscript/c1") -> Candidate:
-    return Candidate(uri, "T", "why", "L1", "summaries", text, 1)
+def told(text: str, uri: str = "manuscript/c1") -> ContextText:
+    return ContextText(uri, "T", "why", "L1", "summaries", text, 1)
 
 
 def test_a_sentence_of_a_summary_that_a_passage_holds_stands_once_and_its_tokens_are_not_spent() -> None:

@@ -18,8 +18,8 @@ from flowcabal_tui.agents.builder.changes import changes_between, with_changes, 
 from flowcabal_tui.agents.builder.document import Json
 from flowcabal_tui.agents.builder.edits import (
     AddNode,
-    Connect,
-    Disconnect,
+    ConnectNodes,
+    DisconnectNodes,
     Edit,
     RemoveNode,
     SetMeta,
@@ -75,12 +75,12 @@ def refusal(copied: WorkingCopy, edit: Edit) -> str:
         (AddNode(id="new", params={"prompt": "x"}, after="nobody"), "polish"),
         (RemoveNode(node="plan"), "draft"),
         (RemoveNode(node="plans"), "Did you mean plan?"),
-        (Connect(source="polish", target="draft"), "cycle"),
-        (Connect(source="draft", target="draft"), "SELF_REFERENCE"),
-        (Connect(source="draft", target="names"), "There is no node names"),
-        (Connect(source="plan", target="scenes", condition="true"), "UNKNOWN_BRANCH"),
-        (Connect(source="polish", target="scenes"), "already"),
-        (Disconnect(source="plan", target="scenes"), "polish → scenes"),
+        (ConnectNodes(source="polish", target="draft"), "cycle"),
+        (ConnectNodes(source="draft", target="draft"), "SELF_REFERENCE"),
+        (ConnectNodes(source="draft", target="names"), "There is no node names"),
+        (ConnectNodes(source="plan", target="scenes", condition="true"), "UNKNOWN_BRANCH"),
+        (ConnectNodes(source="polish", target="scenes"), "already"),
+        (DisconnectNodes(source="plan", target="scenes"), "polish → scenes"),
         (SetParam(node="plan", field="temperature", value="hot"), "temperature"),
         (SetParam(node="plan", field="depth", value=3), "temperature"),
         (SetParam(node="plan", field="prompt", value="x"), "set_prompt"),
@@ -190,7 +190,7 @@ def test_a_removal_that_nobody_named_is_not_ticked_and_falls_with_what_it_needs(
 
 
 def test_a_refused_node_takes_its_links_with_it():
-    copied = names_step(on()).with_edit(Connect(source="names", target="scenes"))
+    copied = names_step(on()).with_edit(ConnectNodes(source="names", target="scenes"))
     changes = changes_of(copied, "")
     added = next(each.id for each in changes if each.kind == "node_added")
     stays, falls = without_needy(changes, {added})

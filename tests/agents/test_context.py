@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from flowcabal_tui.agents.context.agent import ContextAgent
 from flowcabal_tui.agents.context.budget import Ledger
-from flowcabal_tui.agents.context.candidates import Candidate
+from flowcabal_tui.agents.context.candidates import ContextText
 from flowcabal_tui.agents.context.gather import Found
 from flowcabal_tui.agents.context.shares import SHARES
 from flowcabal_tui.agents.paid import PaidOnce
@@ -195,7 +195,7 @@ async def test_the_share_of_inquiries_is_carried_once() -> None:
     ledger = Ledger(4_000, CountedTokens(FakeTokens()), "zh", classes)
     ledger.charge("inquiry", 0)
     for name in classes:
-        ledger.fill(name, [Candidate(f"{name}/{n}", "", "", "L2", name, "山" * 90, line=True) for n in range(60)])
+        ledger.fill(name, [ContextText(f"{name}/{n}", "", "", "L2", name, "山" * 90, line=True) for n in range(60)])
     used = {each.budget_class: each.used for each in ledger.classes()}
     assert used["far"] <= 3_000
     assert used["summaries"] >= 800

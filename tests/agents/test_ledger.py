@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 
 from flowcabal_tui.agents.context.budget import Ledger
-from flowcabal_tui.agents.context.candidates import Candidate
+from flowcabal_tui.agents.context.candidates import ContextText
 from flowcabal_tui.agents.tokens import CountedTokens
 from flowcabal_tui.domain.context import BudgetClass
 from tests.agents.fakes import FakeTokens
 from tests.agents.test_budget import SENTENCES, TEXT, JoinedTokens, ledger, passage
 
 
-def line(uri: str, name: BudgetClass, length: int, rank: int = 0) -> Candidate:
-    return Candidate(uri, "", "", "L2", name, "山" * length, line=True, rank=rank)
+def line(uri: str, name: BudgetClass, length: int, rank: int = 0) -> ContextText:
+    return ContextText(uri, "", "", "L2", name, "山" * length, line=True, rank=rank)
 
 
 def used(ledger: Ledger) -> dict[BudgetClass, int]:
@@ -135,7 +135,7 @@ def test_what_cannot_be_shortened_enough_waits_and_leaves_nothing_behind() -> No
 
 
 def test_a_lower_level_stays_where_the_whole_has_no_room_and_gives_way_where_it_has() -> None:
-    small = Candidate("profiles/a", "", "", "L0", "profiles", TEXT[:40])
+    small = ContextText("profiles/a", "", "", "L0", "profiles", TEXT[:40])
     whole = replace(small, level="L1", text=TEXT[:300], smaller=small)
     for budget, level in ((300, "L0"), (1_000, "L1")):
         booked = ledger(budget, {"profiles": 0.45 if level == "L0" else 0.2})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flowcabal_tui.agents.context.candidates import Candidate
+from flowcabal_tui.agents.context.candidates import ContextText
 from flowcabal_tui.agents.context.gather import far, read_book
 from flowcabal_tui.agents.context.relevance import Relevance, Relevant
 from flowcabal_tui.agents.context.repeats import repeats
@@ -11,10 +11,10 @@ from flowcabal_tui.domain.manuscript import PassagePlace, Span
 from tests.agents.fakes import FakeBook
 
 TEXT = "Nora came by the Thursday boat with one trunk. " * 4
-OVERVIEW = Candidate("manuscript/c1", "1", "", "L1", "summaries", "Nora comes back to Saltreach by boat.", 1)
+OVERVIEW = ContextText("manuscript/c1", "1", "", "L1", "summaries", "Nora comes back to Saltreach by boat.", 1)
 
 
-async def chosen(end: int) -> list[Candidate]:
+async def chosen(end: int) -> list[ContextText]:
     """The overview of a chapter, and a passage of it up to this character."""
     view = FakeBook([("1", TEXT), ("2", "Night.")], language="en").before(2)
     place = PassagePlace(ChapterId("c1"), 1, 0, 0, end)

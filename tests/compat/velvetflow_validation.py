@@ -15,7 +15,7 @@ from typing import Any
 from flowcabal_tui.actions.registry import Action, ActionRegistry
 from flowcabal_tui.dialects.velvetflow import check
 from flowcabal_tui.domain.errors import FlowCabalError
-from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.domain.workflow import Problem
 from tests.compat.result import CaseResult
 
 HERE = "velvetflow"
@@ -29,7 +29,7 @@ class Decision:
     """Where we differ on purpose: which cases it covers (`more` are our errors beyond theirs), and why."""
 
     reason: str
-    covers: Callable[[Case, set[Place], dict[Place, Finding]], bool]
+    covers: Callable[[Case, set[Place], dict[Place, Problem]], bool]
 
 
 def run(folder: Path) -> list[CaseResult]:
@@ -42,7 +42,7 @@ def run(folder: Path) -> list[CaseResult]:
     return [_judged(case, findings(case, builtin)) for case in cases]
 
 
-def findings(case: Case, builtin: tuple[Action, ...]) -> tuple[Finding, ...] | FlowCabalError:
+def findings(case: Case, builtin: tuple[Action, ...]) -> tuple[Problem, ...] | FlowCabalError:
     """What ours says of a case, or the error that it raises."""
     given = case["registry"]
     actions = builtin if isinstance(given, str) else [Action.model_validate(one) for one in given]
@@ -52,7 +52,7 @@ def findings(case: Case, builtin: tuple[Action, ...]) -> tuple[Finding, ...] | F
         return error
 
 
-def _judged(case: Case, found: tuple[Finding, ...] | FlowCabalError) -> CaseResult:
+def _judged(case: Case, found: tuple[Problem, ...] | FlowCabalError) -> CaseResult:
     def result(outcome: str, detail: str = "") -> CaseResult:
         return CaseResult(f"{HERE}/{CASES}", case["id"], outcome, detail)
 
@@ -76,7 +76,7 @@ def _judged(case: Case, found: tuple[Finding, ...] | FlowCabalError) -> CaseResu
     return result("fail", f"ours {said}; theirs {json.dumps(expected, ensure_ascii=False)[:400]}")
 
 
-def _place(finding: Finding) -> Place:
+def _place(finding: Problem) -> Place:
     return finding.code, finding.node, finding.field
 
 
@@ -98,7 +98,7 @@ _NEW = ("INVALID_EDGE", "SELF_REFERENCE", "DISCONNECTED_GRAPH", "UNREACHABLE_NOD
 """Codes of checks that the original lacks."""
 
 
-def _is_of_type(finding: Finding) -> bool:
+def _is_of_type(finding: Problem) -> bool:
     return finding.code == "SCHEMA_MISMATCH" and " is not of type " in finding.message
 
 

@@ -20,7 +20,7 @@ from flowcabal_tui.actions.registry import Action
 from flowcabal_tui.dialects.velvetflow import check, read
 from flowcabal_tui.domain import paths
 from flowcabal_tui.domain.errors import BindingError, FlowCabalError
-from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.domain.workflow import Problem
 from flowcabal_tui.protocol.runs import WorkflowFailed
 from tests.compat.result import CaseResult
 from tests.runner.fakes import Bench, FakeModel
@@ -37,7 +37,7 @@ class Outcome:
 
     value: Any = None
     error: str = ""
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Problem, ...] = ()
 
     def is_as(self, expected: Mapping[str, Any]) -> bool:
         if "raises" in expected:

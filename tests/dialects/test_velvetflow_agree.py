@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from flowcabal_tui.actions.simulation import simulate
 from flowcabal_tui.dialects.velvetflow import check, read
 from flowcabal_tui.domain.errors import FlowCabalError
-from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.domain.workflow import Problem
 from flowcabal_tui.protocol.runs import WorkflowFailed
 from tests.compat.velvetflow_execution import SimulatedActions
 from tests.dialects.velvetflow_documents import REGISTRY, TEMPLATES, documents
@@ -39,7 +39,7 @@ async def failures(document: dict[str, Any]) -> list[str]:
     return [f"{event.node}: {event.error} {event.detail}" for event in bench.of(WorkflowFailed)]
 
 
-def told(findings: tuple[Finding, ...]) -> list[str]:
+def told(findings: tuple[Problem, ...]) -> list[str]:
     return [f"{one.severity} [{one.code}] {one.node}.{one.field}: {one.message}" for one in findings]
 
 

@@ -12,7 +12,7 @@ from flowcabal_tui.domain import binding_checks, bindings, condition_checks, con
 from flowcabal_tui.domain.aggregates import AGGREGATES, STEPS
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import NodeId
-from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.domain.workflow import Problem
 
 PIECES = (
     *("result_of", ".", "[", "]", "{{", "}}", "${", "}", "{", " ", "a", "节-点", "loop", "item", "0", "1", "-1", '"'),
@@ -91,7 +91,7 @@ SCHEMA = st.recursive(
 def test_schemas(schema: dict[str, Any], parts: list[str | int]) -> None:
     path = paths.shown(["result_of", "a", *parts])
     found = schemas.follow(path, {NodeId("a"): schema})
-    if not isinstance(found, Finding):
+    if not isinstance(found, Problem):
         schemas.item_types(found)
     aggregate = {"__agg__": "count_if", "field": "a", "op": "==", "value": 1}
     binding_checks.check({"__from__": path, **aggregate}, {NodeId("a"): schema})

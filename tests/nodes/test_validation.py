@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from flowcabal_tui.domain.workflow import Finding, PromptParams, Workflow
+from flowcabal_tui.domain.workflow import Problem, PromptParams, Workflow
 from flowcabal_tui.nodes.base import NodeKind
 from flowcabal_tui.nodes.validation import check_document, validate
 from flowcabal_tui.nodes.validation import params as validation_params
@@ -322,7 +322,7 @@ def calls(name: str, ref: str, **params: Any) -> Json:
     return {"id": name, "nodes": [node("s", "subflow", ref=ref, **params)]}
 
 
-def codes(found: tuple[Finding, ...]) -> list[tuple[str, str]]:
+def codes(found: tuple[Problem, ...]) -> list[tuple[str, str]]:
     return [(each.code, each.node) for each in found]
 
 

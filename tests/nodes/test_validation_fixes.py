@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from flowcabal_tui.domain.workflow import Finding, Workflow
+from flowcabal_tui.domain.workflow import Problem, Workflow
 from flowcabal_tui.nodes.fixes import fixed
 from flowcabal_tui.nodes.nearest import nearest, unmistakable
 from flowcabal_tui.nodes.validation import check_document, validate
@@ -20,7 +20,7 @@ SAFE = {"UNKNOWN_KIND", "UNKNOWN_NODE", "UNKNOWN_BRANCH", "DOUBLE_EDGE", "MISSIN
 }
 
 
-def corrected(document: dict[str, Any]) -> tuple[Workflow, tuple[Finding, ...]]:
+def corrected(document: dict[str, Any]) -> tuple[Workflow, tuple[Problem, ...]]:
     workflow = Workflow.model_validate(document)
     return fixed(workflow, validate(workflow, actions=ACTIONS))
 

@@ -7,7 +7,7 @@ import pytest
 from flowcabal_tui.agents.builder.branches import variants
 from flowcabal_tui.agents.builder.checks import ChecklistItem, check
 from flowcabal_tui.agents.builder.document import Json
-from flowcabal_tui.agents.builder.edits import AddNode, Connect, SetPrompt
+from flowcabal_tui.agents.builder.edits import AddNode, ConnectNodes, SetPrompt
 from flowcabal_tui.agents.builder.edits_between import edits_between
 from flowcabal_tui.agents.builder.working_copy import Known, WorkingCopy
 from flowcabal_tui.project.builder.simulated_runs import SimulatedRuns, sample
@@ -57,8 +57,8 @@ def too_long() -> tuple[object, ...]:
         AddNode(id="long", kind="condition", params=LENGTH),
         prompt("cut", "Cut {{result_of.draft.text}}"),
         prompt("polish", "Polish {{result_of.draft.text}}"),
-        Connect(source="long", target="cut", condition="true"),
-        Connect(source="long", target="polish", condition="false"),
+        ConnectNodes(source="long", target="cut", condition="true"),
+        ConnectNodes(source="long", target="polish", condition="false"),
     )
 
 
@@ -82,8 +82,8 @@ async def test_a_join_that_an_edge_holds_back_is_named():
         prompt("more", "Expand {{result_of.draft.text}}"),
         AddNode(id="text", kind="merge", params={"sources": ["result_of.more", "result_of.draft"], "how": "first"}),
         prompt("polish", "Polish {{result_of.text.items[0].text}}"),
-        Connect(source="short", target="more", condition="true"),
-        Connect(source="short", target="text", condition="false"),
+        ConnectNodes(source="short", target="more", condition="true"),
+        ConnectNodes(source="short", target="text", condition="false"),
     )
     assert "SKIPPED_JOIN text" in found
 
@@ -92,7 +92,7 @@ async def test_a_state_that_is_read_before_it_is_written_is_named():
     found = await problems(
         prompt("draft", "Day {{state.day}}."),
         AddNode(id="next", kind="state_write", params={"increment": ["day"]}),
-        Connect(source="draft", target="next"),
+        ConnectNodes(source="draft", target="next"),
     )
     assert "STATE_NOT_WRITTEN draft" in found
 

@@ -61,7 +61,7 @@ from flowcabal_tui.domain.versions import (
     VersionTrace,
     WorkflowVersion,
 )
-from flowcabal_tui.domain.workflow import Finding, Workflow
+from flowcabal_tui.domain.workflow import Problem, Workflow
 from flowcabal_tui.nodes.validation import validate
 from flowcabal_tui.project.book.backup import BackupManifest, Member
 from flowcabal_tui.project.memory.rebuild import RebuildPlan
@@ -584,7 +584,7 @@ class FakeWorkbench(FakeReading, FakeBuilds):
     async def trust(self) -> TrustView:
         return self.trust_view
 
-    async def validate(self, workflow: Workflow) -> tuple[Finding, ...]:
+    async def validate(self, workflow: Workflow) -> tuple[Problem, ...]:
         return validate(workflow)
 
     async def versions(self, workflow: str, node: NodeId, chapter: ChapterId | None = None) -> tuple[NodeVersion, ...]:

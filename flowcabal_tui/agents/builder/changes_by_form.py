@@ -8,10 +8,10 @@ from typing import Any, Final
 from flowcabal_tui.agents.builder.document import Json, PlacedNode, all_found, found, names_in, own_params, value_at
 from flowcabal_tui.agents.builder.edits import (
     AddNode,
-    Connect,
+    ConnectNodes,
     Edit,
     RemoveNode,
-    Rename,
+    RenameNode,
     SetMeta,
     SetParam,
     SetPrompt,
@@ -48,7 +48,7 @@ def alter(copied: WorkingCopy, alteration: Alteration, language: str, because: s
         case "pause":
             edits = _pause(copied, alteration, language)
         case "rename":
-            edits = iter([Rename(node=alteration.node, name=str(alteration.to))])
+            edits = iter([RenameNode(node=alteration.node, name=str(alteration.to))])
         case "keep":
             was = copied.document.get("keep") or {}
             edits = iter([SetMeta(field="keep", value={"mode": "replace", **was, "kind": alteration.to})])
@@ -163,7 +163,7 @@ def _added(flow: Flow, place: PlacedNode) -> Iterator[Edit]:
         yield AddNode(**node, inside=place.inside, after=after)
         after = node["id"]
     for edge in flow.edges:
-        yield Connect(**edge, inside=place.inside)
+        yield ConnectNodes(**edge, inside=place.inside)
 
 
 def _remove(copied: WorkingCopy, path: str) -> Iterator[Edit]:

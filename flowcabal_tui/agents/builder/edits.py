@@ -34,7 +34,7 @@ class RemoveNode(_Edit):
     node: str = Field(description=_PATH)
 
 
-class Connect(_Edit):
+class ConnectNodes(_Edit):
     """Adds an edge: for an order that no reference implies, or for a branch of a condition."""
 
     edit: Literal["connect"] = "connect"
@@ -44,7 +44,7 @@ class Connect(_Edit):
     inside: str = Field("", description=_IN)
 
 
-class Disconnect(_Edit):
+class DisconnectNodes(_Edit):
     """Removes an edge."""
 
     edit: Literal["disconnect"] = "disconnect"
@@ -75,7 +75,7 @@ class SetPrompt(_Edit):
     replace: str = Field("", description="The replacement for `find`.")
 
 
-class Rename(_Edit):
+class RenameNode(_Edit):
     """Changes the name that the writer sees; the id stays, so references stay valid."""
 
     edit: Literal["rename"] = "rename"
@@ -91,5 +91,5 @@ class SetMeta(_Edit):
     value: Any = Field(description='Such as {"kind": "scene", "mode": "replace"} for keep.')
 
 
-Edit = AddNode | RemoveNode | Connect | Disconnect | SetParam | SetPrompt | Rename | SetMeta
+Edit = AddNode | RemoveNode | ConnectNodes | DisconnectNodes | SetParam | SetPrompt | RenameNode | SetMeta
 EDITS: Final[tuple[type[Edit], ...]] = get_args(Edit)

@@ -8,11 +8,11 @@ from flowcabal_tui.agents.builder.changes import Change, changes_between
 from flowcabal_tui.agents.builder.document import Json, bodies, names_in
 from flowcabal_tui.agents.builder.edits import (
     AddNode,
-    Connect,
-    Disconnect,
+    ConnectNodes,
+    DisconnectNodes,
     Edit,
     RemoveNode,
-    Rename,
+    RenameNode,
     SetMeta,
     SetParam,
     SetPrompt,
@@ -50,15 +50,15 @@ def edits_between(base: Json | None, document: Json, because: str = "") -> Itera
 def _edit_for(change: Change, because: str) -> Iterator[Edit]:
     match change.kind:
         case "renamed":
-            yield Rename(node=change.node, name=change.after, because=because)
+            yield RenameNode(node=change.node, name=change.after, because=because)
         case "param":
             yield SetParam(node=change.node, field=change.field, value=change.after, because=because)
         case "prompt" | "wiring":
             yield SetPrompt(node=change.node, field=change.field, blocks=change.after, because=because)
         case "edge_added":
-            yield Connect(**change.after, inside=change.node, because=because)
+            yield ConnectNodes(**change.after, inside=change.node, because=because)
         case "edge_removed":
-            yield Disconnect(**change.before, inside=change.node, because=because)
+            yield DisconnectNodes(**change.before, inside=change.node, because=because)
         case _:
             return
 

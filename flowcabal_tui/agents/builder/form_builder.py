@@ -9,7 +9,7 @@ from flowcabal_tui.agents.builder.changes import STEPS_APART
 from flowcabal_tui.agents.builder.changes_by_form import alter
 from flowcabal_tui.agents.builder.checks import ChecklistItem
 from flowcabal_tui.agents.builder.document import all_found
-from flowcabal_tui.agents.builder.edits import AddNode, Connect, SetMeta
+from flowcabal_tui.agents.builder.edits import AddNode, ConnectNodes, SetMeta
 from flowcabal_tui.agents.builder.flow import Flow, ReadOutput, There
 from flowcabal_tui.agents.builder.form_steps import compile_step, finish
 from flowcabal_tui.agents.builder.forms import PROMPTS, Form, Step
@@ -76,7 +76,7 @@ def _made(form: Form, copied: WorkingCopy, language: str) -> Built:
     for node in flow.nodes:
         copied = copied.with_edit(AddNode(**node, because=flow.because[node["id"]]))
     for edge in flow.edges:
-        copied = copied.with_edit(Connect(**edge, because=flow.because[edge["target"]]))
+        copied = copied.with_edit(ConnectNodes(**edge, because=flow.because[edge["target"]]))
     return Built(copied, tuple(items))
 
 

@@ -22,7 +22,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Choice(_Part):
+class FormChoice(_Part):
     """One of several choices."""
 
     label: str = Field(description="The text that the writer chooses.")
@@ -60,7 +60,7 @@ class Step(_Part):
     steps: tuple[Step, ...] = Field(
         (), description="each: for one line; together: one branch each; approve: after approval."
     )
-    choices: tuple[Choice, ...] = Field((), description="choose: the choices.")
+    choices: tuple[FormChoice, ...] = Field((), description="choose: the choices.")
     longer_than: int | None = Field(None, ge=0, description="measure: the limit in characters.")
     shorter_than: int | None = Field(None, ge=0, description="measure: the limit in characters.")
     then: tuple[Step, ...] = Field((), description="measure: the steps if the condition holds.")
@@ -124,5 +124,5 @@ class Form(_Part):
     unread: tuple[str, ...] = Field((), description="Parts of the wish that were not or not fully understood.")
 
 
-Choice.model_rebuild()
+FormChoice.model_rebuild()
 Step.model_rebuild()

@@ -10,11 +10,11 @@ from flowcabal_tui.agents.builder.checks import ChecklistItem, CopyReport
 from flowcabal_tui.agents.builder.document import Json
 from flowcabal_tui.agents.builder.edits import (
     AddNode,
-    Connect,
-    Disconnect,
+    ConnectNodes,
+    DisconnectNodes,
     Edit,
     RemoveNode,
-    Rename,
+    RenameNode,
     SetMeta,
 )
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
@@ -79,9 +79,9 @@ def _touches(edit: Edit, change: Change) -> bool:
     match edit:
         case AddNode():
             return f"{edit.inside}/{edit.id}".lstrip("/") == change.node
-        case RemoveNode() | Rename():
+        case RemoveNode() | RenameNode():
             return edit.node == change.node
-        case Connect() | Disconnect():
+        case ConnectNodes() | DisconnectNodes():
             edge = change.after or change.before
             ends = (edge.get("source"), edge.get("target")) if isinstance(edge, dict) else ()
             return edit.inside == change.node and ends == (edit.source, edit.target)

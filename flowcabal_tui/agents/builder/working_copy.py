@@ -25,17 +25,17 @@ from flowcabal_tui.agents.builder.document import (
 )
 from flowcabal_tui.agents.builder.edits import (
     AddNode,
-    Connect,
-    Disconnect,
+    ConnectNodes,
+    DisconnectNodes,
     Edit,
     RemoveNode,
-    Rename,
+    RenameNode,
     SetMeta,
     SetParam,
     SetPrompt,
 )
 from flowcabal_tui.agents.builder.refused import EditRefused, unknown
-from flowcabal_tui.domain.workflow import Finding, Workflow
+from flowcabal_tui.domain.workflow import Problem, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.registry import kinds
 from flowcabal_tui.nodes.validation import Actions, check_document
@@ -80,11 +80,11 @@ class WorkingCopy:
         return cls(copy.deepcopy(start), copy.deepcopy(base), known)
 
     @cached_property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[Problem, ...]:
         """The findings of validation for the copy."""
         return check_document(self.document, actions=self.known.actions, library=self.known.library)
 
-    def errors(self) -> dict[tuple[str, str, str], Finding]:
+    def errors(self) -> dict[tuple[str, str, str], Problem]:
         """The errors among the findings, by code, node and field."""
         return {(each.code, each.node, each.field): each for each in self.findings if each.severity == "error"}
 
@@ -208,7 +208,7 @@ def _remove(copied: WorkingCopy, document: Json, edit: RemoveNode) -> None:
         place.graph["edges"] = kept
 
 
-def _connect(copied: WorkingCopy, document: Json, edit: Connect) -> None:
+def _connect(copied: WorkingCopy, document: Json, edit: ConnectNodes) -> None:
     graph = copied.require_graph(document, edit.inside)
     ids = [each["id"] for each in graph.get("nodes", ())]
     for name in (edit.source, edit.target):
@@ -221,7 +221,7 @@ def _connect(copied: WorkingCopy, document: Json, edit: Connect) -> None:
     edges.append(edge)
 
 
-def _disconnect(copied: WorkingCopy, document: Json, edit: Disconnect) -> None:
+def _disconnect(copied: WorkingCopy, document: Json, edit: DisconnectNodes) -> None:
     graph = copied.require_graph(document, edit.inside)
     edges = graph.get("edges", [])
     at = next((n for n, each in enumerate(edges) if _plain_edge(each) == _edge(edit)), None)
@@ -231,7 +231,7 @@ def _disconnect(copied: WorkingCopy, document: Json, edit: Disconnect) -> None:
     del edges[at]
 
 
-def _edge(edit: Connect | Disconnect) -> Json:
+def _edge(edit: ConnectNodes | DisconnectNodes) -> Json:
     return _plain_edge({"source": edit.source, "target": edit.target, "condition": edit.condition})
 
 
@@ -291,7 +291,7 @@ def _in_block(block: Any, find: str, new: str) -> Any:
     return {**block, "text": block["text"].replace(find, new)} if "text" in block else block
 
 
-def _rename(copied: WorkingCopy, document: Json, edit: Rename) -> None:
+def _rename(copied: WorkingCopy, document: Json, edit: RenameNode) -> None:
     copied.require_node(document, edit.node).node["name"] = edit.name
 
 
@@ -316,7 +316,7 @@ def _named(value: Any, wanted: str, place: str = "") -> Iterator[tuple[str, str]
             yield from _named(each, wanted, place)
 
 
-def _line(finding: Finding) -> str:
+def _line(finding: Problem) -> str:
     place = ".".join(filter(None, (finding.node, finding.field)))
     fix = " " + _("Did you mean {near}?").format(near=finding.fix) if finding.fix else ""
     return f"[{finding.code}] {place}: {finding.message}{fix}"
@@ -325,10 +325,10 @@ def _line(finding: Finding) -> str:
 _MAKERS: Final[Mapping[type[Any], Any]] = {
     AddNode: _add,
     RemoveNode: _remove,
-    Connect: _connect,
-    Disconnect: _disconnect,
+    ConnectNodes: _connect,
+    DisconnectNodes: _disconnect,
     SetParam: _set_param,
     SetPrompt: _set_prompt,
-    Rename: _rename,
+    RenameNode: _rename,
     SetMeta: _set_meta,
 }

@@ -8,7 +8,7 @@ from typing import Final
 
 from flowcabal_tui.agents.context import facts, gather
 from flowcabal_tui.agents.context.budget import Ledger
-from flowcabal_tui.agents.context.candidates import HIDDEN, Candidate
+from flowcabal_tui.agents.context.candidates import HIDDEN, ContextText
 from flowcabal_tui.agents.context.gather import BookInputs, Finder
 from flowcabal_tui.agents.context.inquiry import InquiryAnswer, answer_inquiry
 from flowcabal_tui.agents.context.intent import SceneReading, read_intent
@@ -90,9 +90,9 @@ class ContextPlan:
     """
 
     reading: SceneReading
-    candidates: dict[BudgetClass, list[Candidate]]
-    besides: dict[BudgetClass, list[Candidate]] | None
-    hidden: tuple[Candidate, ...]
+    candidates: dict[BudgetClass, list[ContextText]]
+    besides: dict[BudgetClass, list[ContextText]] | None
+    hidden: tuple[ContextText, ...]
     notes: tuple[str, ...]
     pending: tuple[str, ...] = ()
 
@@ -181,7 +181,7 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
         pending = [_("the scene, as the agents' model reads it")] if said.asks else []
         candidates = await self._candidates(goal, seen, shared, of_chapter or asked, notes, pending)
         besides = None if of_chapter is None else {} if reading == shared else await self._besides(book, reading)
-        hidden: list[Candidate] = []
+        hidden: list[ContextText] = []
         if (viewpoint := seen.viewpoint) is not None:
             hidden = facts.withheld(viewpoint, book, reading)
             for by_class in (candidates, besides or {}):
@@ -216,12 +216,12 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
         asked: str,
         notes: list[str],
         pending: list[str],
-    ) -> dict[BudgetClass, list[Candidate]]:
+    ) -> dict[BudgetClass, list[ContextText]]:
         book, space = seen.book, self._space(goal)
         relevant = await gather.relevance(book, reading, lambda passages: self._counter.count(passages) <= space)
         brought = await facts.related(book, reading)
         present = await as_called_here(book.view, (*reading.cast, *(entity for entity, _why in brought)))
-        candidates: dict[BudgetClass, list[Candidate]] = {
+        candidates: dict[BudgetClass, list[ContextText]] = {
             "meta": await gather.meta(book),
             **await self._outline(goal, book, reading),
             "entities": gather.entity_notes(
@@ -242,7 +242,7 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
             candidates["knowledge"] += await near(self._references, reading)
         return candidates
 
-    async def _besides(self, book: BookInputs, reading: SceneReading) -> dict[BudgetClass, list[Candidate]]:
+    async def _besides(self, book: BookInputs, reading: SceneReading) -> dict[BudgetClass, list[ContextText]]:
         """Candidates that a plan names but the chapter's own words do not: people, facts about them, passages."""
         relevant = await gather.relevance(book, reading)
         return {
@@ -308,7 +308,7 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
 
     async def _outline(
         self, goal: Assignment, book: BookInputs, reading: SceneReading
-    ) -> dict[BudgetClass, list[Candidate]]:
+    ) -> dict[BudgetClass, list[ContextText]]:
         """The parts of the outline that the node may see."""
         names = tuple(name for entity in reading.cast for name in entity.names)
         space = self._space(goal) // 2 if goal.chapter is None else min(_OUTLINE_SPACE, self._space(goal) // 6)
@@ -354,7 +354,7 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
         relevant: Relevance,
         notes: list[str],
         pending: list[str],
-    ) -> list[Candidate]:
+    ) -> list[ContextText]:
         if seen.finder is None:
             return []
         query = " ".join((*(entity.name for entity in reading.cast), prompt, seen.beats)).rstrip()[:2_000]

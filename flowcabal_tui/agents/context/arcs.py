@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from flowcabal_tui.agents.arcs import ARCS, WORK, StoryArc, arcs_of
-from flowcabal_tui.agents.context.candidates import Candidate
+from flowcabal_tui.agents.context.candidates import ContextText
 from flowcabal_tui.agents.context.quoted import marked
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.domain.ids import ChapterId
@@ -28,8 +28,8 @@ class ArcCandidates:
     """Candidates for arcs and the work: those that precede chapters, those that only fill unused space, and the
     chapters that get lines."""
 
-    first: tuple[Candidate, ...] = ()
-    last: tuple[Candidate, ...] = ()
+    first: tuple[ContextText, ...] = ()
+    last: tuple[ContextText, ...] = ()
     chapters: frozenset[ChapterId] | None = None
     """None: of all chapters."""
 
@@ -46,8 +46,8 @@ async def arc_candidates(
     very_long = len(chapters) > VERY_LONG
     before = [arc for arc in reversed(arcs[:-1]) if arc.uri in lines and _tells(lines[arc.uri], arc)]
     large = {arc.uri for arc in [*before[:1], *(mattering if very_long else ())]} & overviews.keys()
-    first: list[Candidate] = []
-    last: list[Candidate] = []
+    first: list[ContextText] = []
+    last: list[ContextText] = []
     for distance, arc in enumerate(before):
         matters = arc in mattering
         line = _candidate(arc, lines[arc.uri], view.language)
@@ -73,24 +73,24 @@ def _tells(state: Derived, arc: StoryArc) -> bool:
     return state.position >= arc.chapters[0].position
 
 
-def _candidate(arc: StoryArc, state: Derived, language: str) -> Candidate:
+def _candidate(arc: StoryArc, state: Derived, language: str) -> ContextText:
     """An arc as far as its state covers it, which may be less than the whole."""
     known = tuple(chapter for chapter in arc.chapters if chapter.position <= state.position)
     title = replace(arc, chapters=known).title(language)
     is_line = state.level == "L0"
-    found = Candidate(
+    found = ContextText(
         arc.uri, title, _("an earlier arc"), state.level, "summaries", state.text, state.position, line=is_line
     )
     return marked(found, state, {}, language)
 
 
-async def _work(view: MemoryView) -> list[Candidate]:
+async def _work(view: MemoryView) -> list[ContextText]:
     """The whole work so far, at L1 or shorter."""
-    chosen: Candidate | None = None
+    chosen: ContextText | None = None
     for level in _LEVELS:
         if (state := await view.derived(WORK, level)) is not None:
             title = "全书至此" if view.language.startswith("zh") else "The book so far"
-            chosen = Candidate(
+            chosen = ContextText(
                 WORK, title, _("the whole work"), level, "summaries", state.text, state.position, smaller=chosen
             )
             chosen = marked(chosen, state, {}, view.language)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from flowcabal_tui.agents.context.candidates import HIDDEN, Candidate, preamble
+from flowcabal_tui.agents.context.candidates import HIDDEN, ContextText, preamble
 from flowcabal_tui.agents.context.repeats import repeats
 from flowcabal_tui.agents.context.shares import ALWAYS, RENDERED
 from flowcabal_tui.agents.tokens import cut
@@ -36,7 +36,7 @@ _MOST_DROPPED: Final = 80
 class IncludedSource:
     """An included candidate, and its tokens with heading and joins."""
 
-    candidate: Candidate
+    candidate: ContextText
     tokens: int
 
 
@@ -44,7 +44,7 @@ class IncludedSource:
 class Refused:
     """A rejected candidate and the rule; `for_space` is True if a larger budget would have included it."""
 
-    candidate: Candidate
+    candidate: ContextText
     rule: str
     for_space: bool = False
 
@@ -77,13 +77,13 @@ class Ledger:
         self._dropped: list[Refused] = []
         self._spans: dict[str, list[tuple[int, int]]] = {}
         self._levels: dict[str, str] = {}
-        self._waiting: list[Candidate] = []
-        self._reduced: list[tuple[Candidate, Candidate]] = []
+        self._waiting: list[ContextText] = []
+        self._reduced: list[tuple[ContextText, ContextText]] = []
         self._carry = self._saved = 0
         self._charged: set[BudgetClass] = set()
         self._frame = counter.count(f"{preamble(language)}\n\n\n")
 
-    def drop(self, candidate: Candidate, rule: str, *, for_space: bool = False) -> None:
+    def drop(self, candidate: ContextText, rule: str, *, for_space: bool = False) -> None:
         """Records that a candidate is left out, and the reason."""
         self._dropped.append(Refused(candidate, rule, for_space))
 
@@ -93,7 +93,7 @@ class Ledger:
         self._carry += self._shares.get(name, 0) - tokens
         self._charged.add(name)
 
-    def fill(self, name: BudgetClass, candidates: Iterable[Candidate]) -> None:
+    def fill(self, name: BudgetClass, candidates: Iterable[ContextText]) -> None:
         """Fills one class up to its share plus the rest of the classes before it."""
         if name not in self._shares or name in self._charged:
             return
@@ -169,7 +169,7 @@ class Ledger:
             self._used[rest.budget_class] -= less
             self._saved += less
 
-    def add(self, candidates: Iterable[Candidate]) -> None:
+    def add(self, candidates: Iterable[ContextText]) -> None:
         """Adds candidates after the stable texts, as far as they fit."""
         for candidate in candidates:
             if not self._take(candidate, self.left):
@@ -250,7 +250,7 @@ class Ledger:
         refused = any(each.for_space for each in self._dropped)
         return refused or any(self._lacks(one.candidate) for one in self._chosen)
 
-    def _lacks(self, candidate: Candidate) -> bool:
+    def _lacks(self, candidate: ContextText) -> bool:
         """True for a shortened text; for the end of a chapter, only if the part before it is not included elsewhere."""
         if candidate.cut != "end":
             return bool(candidate.cut)
@@ -305,7 +305,7 @@ class Ledger:
         spans.remove((taken.start, taken.end))
         spans.append((start, end))
 
-    def _take(self, candidate: Candidate, space: int) -> bool:
+    def _take(self, candidate: ContextText, space: int) -> bool:
         """True when the candidate is settled: included, included in a smaller form, or a duplicate."""
         rest = self._not_yet_there(candidate)
         if rest is None:
@@ -329,7 +329,7 @@ class Ledger:
             return True
         return False
 
-    def _enlarge(self, whole: Candidate, taken: Candidate) -> None:
+    def _enlarge(self, whole: ContextText, taken: ContextText) -> None:
         """Replaces the part or lower level that was `taken` by as much of `whole` as fits."""
         chosen = next(one for one in self._chosen if one.candidate is taken)
         self._chosen.remove(chosen)
@@ -344,7 +344,7 @@ class Ledger:
             self._dropped = dropped
             self._book(taken, chosen.tokens)
 
-    def _fitted(self, candidate: Candidate, space: int, extra: int) -> tuple[Candidate, int]:
+    def _fitted(self, candidate: ContextText, space: int, extra: int) -> tuple[ContextText, int]:
         """As much of a text as fits, and its tokens; tokens of the surrounding text may exceed the estimate."""
         over = 0
         for _try in range(_TRIES):
@@ -355,7 +355,7 @@ class Ledger:
             over += tokens - space
         return rest, tokens
 
-    def _shortened(self, candidate: Candidate, space: int) -> Candidate:
+    def _shortened(self, candidate: ContextText, space: int) -> ContextText:
         of = candidate.of or len(candidate.text)
         told = replace(
             candidate, of=of, cut="beginning", reason=_("{why}; shortened to fit").format(why=candidate.reason)
@@ -367,7 +367,7 @@ class Ledger:
         base = max(0, candidate.start)
         return replace(told, text=candidate.text[: span.end], start=base, end=base + span.end)
 
-    def _book(self, candidate: Candidate, tokens: int) -> None:
+    def _book(self, candidate: ContextText, tokens: int) -> None:
         self._chosen.append(IncludedSource(candidate, tokens))
         self._taken[candidate.part] += 1
         self._used[candidate.budget_class] += tokens
@@ -378,7 +378,7 @@ class Ledger:
         else:
             self._levels[candidate.uri] = max(self._levels.get(candidate.uri, ""), candidate.level)
 
-    def _not_yet_there(self, candidate: Candidate) -> Candidate | None:
+    def _not_yet_there(self, candidate: ContextText) -> ContextText | None:
         """The candidate without text that is already included; None when nothing of substance is left."""
         if candidate.level <= self._levels.get(candidate.uri, ""):
             return None
@@ -422,14 +422,14 @@ class Ledger:
         return "\n".join((preamble(self._language), *parts)) if parts else ""
 
 
-def _heading(candidate: Candidate) -> tuple[str, str, str]:
-    """The key of a candidate's title; parts with an equal key share one title in the prompt (`Candidate.follows`)."""
+def _heading(candidate: ContextText) -> tuple[str, str, str]:
+    """The key of a candidate's title; parts with an equal key share one title in the prompt (`ContextText.follows`)."""
     return candidate.budget_class, candidate.uri, candidate.title
 
 
-def _texts(candidates: Sequence[Candidate], language: str) -> str:
+def _texts(candidates: Sequence[ContextText], language: str) -> str:
     """The candidates of a class in order; parts of one chapter share a title."""
-    shown: list[Candidate] = []
+    shown: list[ContextText] = []
     for each in candidates:
         if shown and each.follows(shown[-1]):
             shown[-1] = replace(each, text=f"{shown[-1].text.strip()}\n\n{each.text.strip()}")

@@ -61,7 +61,7 @@ def meta_title(name: MetaName, language: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ContextText:
     """A text that may be included. `start`/`end` are offsets in the uri's text when it is a part (-1: whole).
 
     `position` is its chapter's place in story order (0: of no chapter). `smaller` is the same thing at a lower level,
@@ -81,8 +81,8 @@ class Candidate:
     position: int = 0
     start: int = -1
     end: int = -1
-    smaller: Candidate | None = field(default=None)
-    larger: Candidate | None = field(default=None)
+    smaller: ContextText | None = field(default=None)
+    larger: ContextText | None = field(default=None)
     cuttable: bool = False
     line: bool = False
     rank: int = UNRANKED
@@ -146,7 +146,7 @@ class Candidate:
     def _shown(self) -> str:
         return _HIDDEN_PART.sub("…", self.text)
 
-    def follows(self, other: Candidate) -> bool:
+    def follows(self, other: ContextText) -> bool:
         """True when both are parts of one text, so that one title is enough. A shortened text has its own title."""
         if self.cut or other.cut or self.line or self.title != other.title:
             return False

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from flowcabal_tui.agents.context.candidates import Candidate
+from flowcabal_tui.agents.context.candidates import ContextText
 from flowcabal_tui.agents.context.gather import BookInputs, entity_notes
 from flowcabal_tui.agents.context.intent import SceneReading
 from flowcabal_tui.agents.context.viewpoint import Viewpoint
@@ -43,7 +43,7 @@ _WORDS: Final = {
 """In Chinese and in English: these lines stand in the language of the book, not of the screen."""
 
 
-async def fact_lines(book: BookInputs, reading: SceneReading) -> list[Candidate]:
+async def fact_lines(book: BookInputs, reading: SceneReading) -> list[ContextText]:
     """The lines of the class, most needed first: promises, relations, facts, the story's time, secrets.
 
     Superseded facts, ended relations and paid promises are never included; a promise that is paid later counts as open.
@@ -94,13 +94,13 @@ async def _open_records(book: BookInputs) -> list[tuple[ChapterId | None, tuple[
     ]
 
 
-def withheld(viewpoint: Viewpoint, book: BookInputs, reading: SceneReading) -> list[Candidate]:
+def withheld(viewpoint: Viewpoint, book: BookInputs, reading: SceneReading) -> list[ContextText]:
     """Secrets that must not be included, and the texts that rest on them or contain them, for the receipt."""
     words = _Words(book, reading)
     facts = [(f"facts/{fact.id}", fact.text) for fact in viewpoint.hidden]
     relations = [(f"relations/{each.id}", _relation_line(each, words)) for each in viewpoint.relations]
     return [
-        *(Candidate(uri, text, "", "L2", "facts", text, line=True) for uri, text in (*facts, *relations)),
+        *(ContextText(uri, text, "", "L2", "facts", text, line=True) for uri, text in (*facts, *relations)),
         *entity_notes(viewpoint.noted, {}, book.view.language),
     ]
 
@@ -141,12 +141,12 @@ class _Words:
 
     def candidate(
         self, uri: str, reason: str, label: str, text: str, chapter: ChapterId | None, evidence: Sequence[Evidence]
-    ) -> Candidate:
+    ) -> ContextText:
         """A candidate line, at the position of its chapter. The reason names that chapter."""
         places = [at for each in evidence[:1] if (at := self.place(each.chapter))]
         why = _(", ").join([reason, *(_("narrated in chapter {n}").format(n=at) for at in places)])
         short = label if len(label) <= _LABEL else f"{label[: _LABEL - 1].rstrip()}…"
-        return Candidate(uri, "", why, "L2", "facts", text, position=self.place(chapter), line=True, label=short)
+        return ContextText(uri, "", why, "L2", "facts", text, position=self.place(chapter), line=True, label=short)
 
 
 def _terms(text: str, chinese: bool) -> set[str]:
@@ -154,7 +154,7 @@ def _terms(text: str, chinese: bool) -> set[str]:
     return {text[at : at + 2] for at in range(len(text) - 1)} if chinese else set(_WORD.findall(text))
 
 
-def _promises(promises: Iterable[Promise], cast: dict[EntityId, int], words: _Words) -> list[Candidate]:
+def _promises(promises: Iterable[Promise], cast: dict[EntityId, int], words: _Words) -> list[ContextText]:
     """Promises that are overdue, then those due, then open ones about the cast."""
     found: list[tuple[int, int, Promise, str]] = []
     for promise in promises:
@@ -196,7 +196,7 @@ def _of_cast(relations: Iterable[Relation], cast: dict[EntityId, int], words: _W
     return sorted(found, key=order)
 
 
-def _relations(relations: Iterable[Relation], cast: dict[EntityId, int], words: _Words) -> list[Candidate]:
+def _relations(relations: Iterable[Relation], cast: dict[EntityId, int], words: _Words) -> list[ContextText]:
     return [
         words.candidate(
             f"relations/{each.id}",
@@ -223,7 +223,7 @@ def _relation_line(relation: Relation, words: _Words) -> str:
     return f"{source} {'→' if relation.directed else '↔'} {target}{'：' if words.chinese else ': '}{kind}"
 
 
-def _facts(facts: Sequence[Fact], cast: dict[EntityId, int], words: _Words) -> list[Candidate]:
+def _facts(facts: Sequence[Fact], cast: dict[EntityId, int], words: _Words) -> list[ContextText]:
     """Facts that are valid at this point, about the cast or a secret of theirs.
 
     Those most similar to the prompt first, then those about the first of the cast, then the newest.
@@ -266,7 +266,7 @@ def _fact_line(fact: Fact, words: _Words) -> str:
     return f"{fact.text}{words.since(fact.since)}{secret}"
 
 
-def _moments(moments: Sequence[Moment], words: _Words) -> list[Candidate]:
+def _moments(moments: Sequence[Moment], words: _Words) -> list[ContextText]:
     """The newest moments that state their time."""
     dated = sorted((each for each in moments if each.when), key=lambda each: (words.place(each.chapter), each.id))
     return [

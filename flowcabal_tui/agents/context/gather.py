@@ -11,7 +11,7 @@ from typing import Final, Protocol
 from flowcabal_tui.agents.context import drill
 from flowcabal_tui.agents.context.arcs import arc_candidates
 from flowcabal_tui.agents.context.borders import excerpt
-from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, UNRANKED, Candidate, meta_title
+from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, UNRANKED, ContextText, meta_title
 from flowcabal_tui.agents.context.circle import circle
 from flowcabal_tui.agents.context.intent import SceneReading
 from flowcabal_tui.agents.context.quoted import levels, marked, summaries_of, tells
@@ -90,11 +90,11 @@ async def read_book(view: MemoryView) -> BookInputs:
     return BookInputs(view, chapters, await view.entities(), titles)
 
 
-async def meta(book: BookInputs) -> list[Candidate]:
+async def meta(book: BookInputs) -> list[ContextText]:
     """The notes on the book: the rules for its words and its world first, then the other notes, which may be long."""
     texts = dict(await book.view.meta())
     return [
-        Candidate(
+        ContextText(
             f"meta/{name}",
             meta_title(name, book.view.language),
             _("always included"),
@@ -109,11 +109,11 @@ async def meta(book: BookInputs) -> list[Candidate]:
     ]
 
 
-def entity_notes(entities: Iterable[Entity], reasons: Mapping[EntityId, str], language: str) -> list[Candidate]:
+def entity_notes(entities: Iterable[Entity], reasons: Mapping[EntityId, str], language: str) -> list[ContextText]:
     """A line for each person, and for each other entity with another name or a note. `reasons` explain the presence of
     each."""
     return [
-        Candidate(
+        ContextText(
             f"entities/{ENTITY_FOLDERS[entity.kind]}/{entity.id}",
             "",
             reasons.get(entity.id, ""),
@@ -135,9 +135,9 @@ def _line_of(entity: Entity, chinese: bool) -> str:
     return name + (colon + entity.note if entity.note else "")
 
 
-async def near(book: BookInputs, counter: CountedTokens, share: int) -> list[Candidate]:
+async def near(book: BookInputs, counter: CountedTokens, share: int) -> list[ContextText]:
     """The end of the previous chapter, and earlier ones at L1, or their last lines if they have no L1."""
-    candidates: list[Candidate] = []
+    candidates: list[ContextText] = []
     newest_first = book.chapters[: -_NEAR_CHAPTERS - 1 : -1]
     uris = [f"manuscript/{chapter.id}" for chapter in newest_first]
     overviews, lines = [{each.uri: each for each in await book.view.derived_of(uris, level)} for level in _LEVELS]
@@ -162,12 +162,12 @@ async def near(book: BookInputs, counter: CountedTokens, share: int) -> list[Can
     return candidates
 
 
-async def _ending(book: BookInputs, chapter: Chapter, distance: int, counter: CountedTokens, space: int) -> Candidate:
+async def _ending(book: BookInputs, chapter: Chapter, distance: int, counter: CountedTokens, space: int) -> ContextText:
     """The last `space` tokens of a chapter; the end of the previous one may be extended later as far as the budget
     allows."""
     text = await book.view.chapter_text(chapter.id)
     span = cut(text, space, counter, keep_end=True)
-    whole = Candidate(
+    whole = ContextText(
         f"manuscript/{chapter.id}",
         chapter.title,
         _how_far(_("how it ends"), distance),
@@ -191,13 +191,13 @@ def _how_far(what: str, distance: int) -> str:
     return _("{n} chapters back: {what}").format(n=distance, what=what)
 
 
-async def last_meetings(book: BookInputs, reading: SceneReading, relevant: Relevance) -> list[Candidate]:
+async def last_meetings(book: BookInputs, reading: SceneReading, relevant: Relevance) -> list[ContextText]:
     """For every two of the cast the newest passage that names both, and the newest before the near past."""
     ranks = {(each.place.chapter, each.place.start): rank for rank, each in enumerate(relevant.passages)}
     cast = [entity for entity in reading.cast if entity.kind == "character"][:_PAIRED]
     near = frozenset(chapter.id for chapter in book.chapters[-_NEAR_CHAPTERS:])
     named_in = {entity.id: await book.view.chapters_with(entity.id) for entity in cast}
-    found: list[Candidate] = []
+    found: list[ContextText] = []
     for one, other in combinations(cast, 2):
         others = frozenset(named_in[other.id])
         shared = [chapter for chapter in reversed(named_in[one.id]) if chapter in others]
@@ -245,7 +245,7 @@ async def _opened(book: BookInputs, reading: SceneReading, weighed: Weighed) -> 
     return await asyncio.to_thread(drill.opened, summaries, reading, book.view.before)
 
 
-async def far(book: BookInputs, relevant: Relevance) -> list[Candidate]:
+async def far(book: BookInputs, relevant: Relevance) -> list[ContextText]:
     """Excerpts of passages by their relevance."""
     found = []
     texts = await book.view.chapter_texts(tuple(dict.fromkeys(each.place.chapter for each in relevant.passages)))
@@ -265,7 +265,7 @@ async def far(book: BookInputs, relevant: Relevance) -> list[Candidate]:
     return found
 
 
-async def summaries(book: BookInputs, relevant: Relevance) -> list[Candidate]:
+async def summaries(book: BookInputs, relevant: Relevance) -> list[ContextText]:
     """The most relevant chapters at L1, arcs, and a line for each of the others, newest and relevant ones first."""
     arcs = await arc_candidates(book.view, book.chapters, relevant.chapters)
     ranks = {chapter: rank for rank, chapter in enumerate(relevant.chapters)}
@@ -300,7 +300,7 @@ async def summaries(book: BookInputs, relevant: Relevance) -> list[Candidate]:
 
 async def knowledge(
     book: BookInputs, finder: Finder, query: str, relevant: Relevance, limit: int = 36
-) -> list[Candidate]:
+) -> list[ContextText]:
     """The results of the knowledge server; none of the target chapter or later. Raises KnowledgeError.
 
     A passage that was also found by words keeps its rank there; the others follow. Texts by rule are marked as quoted.
@@ -320,7 +320,7 @@ async def knowledge(
     }
     found = []
     for hit in hits:
-        candidate = Candidate(
+        candidate = ContextText(
             hit.uri,
             hit.title,
             _("near in meaning ({score})").format(score=f"{hit.score:.2f}"),
@@ -337,14 +337,14 @@ async def knowledge(
     return found
 
 
-def _excerpt_of(whole: Candidate, chapter: str, pair: Iterable[Entity]) -> Candidate:
+def _excerpt_of(whole: ContextText, chapter: str, pair: Iterable[Entity]) -> ContextText:
     """The excerpt of a passage about two people."""
     names = tuple(name for entity in pair for name in entity.names)
     span = excerpt(chapter, whole.start, whole.end, [(1.0, names)])
     return _cut_out(whole, Span(max(whole.start, span.start), min(whole.end, span.end)))
 
 
-def _cut_out(whole: Candidate, span: Span) -> Candidate:
+def _cut_out(whole: ContextText, span: Span) -> ContextText:
     """The part of a passage at `span`, which may be extended to the whole."""
     if (span.start, span.end) == (whole.start, whole.end):
         return whole
@@ -352,8 +352,8 @@ def _cut_out(whole: Candidate, span: Span) -> Candidate:
     return replace(whole, text=text, start=span.start, end=span.end, larger=whole)
 
 
-def _of_passage(book: BookInputs, passage: Passage, reason: str, budget_class: BudgetClass, rank: int) -> Candidate:
-    return Candidate(
+def _of_passage(book: BookInputs, passage: Passage, reason: str, budget_class: BudgetClass, rank: int) -> ContextText:
+    return ContextText(
         f"manuscript/{passage.chapter}",
         book.title(passage.chapter),
         reason,

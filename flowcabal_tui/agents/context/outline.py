@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from flowcabal_tui.agents.context.candidates import HIDDEN, Candidate
+from flowcabal_tui.agents.context.candidates import HIDDEN, ContextText
 from flowcabal_tui.agents.context.gather import BookInputs
 from flowcabal_tui.agents.sentences import sentences, shortened
 from flowcabal_tui.agents.tokens import cut
@@ -51,7 +51,7 @@ class Wanted:
     """Tokens for all that are not the chapter's own beats."""
 
 
-async def outline(book: BookInputs, wanted: Wanted, counter: TokenCounter) -> dict[BudgetClass, list[Candidate]]:
+async def outline(book: BookInputs, wanted: Wanted, counter: TokenCounter) -> dict[BudgetClass, list[ContextText]]:
     """The candidates of the two classes: the chapter's beats, and the rest of the outline."""
     if wanted.scope == "none":
         return {}
@@ -79,7 +79,7 @@ async def outline(book: BookInputs, wanted: Wanted, counter: TokenCounter) -> di
 
 async def quotable(
     book: BookInputs, chapter: ChapterId, names: tuple[str, ...]
-) -> tuple[list[Candidate], list[Candidate]]:
+) -> tuple[list[ContextText], list[ContextText]]:
     """The outline verbatim, for a check that quotes it: the chapter's beats, and the rest.
 
     The rest are a sentence of each of the nearest chapters before, the nearest first, and passages of parts that fit no
@@ -89,17 +89,17 @@ async def quotable(
     position, own = book.view.before, found.of(chapter)
     beats = [_verbatim(found, each, found.outline.beats(each.part), language) for each in own]
     if all(each.part.kind != "chapter" for each in found.placed):
-        return beats, [Candidate(URI, _title("whole", language), "", "L2", "outline", found.text, start=0)]
+        return beats, [ContextText(URI, _title("whole", language), "", "L2", "outline", found.text, start=0)]
     earlier = [each for each in reversed(_earlier(found, position, own)) if not _is_blank(found, each)]
     short = [_verbatim(found, each, _first_line(found, each), language) for each in earlier[:_QUOTED]]
     wanted = Wanted(chapter, "before", names, 0)
     return beats, [each for each in (*short, *_unassigned(found, wanted, position, bool(own), language)) if each.text]
 
 
-def _verbatim(found: BookOutline, each: Placed, words: str, language: str) -> Candidate:
+def _verbatim(found: BookOutline, each: Placed, words: str, language: str) -> ContextText:
     start = found.text.find(words, each.part.heading.start if words == each.part.words else each.part.body.start)
     title = f"{_title('whole', language)}{'：' if language.startswith('zh') else ': '}{each.part.title}"
-    return Candidate(URI, title, "", "L2", "outline", words, start=start, end=start + len(words))
+    return ContextText(URI, title, "", "L2", "outline", words, start=start, end=start + len(words))
 
 
 def _first_line(found: BookOutline, each: Placed) -> str:
@@ -114,15 +114,15 @@ def _title(key: str, language: str) -> str:
     return chinese if language.startswith("zh") else english
 
 
-def _whole(found: BookOutline, wanted: Wanted, counter: TokenCounter, language: str) -> Candidate:
+def _whole(found: BookOutline, wanted: Wanted, counter: TokenCounter, language: str) -> ContextText:
     """The whole outline, for a node that writes for no chapter."""
-    whole = Candidate(
+    whole = ContextText(
         URI, _title("whole", language), _("the whole outline"), "L2", "outline", found.text, of=len(found.text)
     )
     return _within(whole, wanted.space, counter)
 
 
-def _within(candidate: Candidate, space: int, counter: TokenCounter) -> Candidate:
+def _within(candidate: ContextText, space: int, counter: TokenCounter) -> ContextText:
     """The beginning of a text that exceeds the space, marked as shortened."""
     text = candidate.text[: space * _LONGEST]
     kept = text[: cut(text, space, counter).end]
@@ -132,12 +132,12 @@ def _within(candidate: Candidate, space: int, counter: TokenCounter) -> Candidat
     return replace(candidate, text=kept, cut="beginning", of=len(candidate.text), reason=reason)
 
 
-def _of_part(found: BookOutline, each: Placed, budget_class: BudgetClass, reason: str, title: str = "") -> Candidate:
+def _of_part(found: BookOutline, each: Placed, budget_class: BudgetClass, reason: str, title: str = "") -> ContextText:
     """A part with its own text. The reason mentions what is hidden from the point of view."""
     beats = found.outline.beats(each.part)
     if hidden := beats.count(HIDDEN):
         reason = _("{reason}; {n} characters are hidden from the point of view").format(reason=reason, n=hidden)
-    return Candidate(
+    return ContextText(
         URI,
         title or each.part.title,
         reason,
@@ -153,7 +153,7 @@ def _of_part(found: BookOutline, each: Placed, budget_class: BudgetClass, reason
 
 def _around(
     found: BookOutline, wanted: Wanted, own: Sequence[Placed], counter: TokenCounter, language: str
-) -> Iterator[Candidate]:
+) -> Iterator[ContextText]:
     """The text of the book's own part, and that of the chapter's volume."""
     first = found.placed[0]
     has_chapters = any(each.part.kind == "chapter" for each in found.placed)
@@ -187,7 +187,7 @@ def _before(
     own: Sequence[Placed],
     counter: TokenCounter,
     language: str,
-) -> list[Candidate]:
+) -> list[ContextText]:
     """Earlier chapters, one sentence each: as many of the newest as fit, and the number of those left out.
 
     They are left out in tens, so that the requests of the next chapters begin alike.
@@ -211,7 +211,7 @@ def _before(
     else:
         reason = _("{n} earlier chapters, a sentence each").format(n=len(lines))
     title, text = _title("before", language), "\n".join(reversed(lines))
-    return [Candidate(URI, title, reason, "L0", "outline", text, position=position)]
+    return [ContextText(URI, title, reason, "L0", "outline", text, position=position)]
 
 
 def _is_blank(found: BookOutline, each: Placed) -> bool:
@@ -237,7 +237,7 @@ def _left_out(n: int, language: str) -> str:
 
 def _unassigned(
     found: BookOutline, wanted: Wanted, position: int, is_assigned: bool, language: str
-) -> Iterator[Candidate]:
+) -> Iterator[ContextText]:
     """Passages that name the chapter's people, from parts that fit no chapter and are not known to belong to a later
     one.
     """
@@ -259,7 +259,7 @@ def _unassigned(
             count += 1
             title = _title("unassigned", language) + (f": {each.part.title}" if each.part.title else "")
             reason = _("not assigned to a chapter; names {names}").format(names=_(", ").join(dict.fromkeys(named)))
-            yield Candidate(URI, title, reason, "L2", "outline", line, start=start, end=start + len(line))
+            yield ContextText(URI, title, reason, "L2", "outline", line, start=start, end=start + len(line))
 
 
 def _may_be_here(each: Placed, position: int, is_assigned: bool) -> bool:

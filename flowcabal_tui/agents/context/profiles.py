@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from flowcabal_tui.agents.context.candidates import Candidate
+from flowcabal_tui.agents.context.candidates import ContextText
 from flowcabal_tui.agents.context.gather import BookInputs
 from flowcabal_tui.agents.context.intent import SceneReading
 from flowcabal_tui.agents.context.quoted import levels
@@ -20,7 +20,7 @@ _LEVELS: Final[tuple[Level, Level]] = ("L1", "L0")
 
 async def profiles(
     book: BookInputs, reading: SceneReading, kinds: Iterable[ProfileKind], related: Sequence[tuple[Entity, str]] = ()
-) -> list[Candidate]:
+) -> list[ContextText]:
     """Profiles of the people in the scene, then of those `related` to them, of the book, and of everyone of a kind.
 
     Falls back to L0 if L1 is too long.
@@ -38,7 +38,7 @@ async def profiles(
     wanted += [(kind, None) for kind in known if kind.of_book and kind.is_read_in(scene)]
     uris = [kind.uri(entity.id if entity else None) for kind, entity in wanted]
     larger, smaller = [{each.uri: each for each in await book.view.derived_of(uris, level)} for level in _LEVELS]
-    found: list[Candidate] = []
+    found: list[ContextText] = []
     for (kind, entity), uri in zip(wanted, uris, strict=True):
         title, reason = _words(kind, entity, book, of_scene, reasons)
         whole = larger.get(uri) if kind.settings.level == "L1" else None

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
-from flowcabal_tui.agents.context.candidates import Candidate
+from flowcabal_tui.agents.context.candidates import ContextText
 from flowcabal_tui.domain.context import BudgetClass
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.memory import Derived
@@ -44,21 +44,23 @@ def levels(
     places: Mapping[ChapterId, int],
     language: str,
     position: int = 0,
-) -> list[Candidate]:
+) -> list[ContextText]:
     """One candidate of the highest existing level, with the lower one as `smaller`. `states` are sorted smallest first.
 
     `places` are the positions of the chapters: a profile made by rule names the chapter of each sentence.
     """
-    chosen: Candidate | None = None
+    chosen: ContextText | None = None
     for derived in states:
         if derived is not None:
             smaller = chosen
-            chosen = Candidate(uri, title, reason, derived.level, budget_class, derived.text, position, smaller=smaller)
+            chosen = ContextText(
+                uri, title, reason, derived.level, budget_class, derived.text, position, smaller=smaller
+            )
             chosen = marked(chosen, derived, places, language)
     return [chosen] if chosen else []
 
 
-def marked(candidate: Candidate, derived: Derived, places: Mapping[ChapterId, int], language: str) -> Candidate:
+def marked(candidate: ContextText, derived: Derived, places: Mapping[ChapterId, int], language: str) -> ContextText:
     """The candidate of a derived text, or of a part of it: a text by rule is marked as quoted.
 
     The model reads it in the title, or with each sentence of a profile; the writer reads it in the reason. Another
@@ -76,7 +78,9 @@ def marked(candidate: Candidate, derived: Derived, places: Mapping[ChapterId, in
     return replace(told, title=candidate.title + _in(_QUOTED, language), text=_lines_closed(candidate.text))
 
 
-def summaries_of(states: Iterable[tuple[Derived, str, str]], language: str) -> tuple[list[Candidate], list[Candidate]]:
+def summaries_of(
+    states: Iterable[tuple[Derived, str, str]], language: str
+) -> tuple[list[ContextText], list[ContextText]]:
     """Summaries of chapters from states with title and reason, preceded by a line that marks all as quoted.
 
     If only some of them were made by rule, there is no such line, and each of these is marked by itself.
@@ -86,18 +90,18 @@ def summaries_of(states: Iterable[tuple[Derived, str, str]], language: str) -> t
     found = []
     for state, title, reason in given:
         line = state.level == "L0"
-        told = Candidate(state.uri, title, reason, state.level, "summaries", state.text, state.position, line=line)
+        told = ContextText(state.uri, title, reason, state.level, "summaries", state.text, state.position, line=line)
         if all_by_rule:
             told = replace(_with_reason(told), text=_lines_closed(told.text))
         else:
             told = marked(told, state, {}, language)
         found.append(told)
     words, why = _in(_ALL, language), _("marks what is quoted")
-    said = Candidate("summaries/quoted", "", why, "L0", "summaries", words, line=True, introduces="manuscript/")
+    said = ContextText("summaries/quoted", "", why, "L0", "summaries", words, line=True, introduces="manuscript/")
     return [replace(said, label=_("quoted from the text, by rule"))] if all_by_rule else [], found
 
 
-def _with_reason(candidate: Candidate) -> Candidate:
+def _with_reason(candidate: ContextText) -> ContextText:
     return replace(candidate, reason=_(", ").join((candidate.reason, _("quoted from the text, by rule"))))
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from flowcabal_tui.agents.context.candidates import Candidate
+from flowcabal_tui.agents.context.candidates import ContextText
 from flowcabal_tui.agents.context.intent import SceneReading, search_terms
 from flowcabal_tui.agents.prompt_library import SourceText
 from flowcabal_tui.domain.manuscript import Reference, ReferenceHit, ReferenceId
@@ -41,11 +41,11 @@ async def asked(references: ReferenceBooks, question: str, language: str, first:
     ]
 
 
-async def near(references: ReferenceBooks, reading: SceneReading) -> list[Candidate]:
+async def near(references: ReferenceBooks, reading: SceneReading) -> list[ContextText]:
     """Passages of all books that match the names and words of a prompt."""
     terms = [*(form for each in reading.names for form in each.forms), *reading.words]
     return [
-        Candidate(
+        ContextText(
             hit.uri,
             hit.title,
             _("in the reference book {title}").format(title=hit.book),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from flowcabal_tui.agents.context.candidates import Candidate
+from flowcabal_tui.agents.context.candidates import ContextText
 from flowcabal_tui.agents.context.quoted import of_chapters
 from flowcabal_tui.domain.context import BudgetClass
 from flowcabal_tui.locale import _
@@ -21,7 +21,7 @@ _ORDER: Final[tuple[BudgetClass, ...]] = ("summaries", "near", "profiles", "know
 """The classes of derived texts: a sentence stays in the first that has it."""
 
 
-def repeats(chosen: Sequence[Candidate], fixed: int, language: str) -> Iterator[tuple[int, Candidate | None, str]]:
+def repeats(chosen: Sequence[ContextText], fixed: int, language: str) -> Iterator[tuple[int, ContextText | None, str]]:
     """The index of each derived text that repeats others, what is left of it (None: nothing), and the rule.
 
     Texts before the index `fixed` do not change. The text of the book is never left out, since derived texts are the
@@ -50,16 +50,16 @@ def repeats(chosen: Sequence[Candidate], fixed: int, language: str) -> Iterator[
         texts.append(each.text)
 
 
-def _is_of_book(candidate: Candidate) -> bool:
+def _is_of_book(candidate: ContextText) -> bool:
     return candidate.level == "L2" and candidate.start >= 0
 
 
-def _rank(candidate: Candidate) -> tuple[int, int]:
+def _rank(candidate: ContextText) -> tuple[int, int]:
     name = candidate.budget_class
     return _ORDER.index(name) if name in _ORDER else len(_ORDER), -int(candidate.level[1])
 
 
-def _without(candidate: Candidate, others: Sequence[str], language: str) -> Candidate | None:
+def _without(candidate: ContextText, others: Sequence[str], language: str) -> ContextText | None:
     """The candidate without the sentences that the `others` contain; itself if there are none, None if nothing is left.
 
     A summary stays whole where less than half of it would be left: fragments summarise nothing.

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from flowcabal_tui.agents.context.candidates import Candidate
+from flowcabal_tui.agents.context.candidates import ContextText
 from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.agents.words import alternatives, word_groups, word_table
 from flowcabal_tui.domain.context import SCENE_FIELDS, Scene, SceneField, SceneKind, SceneOrigin
@@ -170,7 +170,7 @@ def named_in(text: str, entities: Sequence[Entity]) -> tuple[Entity, ...]:
     return tuple(known[each] for each in sorted(counts, key=lambda each: (-counts[each], first[each])))
 
 
-def scene_lines(chapter: ChapterId | None, scene: Scene, language: str) -> list[Candidate]:
+def scene_lines(chapter: ChapterId | None, scene: Scene, language: str) -> list[ContextText]:
     """The scene that the writer set for the chapter, as a line; nothing when nothing was set."""
     words = word_table("scene", "zh" if language.startswith("zh") else "en")
     values = {
@@ -184,7 +184,9 @@ def scene_lines(chapter: ChapterId | None, scene: Scene, language: str) -> list[
         return []
     text = words["line"].format(said).rstrip()
     return [
-        Candidate(f"scenes/{chapter}", "", _("set by you for this chapter"), "L2", "facts", text, line=True, label=said)
+        ContextText(
+            f"scenes/{chapter}", "", _("set by you for this chapter"), "L2", "facts", text, line=True, label=said
+        )
     ]
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from flowcabal_tui.agents.context.candidates import HIDDEN, Candidate
+from flowcabal_tui.agents.context.candidates import HIDDEN, ContextText
 from flowcabal_tui.agents.context.gather import Finder, Found
 from flowcabal_tui.agents.context.intent import search_terms
 from flowcabal_tui.agents.ports import MemoryView
@@ -304,9 +304,9 @@ class VeiledFinder:
         return told is not None and told.text.strip() == hit.text.strip()
 
 
-def left_out(candidates: Iterable[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
+def left_out(candidates: Iterable[ContextText]) -> tuple[list[ContextText], list[ContextText]]:
     """The candidates that still have text after hiding, and those with hidden parts."""
-    told, hidden = list[Candidate](), list[Candidate]()
+    told, hidden = list[ContextText](), list[ContextText]()
     for each in candidates:
         if HIDDEN in each.text:
             hidden.append(each)

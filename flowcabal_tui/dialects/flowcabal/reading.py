@@ -41,7 +41,7 @@ from flowcabal_tui.dialects.report import Conversion, ConversionNote, Level
 from flowcabal_tui.domain.ids import Digest, NodeId
 from flowcabal_tui.domain.prompt_text import BINDING
 from flowcabal_tui.domain.text import clean, digest_of, slug
-from flowcabal_tui.domain.workflow import Finding, Node, Workflow
+from flowcabal_tui.domain.workflow import Node, Problem, Workflow
 from flowcabal_tui.locale import _
 
 _MOST_IN_AN_ID: Final = 80
@@ -49,12 +49,12 @@ _UNUSED: Final = ("top_p", "presence_penalty", "frequency_penalty", "stop_sequen
 """Parameters of a model that a prompt node does not have."""
 
 
-def findings(source: str | bytes | Mapping[str, Any]) -> tuple[Finding, ...]:
+def findings(source: str | bytes | Mapping[str, Any]) -> tuple[Problem, ...]:
     """All errors that prevent reading the document. Raises DialectError for text that is not a document."""
     try:
         read(source)
     except Mistakes as error:
-        return tuple(Finding(code="INVALID_SCHEMA", field=place, message=problem) for place, problem in error.found)
+        return tuple(Problem(code="INVALID_SCHEMA", field=place, message=problem) for place, problem in error.found)
     return ()
 
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from flowcabal_tui.dialects.smarttavern.conditions import condition_problem
 from flowcabal_tui.domain.refusals import refusal
-from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.domain.workflow import Problem
 from flowcabal_tui.locale import _
 
 MAX_NODES: Final = 10_000
@@ -103,27 +103,27 @@ class TavernFlow(_Part):
         return {node.id: node for node in self.nodes}
 
 
-def shape(document: Any) -> TavernFlow | tuple[Finding, ...]:
+def shape(document: Any) -> TavernFlow | tuple[Problem, ...]:
     """The flow, or all errors in its shape."""
     if isinstance(document, Mapping) and isinstance(document.get("nodes"), list) and len(document["nodes"]) > MAX_NODES:
         message = _("There are {n} nodes; at most {most} are read.").format(n=len(document["nodes"]), most=MAX_NODES)
-        return (Finding(code="TOO_LARGE", message=message, field="nodes"),)
+        return (Problem(code="TOO_LARGE", message=message, field="nodes"),)
     try:
         return TavernFlow.model_validate(document)
     except ValidationError as error:
         return tuple(_schema_finding(document, item["loc"], refusal(item)) for item in error.errors())
 
 
-def _schema_finding(document: Any, place: tuple[int | str, ...], message: str) -> Finding:
+def _schema_finding(document: Any, place: tuple[int | str, ...], message: str) -> Problem:
     node = ""
     if len(place) > 1 and place[0] == "nodes" and isinstance(place[1], int):
         spec = document["nodes"][place[1]]
         node = str(spec.get("id", ""))[:80] if isinstance(spec, Mapping) else ""
     field = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).removeprefix(".")
-    return Finding(code="SCHEMA_MISMATCH", message=message, node=node, field=field)
+    return Problem(code="SCHEMA_MISMATCH", message=message, node=node, field=field)
 
 
-def check(flow: TavernFlow, known: Collection[str] = ()) -> tuple[Finding, ...]:
+def check(flow: TavernFlow, known: Collection[str] = ()) -> tuple[Problem, ...]:
     """All errors of a flow with a valid shape. `known` are the existing flows, as `id@version`."""
     return tuple(
         finding
@@ -132,13 +132,13 @@ def check(flow: TavernFlow, known: Collection[str] = ()) -> tuple[Finding, ...]:
     )
 
 
-def _doubles(flow: TavernFlow) -> Iterator[Finding]:
+def _doubles(flow: TavernFlow) -> Iterator[Problem]:
     for node, count in Counter(node.id for node in flow.nodes).items():
         if count > 1:
-            yield Finding(code="DOUBLE_ID", node=node, message=_("{n} nodes have this id.").format(n=count))
+            yield Problem(code="DOUBLE_ID", node=node, message=_("{n} nodes have this id.").format(n=count))
 
 
-def _references(flow: TavernFlow) -> Iterator[Finding]:
+def _references(flow: TavernFlow) -> Iterator[Problem]:
     ids = flow.by_id
     names = ", ".join(list(ids)[:20])
     named = [("entry", flow.entry, "")]
@@ -146,25 +146,25 @@ def _references(flow: TavernFlow) -> Iterator[Finding]:
     for place, target, by in named:
         if target not in ids:
             message = _("There is no node {node}. There are: {names}").format(node=target, names=names)
-            yield Finding(code="UNKNOWN_NODE", node=by, field=place, message=message)
+            yield Problem(code="UNKNOWN_NODE", node=by, field=place, message=message)
 
 
-def _types(flow: TavernFlow) -> Iterator[Finding]:
+def _types(flow: TavernFlow) -> Iterator[Problem]:
     for node in flow.nodes:
         if node.kind not in (*ATOMS, *COMPOSITES):
             message = _("Unknown type {kind}. There are: {names}").format(
                 kind=node.type[:60], names=", ".join((*ATOMS, *COMPOSITES))
             )
-            yield Finding(code="UNKNOWN_TYPE", node=node.id, field="type", message=message)
+            yield Problem(code="UNKNOWN_TYPE", node=node.id, field="type", message=message)
         needed = {"If": ("if", node.branches), "Subflow": ("subflow", node.subflow)}.get(node.kind)
         if needed and needed[1] is None:
             message = _("{kind} needs {field}.").format(kind=node.kind, field=needed[0])
-            yield Finding(code="MISSING_PARAM", node=node.id, field=needed[0], message=message)
+            yield Problem(code="MISSING_PARAM", node=node.id, field=needed[0], message=message)
         if node.kind == "If" and node.branches and (problem := condition_problem(node.branches.condition)):
-            yield Finding(code="CONDITION", node=node.id, field="if.condition", message=problem, severity="warning")
+            yield Problem(code="CONDITION", node=node.id, field="if.condition", message=problem, severity="warning")
         for field in _idle(node):
             message = _("{kind} ignores {field}.").format(kind=node.kind, field=field)
-            yield Finding(code="UNUSED_PARAM", node=node.id, field=field, message=message, severity="warning")
+            yield Problem(code="UNUSED_PARAM", node=node.id, field=field, message=message, severity="warning")
 
 
 def _idle(node: FlowNode) -> Iterator[str]:
@@ -179,24 +179,24 @@ def _idle(node: FlowNode) -> Iterator[str]:
         yield "params"
 
 
-def _calls(flow: TavernFlow, known: Collection[str]) -> Iterator[Finding]:
+def _calls(flow: TavernFlow, known: Collection[str]) -> Iterator[Problem]:
     for node in flow.nodes:
         if node.kind != "Subflow" or node.subflow is None:
             continue
         ref = node.subflow.ref
         if ref == flow.reference:
             message = _("The flow runs itself, and no depth is set.")
-            yield Finding(code="ENDLESS_CALLS", node=node.id, field="subflow.ref", message=message, severity="warning")
+            yield Problem(code="ENDLESS_CALLS", node=node.id, field="subflow.ref", message=message, severity="warning")
         elif ref not in known:
             message = _("There is no flow {ref}. There are: {names}").format(
                 ref=ref, names=", ".join(sorted(known)[:20]) or "-"
             )
-            yield Finding(
+            yield Problem(
                 code="UNKNOWN_WORKFLOW", node=node.id, field="subflow.ref", message=message, severity="warning"
             )
 
 
-def _circle(flow: TavernFlow) -> Iterator[Finding]:
+def _circle(flow: TavernFlow) -> Iterator[Problem]:
     """Nodes that contain themselves, or are nested too deeply."""
     ids, done = flow.by_id, set[str]()
     for node in flow.nodes:
@@ -209,14 +209,14 @@ def _circle(flow: TavernFlow) -> Iterator[Finding]:
                 done.add(name)
             elif name in way:
                 shown = " → ".join((*list(way)[list(way).index(name) :], name))
-                yield Finding(code="CYCLE", node=name, message=_("A node contains itself: {way}").format(way=shown))
+                yield Problem(code="CYCLE", node=name, message=_("A node contains itself: {way}").format(way=shown))
                 return
             elif name in ids and name not in done:
                 way[name] = None
                 waiting += [(name, True), *((child, False) for _place, child in ids[name].inner)]
 
 
-def _unused(flow: TavernFlow) -> Iterator[Finding]:
+def _unused(flow: TavernFlow) -> Iterator[Problem]:
     ids, seen, waiting = flow.by_id, set[str](), [flow.entry]
     while waiting:
         name = waiting.pop()
@@ -228,4 +228,4 @@ def _unused(flow: TavernFlow) -> Iterator[Finding]:
     for node in flow.nodes:
         if node.id not in seen:
             message = _("No edge leads from the entry to this node.")
-            yield Finding(code="UNREACHABLE", node=node.id, message=message, severity="warning")
+            yield Problem(code="UNREACHABLE", node=node.id, message=message, severity="warning")

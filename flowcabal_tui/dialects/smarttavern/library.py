@@ -9,7 +9,7 @@ from flowcabal_tui.dialects.reading import load
 from flowcabal_tui.dialects.report import Conversion, ConversionNote, DialectError, Level
 from flowcabal_tui.dialects.smarttavern.compile import workflow_of
 from flowcabal_tui.dialects.smarttavern.document import TavernFlow, check, shape
-from flowcabal_tui.domain.workflow import Finding, Workflow
+from flowcabal_tui.domain.workflow import Problem, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.calls import check_calls
 
@@ -17,7 +17,7 @@ _LEVELS: Final[Mapping[str, Level]] = {"UNREACHABLE": "lost", "UNUSED_PARAM": "l
 """Findings that the compiler does not report itself."""
 
 
-def findings(text: str, known: Iterable[Workflow] = ()) -> tuple[Finding, ...]:
+def findings(text: str, known: Iterable[Workflow] = ()) -> tuple[Problem, ...]:
     """All errors and warnings of a flow; `known` are the workflows that it may call.
 
     Raises DialectError only when the text is neither JSON nor YAML.

@@ -14,7 +14,7 @@ from flowcabal_tui.dialects.velvetflow.document import Document
 from flowcabal_tui.dialects.velvetflow.normal import normal
 from flowcabal_tui.dialects.velvetflow.reader import ReadDocument, reading
 from flowcabal_tui.domain.condition_forms import THRESHOLD_KINDS
-from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.domain.workflow import Problem
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.nearest import nearest
 from flowcabal_tui.nodes.validation import Actions, validate
@@ -43,7 +43,7 @@ _ERRORS: Final = ("UNREACHABLE", "SKIPPED_JOIN", "STATE_NOT_WRITTEN")
 """Warnings of ours that are errors here: such a node would never do what the document describes."""
 
 
-def check(source: str | bytes | Any, actions: Actions | None) -> tuple[Finding, ...]:
+def check(source: str | bytes | Any, actions: Actions | None) -> tuple[Problem, ...]:
     """Findings about a document; `actions` are the known ones by id, None: not checked. Changes nothing.
 
     Raises DialectError for malformed, too large or too deep text.
@@ -61,11 +61,11 @@ def check(source: str | bytes | Any, actions: Actions | None) -> tuple[Finding, 
     listed = list(islice(distinct, MAX_FINDINGS))
     if len(distinct) > MAX_FINDINGS:
         message = _("There are more; these are the first {n}.").format(n=MAX_FINDINGS)
-        listed.append(Finding(code="MORE_FINDINGS", message=message))
+        listed.append(Problem(code="MORE_FINDINGS", message=message))
     return tuple(listed)
 
 
-def _ours(found: ReadDocument, actions: Actions | None) -> Iterator[Finding]:
+def _ours(found: ReadDocument, actions: Actions | None) -> Iterator[Problem]:
     """Findings in the workflow of the document, at the places of the document."""
     never = {edge.target for edge in found.workflow.edges if edge.never}
     for finding in validate(found.workflow, actions=actions):
@@ -77,7 +77,7 @@ def _ours(found: ReadDocument, actions: Actions | None) -> Iterator[Finding]:
             yield _in_their_words(finding, placed)
 
 
-def _in_their_words(ours: Finding, placed: Finding) -> Finding:
+def _in_their_words(ours: Problem, placed: Problem) -> Problem:
     code, field, severity = _CODES.get(ours.code, ours.code), placed.field, placed.severity
     at_edge = "edges[" in field
     if at_edge and (ours.code == "SELF_REFERENCE" or (ours.code == "UNKNOWN_NODE" and not placed.node)):
@@ -94,7 +94,7 @@ def _in_their_words(ours: Finding, placed: Finding) -> Finding:
     return placed.model_copy(update={"code": code, "field": field, "severity": severity})
 
 
-def _demanded(document: Document, actions: Actions | None) -> Iterator[Finding]:
+def _demanded(document: Document, actions: Actions | None) -> Iterator[Problem]:
     """Findings for VelvetFlow's own requirements on nodes, bodies included."""
     waiting = [document.get("nodes")]
     while waiting:
@@ -111,7 +111,7 @@ def _demanded(document: Document, actions: Actions | None) -> Iterator[Finding]:
             waiting += [one.get("nodes") for one in many if isinstance(one, dict)]
 
 
-def _of_node(node: Document, actions: Actions | None) -> Iterator[Finding]:
+def _of_node(node: Document, actions: Actions | None) -> Iterator[Problem]:
     params = node["params"]
     match node.get("type"):
         case "action":
@@ -125,7 +125,7 @@ def _of_node(node: Document, actions: Actions | None) -> Iterator[Finding]:
             yield from _condition(params["condition"], "condition.")
 
 
-def _given(node: Document, given: Document, actions: Actions | None) -> Iterator[Finding]:
+def _given(node: Document, given: Document, actions: Actions | None) -> Iterator[Problem]:
     """Parameters that the action requires and that are blank, and unknown ones."""
     action = actions.get(str(node.get("action_id"))) if actions else None
     if action is None:
@@ -134,33 +134,33 @@ def _given(node: Document, given: Document, actions: Actions | None) -> Iterator
     for name in required if isinstance(required, list) else ():
         if isinstance(given.get(name), str) and not given[name].strip():
             message = _("The action needs {name}.").format(name=name)
-            yield Finding(code="MISSING_REQUIRED_PARAM", message=message, field=str(name))
+            yield Problem(code="MISSING_REQUIRED_PARAM", message=message, field=str(name))
     if not isinstance(fields, dict) or not fields or action.arg_schema.get("additionalProperties") not in (None, False):
         return
     for key in (one for one in given if one not in fields):
         message = _("The action has no parameter {name}. Its parameters: {names}").format(
             name=key[:60], names=", ".join(fields)
         )
-        yield Finding(code="UNKNOWN_PARAM", message=message, field=key, fix=nearest(key, tuple(fields)))
+        yield Problem(code="UNKNOWN_PARAM", message=message, field=key, fix=nearest(key, tuple(fields)))
 
 
-def _condition(params: Mapping[str, Any], place: str) -> Iterator[Finding]:
+def _condition(params: Mapping[str, Any], place: str) -> Iterator[Problem]:
     """A field for the kinds that compare items; numbers where numbers are compared."""
     kind = params.get("kind")
     if kind in _NEEDS_FIELD and "field" not in params:
         message = _("A condition of the kind {kind} needs {name}.").format(kind=kind, name="field")
-        yield Finding(code="MISSING_REQUIRED_PARAM", message=message, field=f"{place}field")
+        yield Problem(code="MISSING_REQUIRED_PARAM", message=message, field=f"{place}field")
     for name in ("min", "max") if kind == "between" else ("threshold",) if kind in THRESHOLD_KINDS else ():
         if params.get(name) is None:
             message = _("{name} must be a number.").format(name=name)
-            yield Finding(code="SCHEMA_MISMATCH", message=message, field=place + name)
+            yield Problem(code="SCHEMA_MISMATCH", message=message, field=place + name)
 
 
-def _empty(value: Any, place: str) -> Iterator[Finding]:
+def _empty(value: Any, place: str) -> Iterator[Problem]:
     """Texts without a letter, anywhere in `value`; a separator may be empty."""
     if isinstance(value, str) and not value.strip():
         message = _("It is empty. Give it a value, or a binding.")
-        yield Finding(code="EMPTY_PARAM_VALUE", message=message, field=place)
+        yield Problem(code="EMPTY_PARAM_VALUE", message=message, field=place)
     elif isinstance(value, Mapping):
         for key, part in value.items():
             if key not in _SEPARATORS:
@@ -170,5 +170,5 @@ def _empty(value: Any, place: str) -> Iterator[Finding]:
             yield from _empty(part, f"{place}[{number}]")
 
 
-def _invalid(field: str, message: str) -> Finding:
-    return Finding(code="INVALID_SCHEMA", message=message, field=field)
+def _invalid(field: str, message: str) -> Problem:
+    return Problem(code="INVALID_SCHEMA", message=message, field=field)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from flowcabal_tui.dialects.report import ConversionNote, Level
-from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.domain.workflow import Problem
 
 _EDGE: Final = re.compile(r"^(?P<edge>(?:.*\.)?edges\[\d+\])(?P<rest>.*)$")
 _ENDS: Final = {".source": ".from", ".target": ".to"}
@@ -37,7 +37,7 @@ class Places:
         given = sorted(fields, key=lambda pair: -len(pair[0]))
         self.nodes[path] = _Node(name, tuple(given))
 
-    def in_document(self, finding: Finding) -> Finding | None:
+    def in_document(self, finding: Problem) -> Problem | None:
         """The finding with node and field of the document; None for a finding that concerns only our form."""
         if any(finding.node == path or finding.node.startswith(f"{path}/") for path in self.broken):
             return None
@@ -64,8 +64,8 @@ class Telling:
     """The notes and findings of reading a document."""
 
     notes: list[ConversionNote]
-    findings: list[Finding] = field(default_factory=list)
-    fatal: list[Finding] = field(default_factory=list)
+    findings: list[Problem] = field(default_factory=list)
+    fatal: list[Problem] = field(default_factory=list)
     """Findings for which there is no workflow."""
     names: dict[str, str] = field(default_factory=dict)
     """The id of the node at each place."""
@@ -92,9 +92,9 @@ class Telling:
         if fatal:
             self.fatal.append(finding)
 
-    def _add(self, code: str, place: str, message: str, severity: Severity) -> Finding:
+    def _add(self, code: str, place: str, message: str, severity: Severity) -> Problem:
         node, inside = self.at(place)
-        finding = Finding(code=code, node=node, field=inside, message=message, severity=severity)
+        finding = Problem(code=code, node=node, field=inside, message=message, severity=severity)
         self.findings.append(finding)
         return finding
 

@@ -17,7 +17,7 @@ from flowcabal_tui.dialects.velvetflow.references import BindingReferences, Name
 from flowcabal_tui.domain.condition_forms import Condition
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.text import slug
-from flowcabal_tui.domain.workflow import NEVER, Edge, Finding, Node, Workflow
+from flowcabal_tui.domain.workflow import NEVER, Edge, Node, Problem, Workflow
 from flowcabal_tui.locale import _
 
 TYPES: Final = ("start", "end", "action", "condition", "loop", "parallel", "switch", "reasoning", "data")
@@ -60,7 +60,7 @@ def reading(source: str | bytes | Any) -> ReadDocument:
     nodes, edges = reader.graph(document, NameScope({}, {}), "", "", "")
     for note in lost:
         node, field = telling.at(note.place)
-        warning = Finding(code="NOT_CARRIED_OVER", node=node, field=field, message=note.message, severity="warning")
+        warning = Problem(code="NOT_CARRIED_OVER", node=node, field=field, message=note.message, severity="warning")
         telling.findings.append(warning)
     for asked in reader.references.inputs:
         message = _("{name} is not defined: it is an input of the run, input.{name}.").format(name=asked)

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from flowcabal_tui.domain.items import canonical, readable
 from flowcabal_tui.domain.schemas import ANYTHING
 from flowcabal_tui.domain.text import digest
-from flowcabal_tui.domain.workflow import Finding, Node
+from flowcabal_tui.domain.workflow import Node, Problem
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Rejected, Schema
 
@@ -42,10 +42,10 @@ class ActionNode(NodeKind):
         sent: Schema = {"type": "object", "properties": given, "additionalProperties": False}
         return {**params.output, "properties": {"params": sent, **params.output.get("properties", {})}}
 
-    def check(self, params: ActionParams, node: Node) -> tuple[Finding, ...]:
+    def check(self, params: ActionParams, node: Node) -> tuple[Problem, ...]:
         if params.action.strip():
             return ()
-        return (Finding(code="MISSING_ACTION", message=_("No action is named."), node=node.id, field="action"),)
+        return (Problem(code="MISSING_ACTION", message=_("No action is named."), node=node.id, field="action"),)
 
     async def run(self, context: NodeContext, params: ActionParams) -> Produced:
         given = context.bind(params.params)

@@ -9,7 +9,7 @@ from flowcabal_tui.domain.bindings import FROM, references
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.paths import RESULT
-from flowcabal_tui.domain.workflow import Body, Finding
+from flowcabal_tui.domain.workflow import Body, Problem
 from flowcabal_tui.locale import _
 
 
@@ -20,11 +20,11 @@ def exit_of(body: Body, outputs: Mapping[NodeId, Output]) -> Output | None:
     return next((outputs[node.id] for node in reversed(body.nodes) if node.id in outputs), None)
 
 
-def check_exit(body: Body, field: str) -> Iterator[Finding]:
+def check_exit(body: Body, field: str) -> Iterator[Problem]:
     """Yields a finding when a body's exit is none of its nodes."""
     known = [node.id for node in body.nodes]
     if body.exit is not None and body.exit not in known:
-        yield Finding(
+        yield Problem(
             code="UNKNOWN_NODE",
             message=_("The exit {node} is not in the body. Nodes: {names}").format(
                 node=body.exit, names=", ".join(known[:20])

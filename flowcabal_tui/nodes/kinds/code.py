@@ -8,7 +8,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from flowcabal_tui.domain.items import canonical
-from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.domain.workflow import Problem
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeContext
 from flowcabal_tui.nodes.kinds.item_kinds import Item, ItemError, ItemKind, ItemParams, OnError, lacks
@@ -29,7 +29,7 @@ class Code(ItemKind):
     params: ClassVar[type[CodeParams]] = CodeParams
     reusable: ClassVar[bool] = False
 
-    def flaw(self, params: CodeParams) -> Finding | None:
+    def flaw(self, params: CodeParams) -> Problem | None:
         return None if params.function else lacks(self.name, "function")
 
     async def work(self, context: NodeContext, params: CodeParams, item: Item) -> Iterable[Item]:

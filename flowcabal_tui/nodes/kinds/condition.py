@@ -8,7 +8,7 @@ from pydantic import ConfigDict
 
 from flowcabal_tui.domain import conditions
 from flowcabal_tui.domain.conditions import Condition
-from flowcabal_tui.domain.workflow import Finding, Node
+from flowcabal_tui.domain.workflow import Node, Problem
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Schema
 from flowcabal_tui.nodes.kinds.bodies import as_bound
 
@@ -46,7 +46,7 @@ class ConditionNode(NodeKind):
                 fields["evaluated_values"] = {"type": "array"}
         return {"type": "object", "properties": fields, "additionalProperties": False}
 
-    def check(self, params: ConditionParams, node: Node) -> tuple[Finding, ...]:
+    def check(self, params: ConditionParams, node: Node) -> tuple[Problem, ...]:
         return tuple(found.model_copy(update={"node": node.id}) for found in conditions.check_shape(params))
 
     async def run(self, context: NodeContext, params: ConditionParams) -> Produced:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from flowcabal_tui.domain.expressions import check_query, query
-from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.domain.workflow import Problem
 from flowcabal_tui.nodes.kinds.item_kinds import Item, ItemKind, ItemParams, lacks
 
 
@@ -24,7 +24,7 @@ class Filter(ItemKind):
     name: ClassVar[str] = "filter"
     params: ClassVar[type[FilterParams]] = FilterParams
 
-    def flaw(self, params: FilterParams) -> Finding | None:
+    def flaw(self, params: FilterParams) -> Problem | None:
         return check_query(params.where, field="where") if params.where.strip() else lacks(self.name, "where")
 
     def make(self, params: FilterParams, item: Item) -> Iterable[Item]:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from flowcabal_tui.domain.errors import FlowCabalError, StepFailed
 from flowcabal_tui.domain.items import items_of
 from flowcabal_tui.domain.sizes import SizeBudget
-from flowcabal_tui.domain.workflow import Finding, Node
+from flowcabal_tui.domain.workflow import Node, Problem
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Schema
 
@@ -87,11 +87,11 @@ class ItemKind(NodeKind):
     def output_schema(self, params: Any) -> Schema:
         return ITEMS
 
-    def flaw(self, params: Any) -> Finding | None:
+    def flaw(self, params: Any) -> Problem | None:
         """The reason why these params cannot work; the items then pass unchanged, with the reason in `errors`."""
         return None
 
-    def check(self, params: Any, node: Node) -> tuple[Finding, ...]:
+    def check(self, params: Any, node: Node) -> tuple[Problem, ...]:
         flaw = self.flaw(params)
         return (flaw.model_copy(update={"node": node.id}),) if flaw else ()
 
@@ -120,9 +120,9 @@ class ItemKind(NodeKind):
         return Produced(carried.value)
 
 
-def lacks(name: str, field: str) -> Finding:
+def lacks(name: str, field: str) -> Problem:
     """The finding for a missing parameter that the kind cannot work without."""
-    return Finding(code="MISSING_PARAM", message=_("{kind} needs {field}.").format(kind=name, field=field), field=field)
+    return Problem(code="MISSING_PARAM", message=_("{kind} needs {field}.").format(kind=name, field=field), field=field)
 
 
 def field_of(item: Item, name: str) -> Any:

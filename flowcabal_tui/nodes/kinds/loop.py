@@ -14,7 +14,7 @@ from flowcabal_tui.domain.bindings import as_binding, paths_in
 from flowcabal_tui.domain.errors import BindingError, FlowCabalError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.items import Output
-from flowcabal_tui.domain.workflow import Body, Finding, Node
+from flowcabal_tui.domain.workflow import Body, Node, Problem
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Schema
 from flowcabal_tui.nodes.kinds import loop_exports
@@ -107,7 +107,7 @@ class Loop(NodeKind):
             "additionalProperties": False,
         }
 
-    def check(self, params: LoopParams, node: Node) -> tuple[Finding, ...]:
+    def check(self, params: LoopParams, node: Node) -> tuple[Problem, ...]:
         return tuple(found.model_copy(update={"node": node.id}) for found in _wrong(params))
 
     def fingerprint(self, context: NodeContext, params: LoopParams) -> None:
@@ -237,25 +237,25 @@ def _paths(params: LoopParams) -> Iterator[tuple[str, str]]:
             yield from ((f"accumulator.compute.{name}", path) for path in expressions.paths_in(text))
 
 
-def _wrong(params: LoopParams) -> Iterator[Finding]:
+def _wrong(params: LoopParams) -> Iterator[Problem]:
     inside = [node.id for node in params.body.nodes]
     if params.mode == "for_each" and params.source is None:
         message = _("A loop of the mode for_each needs a source.")
-        yield Finding(code="MISSING_REQUIRED_PARAM", message=message, field="source")
+        yield Problem(code="MISSING_REQUIRED_PARAM", message=message, field="source")
     if params.mode == "for_each" and not isinstance(params.source, (str, dict, list, tuple, type(None))):
         message = _("A loop needs a list, but got {kind}.").format(kind=paths.kind(params.source))
-        yield Finding(code="SCHEMA_MISMATCH", message=message, field="source")
+        yield Problem(code="SCHEMA_MISMATCH", message=message, field="source")
     if params.mode == "while" and params.condition is None:
         message = _("A loop of the mode while needs a condition.")
-        yield Finding(code="MISSING_REQUIRED_PARAM", message=message, field="condition")
+        yield Problem(code="MISSING_REQUIRED_PARAM", message=message, field="condition")
     if params.condition is not None:
         yield from conditions.check_shape(params.condition, location="condition")
     if params.item in _TAKEN:
         message = _("An item cannot be called {name}: that name is reserved.").format(name=params.item)
-        yield Finding(code="NAME_CONFLICT", message=message, field="item")
+        yield Problem(code="NAME_CONFLICT", message=message, field="item")
     if params.side_by_side > 1 and (params.mode == "while" or params.accumulator is not None):
         message = _("The rounds run one after the other: each may depend on the previous one.")
-        yield Finding(code="ONE_BY_ONE", message=message, field="side_by_side", severity="warning")
+        yield Problem(code="ONE_BY_ONE", message=message, field="side_by_side", severity="warning")
     for name, text in params.accumulator.compute.items() if params.accumulator else ():
         if (finding := expressions.check(text, field=f"accumulator.compute.{name}")) is not None:
             yield finding

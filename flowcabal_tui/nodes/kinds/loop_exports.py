@@ -15,7 +15,7 @@ from flowcabal_tui.domain.errors import BindingError
 from flowcabal_tui.domain.formats import MISSING, picked, text_of
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.items import Output
-from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.domain.workflow import Problem
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import Schema
 
@@ -123,12 +123,12 @@ def aggregated(export: AggregateExport, values: Sequence[Any]) -> Any:
             return max(numbers, default=None)
 
 
-def check(exports: LoopExports, inside: Collection[NodeId]) -> Iterator[Finding]:
+def check(exports: LoopExports, inside: Collection[NodeId]) -> Iterator[Problem]:
     """The errors of exports, given the nodes of the body."""
     known = ", ".join(list(inside)[:20])
     if exports.items is not None and exports.items.from_node not in inside:
         message = _("{node} is not in the body. Nodes: {names}")
-        yield Finding(
+        yield Problem(
             code="UNKNOWN_NODE",
             message=message.format(node=exports.items.from_node, names=known),
             field="exports.items.from_node",
@@ -136,11 +136,11 @@ def check(exports: LoopExports, inside: Collection[NodeId]) -> Iterator[Finding]
     for name, count in Counter(one.name for one in exports.aggregates).items():
         if count > 1:
             message = _("{n} aggregates are called {name}.").format(n=count, name=name)
-            yield Finding(code="DUPLICATE_SYMBOL", message=message, field="exports.aggregates")
+            yield Problem(code="DUPLICATE_SYMBOL", message=message, field="exports.aggregates")
     for number, one in enumerate(exports.aggregates):
         if not paths_in(_as_binding(one.source)):
             message = _("The source of an aggregate must be a path or a binding.")
-            yield Finding(code="SCHEMA_MISMATCH", message=message, field=f"exports.aggregates[{number}].source")
+            yield Problem(code="SCHEMA_MISMATCH", message=message, field=f"exports.aggregates[{number}].source")
 
 
 def paths_of(exports: LoopExports) -> tuple[tuple[str, str], ...]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from flowcabal_tui.domain.expressions import check_query, query
-from flowcabal_tui.domain.workflow import Finding, Node
+from flowcabal_tui.domain.workflow import Node, Problem
 from flowcabal_tui.nodes.kinds.item_kinds import Item, ItemKind, ItemParams
 
 
@@ -32,7 +32,7 @@ class Map(ItemKind):
     name: ClassVar[str] = "map"
     params: ClassVar[type[MapParams]] = MapParams
 
-    def check(self, params: MapParams, node: Node) -> tuple[Finding, ...]:
+    def check(self, params: MapParams, node: Node) -> tuple[Problem, ...]:
         found = (check_query(expression, field=f"set.{field}") for field, expression in params.set.items())
         return tuple(finding.model_copy(update={"node": node.id}) for finding in found if finding)
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from flowcabal_tui.domain.bindings import references
 from flowcabal_tui.domain.items import items_of
 from flowcabal_tui.domain.paths import RESULT
-from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.domain.workflow import Problem
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeContext, Produced
 from flowcabal_tui.nodes.kinds.item_kinds import Carried, Item, ItemError, ItemKind, ItemParams, lacks
@@ -48,7 +48,7 @@ class Merge(ItemKind):
     def bound(self, params: MergeParams) -> Any:
         return {"sources": list(params.sources)} if params.sources else {"source": params.source}
 
-    def flaw(self, params: MergeParams) -> Finding | None:
+    def flaw(self, params: MergeParams) -> Problem | None:
         return None if params.from_field or params.sources else lacks(self.name, "from_field")
 
     async def run(self, context: NodeContext, params: MergeParams) -> Produced:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, Field, field_validator
 
 from flowcabal_tui.domain.errors import FlowCabalError
-from flowcabal_tui.domain.workflow import Body, Finding, Node
+from flowcabal_tui.domain.workflow import Body, Node, Problem
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Schema
 from flowcabal_tui.nodes.kinds.bodies import check_exit, exit_of
@@ -48,10 +48,10 @@ class Parallel(NodeKind):
             "additionalProperties": False,
         }
 
-    def check(self, params: ParallelParams, node: Node) -> tuple[Finding, ...]:
+    def check(self, params: ParallelParams, node: Node) -> tuple[Problem, ...]:
         return tuple(found.model_copy(update={"node": node.id}) for found in self._exits(params))
 
-    def _exits(self, params: ParallelParams) -> Iterator[Finding]:
+    def _exits(self, params: ParallelParams) -> Iterator[Problem]:
         for field, body in self.bodies(params):
             yield from check_exit(body, field)
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.domain.workflow import Problem
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.kinds.item_kinds import Item, ItemError, ItemKind, ItemParams, field_of, lacks
 
@@ -26,7 +26,7 @@ class Split(ItemKind):
     name: ClassVar[str] = "split"
     params: ClassVar[type[SplitParams]] = SplitParams
 
-    def flaw(self, params: SplitParams) -> Finding | None:
+    def flaw(self, params: SplitParams) -> Problem | None:
         return None if params.from_field else lacks(self.name, "from_field")
 
     def make(self, params: SplitParams, item: Item) -> Iterable[Item]:

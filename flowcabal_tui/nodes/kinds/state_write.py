@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from flowcabal_tui.domain.items import items_of, readable
 from flowcabal_tui.domain.state import StateEffect
-from flowcabal_tui.domain.workflow import Finding, Node
+from flowcabal_tui.domain.workflow import Node, Problem
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Schema
 from flowcabal_tui.nodes.kinds.item_kinds import ITEMS, Carried, ItemError, field_of
@@ -48,9 +48,9 @@ class StateWrite(NodeKind):
     def output_schema(self, params: StateWriteParams) -> Schema:
         return {"type": "object", "properties": {**ITEMS["properties"], "written": {"type": "object"}}}
 
-    def check(self, params: StateWriteParams, node: Node) -> tuple[Finding, ...]:
+    def check(self, params: StateWriteParams, node: Node) -> tuple[Problem, ...]:
         return tuple(
-            Finding(code=code, node=node.id, field=field, message=message) for code, field, message in _flaws(params)
+            Problem(code=code, node=node.id, field=field, message=message) for code, field, message in _flaws(params)
         )
 
     async def run(self, context: NodeContext, params: StateWriteParams) -> Produced:

@@ -9,7 +9,7 @@ from flowcabal_tui.domain import bindings, paths
 from flowcabal_tui.domain.bindings import AGG, FROM
 from flowcabal_tui.domain.schemas import Schema, follow, options_of, types_of
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.domain.workflow import Problem
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.nearest import nearest
 from flowcabal_tui.nodes.validation.scope import ActionShape, CheckedNode, GraphScope
@@ -26,21 +26,21 @@ _AGGREGATES: Final = {
 """What aggregates yield, where that does not depend on their parameters."""
 
 
-def check_action(read: CheckedNode, actions: Mapping[str, ActionShape] | None, scope: GraphScope) -> Iterator[Finding]:
+def check_action(read: CheckedNode, actions: Mapping[str, ActionShape] | None, scope: GraphScope) -> Iterator[Problem]:
     """Unknown and switched off actions, parameters that lack, are too many, or are of another type."""
     params: Any = read.params
     if params.output is not None and (fault := _no_schema(params.output)):
-        yield Finding(code="SCHEMA_MISMATCH", node=read.path, field="output", message=fault)
+        yield Problem(code="SCHEMA_MISMATCH", node=read.path, field="output", message=fault)
     if actions is None or not params.action.strip():
         return
     if read.action is None:
         message = _("There is no action {action}.").format(action=params.action[:200])
         fix = nearest(params.action, tuple(actions))
-        yield Finding(code="UNKNOWN_ACTION_ID", node=read.path, field="action", message=message, fix=fix)
+        yield Problem(code="UNKNOWN_ACTION_ID", node=read.path, field="action", message=message, fix=fix)
         return
     if not read.action.enabled:
         message = _("The action {action} is switched off.").format(action=params.action)
-        yield Finding(code="ACTION_DISABLED", node=read.path, field="action", message=message, severity="warning")
+        yield Problem(code="ACTION_DISABLED", node=read.path, field="action", message=message, severity="warning")
     for finding in _given(params.params, read.action.arg_schema, scope):
         yield finding.model_copy(update={"node": read.path})
 
@@ -59,17 +59,17 @@ def _no_schema(schema: Schema) -> str:
     return ""
 
 
-def _given(given: Mapping[str, Any], schema: Schema, scope: GraphScope) -> Iterator[Finding]:
+def _given(given: Mapping[str, Any], schema: Schema, scope: GraphScope) -> Iterator[Problem]:
     fields = schema.get("properties")
     known = fields if isinstance(fields, Mapping) else {}
     required = schema.get("required")
     for name in required if isinstance(required, (list, tuple)) else ():
         if name not in given:
             message = _("The action needs {name}.").format(name=name)
-            yield Finding(code="MISSING_REQUIRED_PARAM", field=f"params.{name}", message=message)
+            yield Problem(code="MISSING_REQUIRED_PARAM", field=f"params.{name}", message=message)
         elif given[name] == "":
             message = _("{name} is empty.").format(name=name)
-            yield Finding(code="EMPTY_PARAM_VALUE", field=f"params.{name}", message=message)
+            yield Problem(code="EMPTY_PARAM_VALUE", field=f"params.{name}", message=message)
     for name, value in given.items():
         place = f"params.{name}"
         if name in known:
@@ -80,11 +80,11 @@ def _given(given: Mapping[str, Any], schema: Schema, scope: GraphScope) -> Itera
             yield _unknown(name, place, known, schema.get("additionalProperties") is False)
 
 
-def _unknown(name: str, place: str, known: Collection[str], refused: bool) -> Finding:
+def _unknown(name: str, place: str, known: Collection[str], refused: bool) -> Problem:
     message = _("The action has no parameter {name}. Its parameters: {names}").format(
         name=name[:60], names=", ".join(known)
     )
-    return Finding(
+    return Problem(
         code="UNKNOWN_PARAM",
         field=place,
         message=message,
@@ -93,7 +93,7 @@ def _unknown(name: str, place: str, known: Collection[str], refused: bool) -> Fi
     )
 
 
-def _fits(value: Any, schema: Any, top: Schema, scope: GraphScope, place: str) -> Iterator[Finding]:
+def _fits(value: Any, schema: Any, top: Schema, scope: GraphScope, place: str) -> Iterator[Problem]:
     """True when a value can match the schema: bindings by the types that they yield, other values as they are."""
     if not isinstance(schema, Mapping):
         return
@@ -104,7 +104,7 @@ def _fits(value: Any, schema: Any, top: Schema, scope: GraphScope, place: str) -
         message = _("It yields {found}, but {wanted} is needed.").format(
             found=", ".join(sorted(yielded)), wanted=", ".join(sorted(wanted))
         )
-        yield Finding(code="SCHEMA_MISMATCH", field=place, message=message)
+        yield Problem(code="SCHEMA_MISMATCH", field=place, message=message)
     elif isinstance(value, Mapping) and _holds_bindings(value):
         fields = schema.get("properties")
         known = fields if isinstance(fields, Mapping) else {}
@@ -117,7 +117,7 @@ def _fits(value: Any, schema: Any, top: Schema, scope: GraphScope, place: str) -
         yield from _literal(value, schema, top, place)
 
 
-def _literal(value: Any, schema: Schema, top: Schema, place: str) -> Iterator[Finding]:
+def _literal(value: Any, schema: Schema, top: Schema, place: str) -> Iterator[Problem]:
     import jsonschema.validators  # takes 80 ms, which a workflow without actions need not pay
     import referencing
     import referencing.exceptions
@@ -132,7 +132,7 @@ def _literal(value: Any, schema: Schema, top: Schema, place: str) -> Iterator[Fi
             inside = paths.shown(list(error.absolute_path))
             dot = "." if inside and inside[0] != "[" else ""
             message = clean(error.message)[:_LONGEST]
-            yield Finding(code="SCHEMA_MISMATCH", field=place + dot + inside, message=message)
+            yield Problem(code="SCHEMA_MISMATCH", field=place + dot + inside, message=message)
     except (referencing.exceptions.Unresolvable, RecursionError):
         return  # the schema is at fault, and loading the registry has reported that
 
@@ -162,7 +162,7 @@ def _yielded(value: Any, scope: GraphScope) -> frozenset[str] | None:
 
 def _types_at(path: str, scope: GraphScope) -> frozenset[str]:
     schema = follow(path, scope.schemas, roots=scope.roots)
-    if isinstance(schema, Finding):
+    if isinstance(schema, Problem):
         return frozenset()
     found = [types_of(option) for option in options_of(schema, schema)]
     return frozenset().union(*found) if all(found) else frozenset()

@@ -22,7 +22,7 @@ from flowcabal_tui.domain.schemas import (
     options_of,
     types_of,
 )
-from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.domain.workflow import Problem
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.validation.output_schemas import item_schema, schema_at
 from flowcabal_tui.nodes.validation.scope import CheckedNode, GraphScope
@@ -31,7 +31,7 @@ _NUMERIC: Final = ("sum", "avg", "min", "max")
 _NUMBERS: Final = frozenset(("number", "integer"))
 
 
-def check_bound(read: CheckedNode, scope: GraphScope, inner: GraphScope | None) -> Iterator[Finding]:
+def check_bound(read: CheckedNode, scope: GraphScope, inner: GraphScope | None) -> Iterator[Problem]:
     """The errors in the paths that a node reads; `inner` is the scope of its body, if it has one."""
     params: Any = read.params
     match read.node.kind:
@@ -50,19 +50,19 @@ def check_bound(read: CheckedNode, scope: GraphScope, inner: GraphScope | None) 
     yield from (finding.model_copy(update={"node": read.path}) for finding in found)
 
 
-def _tree(value: Any, scope: GraphScope, place: str) -> Iterator[Finding]:
+def _tree(value: Any, scope: GraphScope, place: str) -> Iterator[Problem]:
     yield from binding_checks.check(value, scope.schemas, roots=scope.roots, location=place)
 
 
 def _condition(
     raw: Mapping[str, Any], scope: GraphScope, place: str, roots: Mapping[str, Schema | None] | None = None
-) -> Iterator[Finding]:
+) -> Iterator[Problem]:
     from flowcabal_tui.domain import condition_checks  # loads what only conditions need
 
     yield from condition_checks.check(raw, scope.schemas, roots=roots or scope.roots, location=place)
 
 
-def _loop(params: Any, scope: GraphScope, inner: GraphScope) -> Iterator[Finding]:
+def _loop(params: Any, scope: GraphScope, inner: GraphScope) -> Iterator[Problem]:
     """Checks a loop: the source and the start are read outside it; the rest after or between rounds, where the body is
     visible.
     """
@@ -87,45 +87,45 @@ def _loop(params: Any, scope: GraphScope, inner: GraphScope) -> Iterator[Finding
                     yield finding
 
 
-def _is_list(path: str, scope: GraphScope) -> Iterator[Finding]:
+def _is_list(path: str, scope: GraphScope) -> Iterator[Problem]:
     schema = follow(path, scope.schemas, roots=scope.roots)
-    if isinstance(schema, Finding) or not schema:
+    if isinstance(schema, Problem) or not schema:
         return
     types = [types_of(option) for option in options_of(schema, schema)]
     if all(one and "array" not in one for one in types):
         shown = ", ".join(sorted(frozenset().union(*types)))
         message = _("A loop needs a list, and {path} yields: {types}").format(path=path, types=shown)
-        yield Finding(code="SCHEMA_MISMATCH", field="source", message=message)
+        yield Problem(code="SCHEMA_MISMATCH", field="source", message=message)
 
 
-def _aggregated(one: Any, inner: GraphScope, place: str) -> Iterator[Finding]:
+def _aggregated(one: Any, inner: GraphScope, place: str) -> Iterator[Problem]:
     """Checks the field that an aggregate takes of the values, and that they are numbers where it needs numbers."""
     path, schema = path_of(one.source), schema_at(as_binding(one.source), inner)
     if path is None or not schema or one.field == LENGTH:
         return
     found = follow_field(schema, one.field, path=path, field=place) if one.field else schema
-    if isinstance(found, Finding):
+    if isinstance(found, Problem):
         if any({"object", "array"} & types_of(option) for option in options_of(schema, schema)):
             yield found
     elif one.kind in _NUMERIC and (types := item_types(found)) and not types & _NUMBERS:
         template = _("{name} is {types}; {kind} needs numbers.")
         message = template.format(name=one.field or path, types=" / ".join(sorted(types)), kind=one.kind)
-        yield Finding(code="SCHEMA_MISMATCH", message=message, field=place, severity="warning")
+        yield Problem(code="SCHEMA_MISMATCH", message=message, field=place, severity="warning")
 
 
-def _exported(items: Any, inner: GraphScope) -> Iterator[Finding]:
+def _exported(items: Any, inner: GraphScope) -> Iterator[Problem]:
     """Checks the fields that are exported from the output of a node of the body."""
     if items.from_node not in inner.own or not (schema := inner.schemas[items.from_node]):
         return
     if items.list_field:
         inside = follow_field(schema, items.list_field, path=items.from_node, field="exports.items.list_field")
-        if isinstance(inside, Finding):
+        if isinstance(inside, Problem):
             yield inside
             return
         schema = item_schema(inside) or {}
     for name in items.fields if schema else ():
         found = follow_field(schema, name, path=items.from_node, field="exports.items.fields")
-        if isinstance(found, Finding):
+        if isinstance(found, Problem):
             yield found
 
 

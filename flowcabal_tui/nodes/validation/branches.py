@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from flowcabal_tui.domain.ids import NodeId
-from flowcabal_tui.domain.workflow import Edge, Finding
+from flowcabal_tui.domain.workflow import Edge, Problem
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.validation.scope import GraphScope
 
@@ -26,7 +26,7 @@ def check_branches(
     edges: Iterable[Edge],
     scope: GraphScope,
     path: str,
-) -> Iterator[Finding]:
+) -> Iterator[Problem]:
     """Warnings for nodes that can never run, and for references to nodes that may be skipped while the node itself is
     not.
 
@@ -142,18 +142,18 @@ def _missing(known: Holds, wanted: Holds) -> NodeId | None:
     return next((node for node, labels in wanted.items() if not (node in known and known[node] <= labels)), None)
 
 
-def _unreachable(node: str, lost: Collection[NodeId]) -> Finding:
+def _unreachable(node: str, lost: Collection[NodeId]) -> Problem:
     message = _("It can never run: it needs branches that exclude each other.")
     if lost:
         message = _("It can never run, because {node} never does.").format(node=next(iter(lost)))
-    return Finding(code="UNREACHABLE", node=node, message=message, severity="warning")
+    return Problem(code="UNREACHABLE", node=node, message=message, severity="warning")
 
 
-def _may_not(node: str, source: NodeId, known: Holds, wanted: Holds, *, joins: bool) -> Finding:
+def _may_not(node: str, source: NodeId, known: Holds, wanted: Holds, *, joins: bool) -> Problem:
     branching = _missing(known, wanted)
     labels = ", ".join(sorted(wanted[branching])) if branching else ""
     message = _("{source} runs only when {branching} yields {labels}; otherwise this node is skipped too.").format(
         source=source, branching=branching, labels=labels
     )
     code = "SKIPPED_JOIN" if joins else "MAY_NOT_RUN"
-    return Finding(code=code, node=node, message=message, severity="warning")
+    return Problem(code=code, node=node, message=message, severity="warning")

@@ -8,7 +8,7 @@ from typing import Final
 from flowcabal_tui.domain import binding_checks
 from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.ids import NodeId
-from flowcabal_tui.domain.workflow import Finding, Workflow
+from flowcabal_tui.domain.workflow import Problem, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.calls import SubflowCall, calls, check_calls
 from flowcabal_tui.nodes.nearest import nearest
@@ -22,7 +22,7 @@ MAX_CALLS: Final = 10
 """Workflows inside each other; `subflow` refuses more when it runs."""
 
 
-def check_library(workflow: Workflow, library: Library | None, paths: Mapping[NodeId, str]) -> Iterator[Finding]:
+def check_library(workflow: Workflow, library: Library | None, paths: Mapping[NodeId, str]) -> Iterator[Problem]:
     """Checks calls: unknown workflows, cycles without a decreasing depth, calls that are too deep, and their outputs.
 
     Without a library, only calls of the workflow to itself are checked. `paths` are those of its sub-flow nodes; every
@@ -49,14 +49,14 @@ def _readable(workflow: Workflow) -> bool:
         return False
 
 
-def _unknown(call: SubflowCall, known: Library) -> Finding:
+def _unknown(call: SubflowCall, known: Library) -> Problem:
     names = sorted({one.reference for one in known.values()})
     message = _("There is no workflow {ref}. There are: {names}").format(ref=call.ref[:80], names=", ".join(names[:20]))
     fix = nearest(call.ref, tuple(known))
-    return Finding(code="UNKNOWN_WORKFLOW", node=call.node.id, field="ref", message=message, fix=fix)
+    return Problem(code="UNKNOWN_WORKFLOW", node=call.node.id, field="ref", message=message, fix=fix)
 
 
-def _literal_depth(call: SubflowCall, known: Library) -> Iterator[Finding]:
+def _literal_depth(call: SubflowCall, known: Library) -> Iterator[Problem]:
     """Reports the depth at which a workflow calls itself, and refuses a depth that cannot run."""
     inputs = call.node.params.get("inputs")
     for name in {inner.bound for inner in calls(known[call.ref]) if inner.bound is not None}:
@@ -65,7 +65,7 @@ def _literal_depth(call: SubflowCall, known: Library) -> Iterator[Finding]:
             yield _too_deep(call, f"inputs.{name}")
 
 
-def _outputs(call: SubflowCall, called: Workflow) -> Iterator[Finding]:
+def _outputs(call: SubflowCall, called: Workflow) -> Iterator[Problem]:
     """Checks what is read inside the called workflow against its own nodes."""
     reads = (read_node(node, node.id, None)[0] for node in called.nodes)
     seen = NodeSchemas({read.node.id: read for read in reads})
@@ -74,7 +74,7 @@ def _outputs(call: SubflowCall, called: Workflow) -> Iterator[Finding]:
         yield finding.model_copy(update={"node": call.node.id})
 
 
-def _chain(workflow: Workflow, own: Iterable[SubflowCall], known: Library) -> Iterator[Finding]:
+def _chain(workflow: Workflow, own: Iterable[SubflowCall], known: Library) -> Iterator[Problem]:
     """Finds chains of workflows that call each other, without a cycle, more deeply than can run."""
     heights: dict[str, int] = {}
     waiting: list[tuple[str, bool]] = [(workflow.reference, False)]
@@ -91,6 +91,6 @@ def _chain(workflow: Workflow, own: Iterable[SubflowCall], known: Library) -> It
             yield _too_deep(call, "ref")
 
 
-def _too_deep(call: SubflowCall, field: str) -> Finding:
+def _too_deep(call: SubflowCall, field: str) -> Problem:
     message = _("Workflows would call each other more than {n} deep through {ref}.").format(n=MAX_CALLS, ref=call.ref)
-    return Finding(code="TOO_DEEP", node=call.node.id, field=field, message=message)
+    return Problem(code="TOO_DEEP", node=call.node.id, field=field, message=message)

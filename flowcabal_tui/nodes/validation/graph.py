@@ -11,7 +11,7 @@ from typing import Final
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.paths import shown
 from flowcabal_tui.domain.schemas import check_path
-from flowcabal_tui.domain.workflow import Edge, Finding, Node
+from flowcabal_tui.domain.workflow import Edge, Node, Problem
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.nearest import nearest
 from flowcabal_tui.nodes.validation.scope import GraphScope
@@ -22,17 +22,17 @@ DROP: Final = "drop"
 """The fix of an edge that can go."""
 
 
-def check_ids(nodes: Sequence[Node], path: str) -> Iterator[Finding]:
+def check_ids(nodes: Sequence[Node], path: str) -> Iterator[Problem]:
     """Duplicate ids, and ids that cannot be part of a path. `path` is that of the graph."""
     for node, count in Counter(node.id for node in nodes).items():
         if count > 1:
-            yield Finding(code="DUPLICATE_ID", node=path + node, message=_("{n} nodes have this id.").format(n=count))
+            yield Problem(code="DUPLICATE_ID", node=path + node, message=_("{n} nodes have this id.").format(n=count))
         if "/" in node or node != node.strip() or any(unicodedata.category(char) in ("Cc", "Cs") for char in node):
             message = _("An id must not contain a slash or control characters, or begin or end with a space.")
-            yield Finding(code="BAD_ID", node=path + node, field="id", message=message)
+            yield Problem(code="BAD_ID", node=path + node, field="id", message=message)
 
 
-def check_edges(edges: Sequence[Edge], scope: GraphScope) -> Iterator[Finding]:
+def check_edges(edges: Sequence[Edge], scope: GraphScope) -> Iterator[Problem]:
     """Edges with a missing node or branch, edges to their own source, and duplicates."""
     seen: set[Edge] = set()
     for number, edge in enumerate(edges):
@@ -41,15 +41,15 @@ def check_edges(edges: Sequence[Edge], scope: GraphScope) -> Iterator[Finding]:
             if name not in scope.own:
                 message = _("An edge names the unknown node {node}.").format(node=name)
                 fix = nearest(name, scope.own)
-                yield Finding(code="UNKNOWN_NODE", node=scope.owner, field=f"{place}.{end}", message=message, fix=fix)
+                yield Problem(code="UNKNOWN_NODE", node=scope.owner, field=f"{place}.{end}", message=message, fix=fix)
         if edge.source == edge.target:
             message = _("An edge leads from {node} to itself.").format(node=edge.source)
-            yield Finding(code="SELF_REFERENCE", node=scope.owner, field=place, message=message, fix=DROP)
+            yield Problem(code="SELF_REFERENCE", node=scope.owner, field=place, message=message, fix=DROP)
         elif edge in seen:
             message = _("The edge from {source} to {target} is defined twice.").format(
                 source=edge.source, target=edge.target
             )
-            yield Finding(
+            yield Problem(
                 code="DOUBLE_EDGE", node=scope.owner, field=place, message=message, fix=DROP, severity="warning"
             )
         seen.add(edge)
@@ -57,7 +57,7 @@ def check_edges(edges: Sequence[Edge], scope: GraphScope) -> Iterator[Finding]:
             yield from _branch(edge, edge.condition, scope, f"{place}.condition")
 
 
-def _branch(edge: Edge, label: str, scope: GraphScope, place: str) -> Iterator[Finding]:
+def _branch(edge: Edge, label: str, scope: GraphScope, place: str) -> Iterator[Problem]:
     read = scope.own[edge.source]
     if read.params is None:
         return
@@ -67,12 +67,12 @@ def _branch(edge: Edge, label: str, scope: GraphScope, place: str) -> Iterator[F
                 node=edge.source, label=label, names=", ".join(labels[:20])
             )
             fix = nearest(label, labels)
-            yield Finding(code="UNKNOWN_BRANCH", node=scope.owner, field=place, message=message, fix=fix)
+            yield Problem(code="UNKNOWN_BRANCH", node=scope.owner, field=place, message=message, fix=fix)
     elif check_path(shown(("result_of", edge.source, "label")), scope.schemas):
         message = _("{node} has no branches: a node of the kind {kind} does not choose one.").format(
             node=edge.source, kind=read.node.kind
         )
-        yield Finding(code="UNKNOWN_BRANCH", node=scope.owner, field=place, message=message)
+        yield Problem(code="UNKNOWN_BRANCH", node=scope.owner, field=place, message=message)
 
 
 def order_of(graph: Graph) -> tuple[tuple[NodeId, ...], tuple[tuple[NodeId, ...], ...]]:
@@ -119,9 +119,9 @@ def _circle(start: NodeId, sources: Graph, missing: Mapping[NodeId, int]) -> tup
     return (node, *reversed(around))
 
 
-def check_circles(circles: Sequence[Sequence[NodeId]], path: str) -> Iterator[Finding]:
+def check_circles(circles: Sequence[Sequence[NodeId]], path: str) -> Iterator[Problem]:
     """A finding for each circle, which names it."""
     for circle in circles:
         shown_part = circle if len(circle) <= 20 else [*circle[:18], "…", circle[-1]]
         message = _("The workflow contains a cycle: {nodes}").format(nodes=" → ".join(shown_part))
-        yield Finding(code="CYCLE", node=path + circle[0], message=message)
+        yield Problem(code="CYCLE", node=path + circle[0], message=message)

@@ -13,7 +13,7 @@ from flowcabal_tui.domain.bindings import AGG, FROM, as_binding, paths_in
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.paths import LENGTH
 from flowcabal_tui.domain.schemas import ANYTHING, Schema, follow, follow_field, literal, options_of, types_of
-from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.domain.workflow import Problem
 from flowcabal_tui.nodes.validation.params import read_node
 from flowcabal_tui.nodes.validation.scope import ActionShape, CheckedNode, GraphScope, NodeSchemas
 
@@ -145,7 +145,7 @@ def schema_at(value: Any, scope: GraphScope) -> Schema:
         if not isinstance(path, str):
             return {"type": "array"}
         found = follow(path, scope.schemas, roots=scope.roots)
-        return ANYTHING if isinstance(found, Finding) else found
+        return ANYTHING if isinstance(found, Problem) else found
     if isinstance(value, str) and (read := paths_in(value, scope.schemas, roots=scope.roots)):
         whole = len(read) == 1 and value.strip().startswith("{{") and value.strip().endswith("}}")
         return schema_at({FROM: read[0][1]}, scope) if whole else {"type": "string"}
@@ -157,7 +157,7 @@ def _items(items: Any, inner: GraphScope) -> Schema:
     whole = inner.schemas.get(items.from_node)
     if whole and items.list_field:
         found = follow_field(whole, items.list_field, path=items.from_node)
-        whole = None if isinstance(found, Finding) else item_schema(found)
+        whole = None if isinstance(found, Problem) else item_schema(found)
     elif whole and all("array" in types_of(option) for option in options_of(whole, whole)):
         whole = item_schema(whole)
     if not items.fields:
@@ -165,7 +165,7 @@ def _items(items: Any, inner: GraphScope) -> Schema:
     fields = {}
     for name in items.fields:
         part = follow_field(whole, name, path=items.from_node) if whole else ANYTHING
-        fields[name] = ANYTHING if isinstance(part, Finding) else part
+        fields[name] = ANYTHING if isinstance(part, Problem) else part
     return {"type": "object", "properties": fields, "additionalProperties": False}
 
 
@@ -178,7 +178,7 @@ def _values(export: Any, inner: GraphScope) -> Schema:
     if export.field and schema:
         found = follow_field(schema, export.field, path="", field="")
         options = (
-            [] if isinstance(found, Finding) else [one for each in options_of(found, found) for one in _entries(each)]
+            [] if isinstance(found, Problem) else [one for each in options_of(found, found) for one in _entries(each)]
         )
     if not options or any(not option for option in options):
         return ANYTHING

@@ -11,7 +11,7 @@ from flowcabal_tui.domain.paths import RESULT, Part, shown
 from flowcabal_tui.domain.prompt_text import bindings, node_of
 from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.schemas import check_path
-from flowcabal_tui.domain.workflow import Block, Finding, InquiryBlock, Node, TextBlock, VirtualBlock
+from flowcabal_tui.domain.workflow import Block, InquiryBlock, Node, Problem, TextBlock, VirtualBlock
 from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.nodes.kinds.bodies import root_of
 from flowcabal_tui.nodes.nearest import nearest
@@ -23,7 +23,7 @@ _MOST_ERRORS = 20
 
 def read_node(
     node: Node, path: str, actions: Mapping[str, ActionShape] | None
-) -> tuple[CheckedNode, tuple[Finding, ...]]:
+) -> tuple[CheckedNode, tuple[Problem, ...]]:
     """A node with kind and parameters, with the findings that prevent reading them."""
     kind = kind_named(node.kind)
     if kind is None:
@@ -32,7 +32,7 @@ def read_node(
         )
         fix = nearest(node.kind, tuple(kinds()))
         return CheckedNode(node, path), (
-            Finding(code="UNKNOWN_KIND", node=path, field="kind", message=message, fix=fix),
+            Problem(code="UNKNOWN_KIND", node=path, field="kind", message=message, fix=fix),
         )
     try:
         params = kind.params.model_validate(node.params)
@@ -43,7 +43,7 @@ def read_node(
     return CheckedNode(node, path, kind, params, action), ()
 
 
-def _bad(path: str, raw: Mapping[str, Any], model: type[BaseModel], error: Any) -> Finding:
+def _bad(path: str, raw: Mapping[str, Any], model: type[BaseModel], error: Any) -> Problem:
     place = place_of(raw, error["loc"])
     message, fix = refusal(error), ""
     if error["type"] == "missing":
@@ -54,7 +54,7 @@ def _bad(path: str, raw: Mapping[str, Any], model: type[BaseModel], error: Any) 
             known = sorted(model.model_fields)
             fix = nearest(place, known)
             message = sentences(message, _("There are: {names}").format(names=", ".join(known)))
-    return Finding(code="BAD_PARAMS", node=path, field=place, message=message, fix=fix)
+    return Problem(code="BAD_PARAMS", node=path, field=place, message=message, fix=fix)
 
 
 def place_of(raw: Any, loc: Sequence[Part]) -> str:
@@ -93,7 +93,7 @@ def _blocks_in(value: Any, place: str) -> Iterator[tuple[str, Block]]:
             yield from _blocks_in(part, f"{place}[{number}]")
 
 
-def check_prompts(read: CheckedNode, scope: GraphScope) -> Iterator[Finding]:
+def check_prompts(read: CheckedNode, scope: GraphScope) -> Iterator[Problem]:
     """References in prompts that cannot be resolved, and empty prompts."""
     for place, block in placed_blocks(read):
         if isinstance(block, VirtualBlock):
@@ -103,21 +103,21 @@ def check_prompts(read: CheckedNode, scope: GraphScope) -> Iterator[Finding]:
                 yield from _named(read.path, f"{place}.text" if "[" in place else place, path, scope)
         elif not block.question.strip():
             message = _("The question to the Context agent is empty.")
-            yield Finding(code="EMPTY_INQUIRY", node=read.path, field=place, message=message, severity="warning")
+            yield Problem(code="EMPTY_INQUIRY", node=read.path, field=place, message=message, severity="warning")
     prompt = getattr(read.params, "prompt", None)
     if isinstance(prompt, tuple) and not any(not isinstance(one, TextBlock) or one.text.strip() for one in prompt):
-        yield Finding(code="EMPTY_PROMPT", node=read.path, field="prompt", message=_("The prompt is empty."))
+        yield Problem(code="EMPTY_PROMPT", node=read.path, field="prompt", message=_("The prompt is empty."))
 
 
-def _virtual(node: str, place: str, block: VirtualBlock, scope: GraphScope) -> Iterator[Finding]:
+def _virtual(node: str, place: str, block: VirtualBlock, scope: GraphScope) -> Iterator[Problem]:
     if block.node not in scope.schemas:
         yield missing(node, f"{place}.node", block.node, scope)
     if block.frozen == "":
         message = _("The frozen text of {node} is empty.").format(node=block.node)
-        yield Finding(code="EMPTY_FROZEN", node=node, field=f"{place}.frozen", message=message, severity="warning")
+        yield Problem(code="EMPTY_FROZEN", node=node, field=f"{place}.frozen", message=message, severity="warning")
 
 
-def _named(node: str, place: str, path: str, scope: GraphScope) -> Iterator[Finding]:
+def _named(node: str, place: str, path: str, scope: GraphScope) -> Iterator[Problem]:
     if node_of(path) in scope.schemas:
         return  # the text of a node is there whatever it yields
     root = root_of(path)
@@ -139,10 +139,10 @@ def _named(node: str, place: str, path: str, scope: GraphScope) -> Iterator[Find
         yield found.model_copy(update={"code": "UNKNOWN_NAME", "node": node, "message": fields})
 
 
-def missing(node: str, place: str, name: str, scope: GraphScope) -> Finding:
+def missing(node: str, place: str, name: str, scope: GraphScope) -> Problem:
     """The finding for a reference to a node that does not exist."""
     names = ", ".join(list(scope.schemas)[:20])
     template = _("It needs the output of {source}, which is not in the workflow. Nodes: {names}")
     fix = nearest(name, scope.schemas)
     message = template.format(source=name[:80], names=names)
-    return Finding(code="MISSING_REFERENCE", node=node, field=place, message=message, fix=fix)
+    return Problem(code="MISSING_REFERENCE", node=node, field=place, message=message, fix=fix)

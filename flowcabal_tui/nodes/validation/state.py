@@ -11,7 +11,7 @@ from flowcabal_tui.domain.bindings import paths_in
 from flowcabal_tui.domain.errors import BindingError, WorkflowError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.prompt_text import block_paths
-from flowcabal_tui.domain.workflow import Edge, Finding, Node
+from flowcabal_tui.domain.workflow import Edge, Node, Problem
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeKind
 from flowcabal_tui.nodes.graph import kind_and_params, needs_of
@@ -31,9 +31,9 @@ class _Written:
         return _Written(self.keys | other.keys, self.any or other.any)
 
 
-def check_state(nodes: Sequence[Node], edges: Sequence[Edge]) -> tuple[Finding, ...]:
+def check_state(nodes: Sequence[Node], edges: Sequence[Edge]) -> tuple[Problem, ...]:
     """Warnings for bindings that name a key of the state which nothing before them writes."""
-    found: list[Finding] = []
+    found: list[Problem] = []
     if not any(_mentions_state(node.params) for node in nodes):
         return ()
     try:
@@ -58,7 +58,7 @@ def _mentions_state(params: Any) -> bool:
     return False
 
 
-def _graph(nodes: Sequence[Node], edges: Sequence[Edge], before: _Written, path: str, found: list[Finding]) -> _Written:
+def _graph(nodes: Sequence[Node], edges: Sequence[Edge], before: _Written, path: str, found: list[Problem]) -> _Written:
     """Adds the findings of a graph; returns the keys written by its end."""
     read = {node.id: kind_and_params(node) for node in nodes}
     sources: dict[NodeId, list[NodeId]] = {
@@ -95,7 +95,7 @@ def _writes(kind: NodeKind, params: Any) -> _Written:
     return _Written(frozenset((*params.updates, *params.from_item, *params.increment, *params.keys)))
 
 
-def _unwritten(kind: NodeKind, params: Any, seen: _Written, node: str) -> Iterator[Finding]:
+def _unwritten(kind: NodeKind, params: Any, seen: _Written, node: str) -> Iterator[Problem]:
     if seen.any:
         return
     named = [*paths_in(kind.bound(params)), *(("", path) for path in block_paths(kind.blocks(params)))]
@@ -104,7 +104,7 @@ def _unwritten(kind: NodeKind, params: Any, seen: _Written, node: str) -> Iterat
         if key and key not in seen.keys:
             template = _("No earlier node writes {path}: this node fails unless an earlier run has set it.")
             message = template.format(path=f"{STATE}.{key}")
-            yield Finding(code="STATE_NOT_WRITTEN", node=node, field=place, message=message, severity="warning")
+            yield Problem(code="STATE_NOT_WRITTEN", node=node, field=place, message=message, severity="warning")
 
 
 def _key(path: str) -> str:

@@ -13,7 +13,7 @@ from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.prompt_text import references
 from flowcabal_tui.domain.schemas import Schema
 from flowcabal_tui.domain.sizes import TooLarge
-from flowcabal_tui.domain.workflow import KEEP_EXAMPLE, Body, Edge, Finding, Node, Workflow
+from flowcabal_tui.domain.workflow import KEEP_EXAMPLE, Body, Edge, Node, Problem, Workflow
 from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.nodes.base import NodeKind
 from flowcabal_tui.nodes.nearest import nearest
@@ -55,7 +55,7 @@ class Walk:
 
     def __init__(self, actions: Mapping[str, ActionShape] | None) -> None:
         self._actions = actions
-        self._found: dict[tuple[str, str, str, str], Finding] = {}
+        self._found: dict[tuple[str, str, str, str], Problem] = {}
         self._warnings = 0
         self._more = False
         """There was more to say than is listed."""
@@ -64,7 +64,7 @@ class Walk:
         self._of_made: set[tuple[str, str, str]] = set()
         """Node, code and message of what was found in prompts that kinds make: many are alike."""
 
-    def findings(self, workflow: Workflow, library: Library | None) -> tuple[Finding, ...]:
+    def findings(self, workflow: Workflow, library: Library | None) -> tuple[Problem, ...]:
         """All errors, in the order of the document."""
         try:
             _needs, scope = self._graph(workflow.nodes, workflow.edges, None, RUN_ROOTS, _Place())
@@ -78,9 +78,9 @@ class Walk:
         if not self._more:
             return tuple(self._found.values())
         message = _("There are more findings than the {n} that are listed.").format(n=len(self._found))
-        return (*self._found.values(), Finding(code="MORE_FINDINGS", message=message, severity="warning"))
+        return (*self._found.values(), Problem(code="MORE_FINDINGS", message=message, severity="warning"))
 
-    def _add(self, findings: Iterable[Finding]) -> None:
+    def _add(self, findings: Iterable[Problem]) -> None:
         """Adds findings. Equal ones count once, and warnings never displace errors. Raises _Enough."""
         for finding in findings:
             key = (finding.code, finding.node, finding.field, finding.message)
@@ -163,7 +163,7 @@ class Walk:
         if read.node.id in needs:
             del needs[read.node.id]
             message = _("It asks for its own output.")
-            self._add([Finding(code="SELF_REFERENCE", node=read.path, message=message)])
+            self._add([Problem(code="SELF_REFERENCE", node=read.path, message=message)])
         return needs
 
     def _body(
@@ -175,7 +175,7 @@ class Walk:
         inside = rounds * max(1, kind.rounds(params))
         if inside > MAX_ROUNDS >= rounds:
             message = _("Its body would run {n} times, counting the loops around it.").format(n=f"{inside:,}")
-            self._add([Finding(code="LOOP_TOO_LARGE", node=read.path, message=message, severity="warning")])
+            self._add([Problem(code="LOOP_TOO_LARGE", node=read.path, message=message, severity="warning")])
         part = "" if alone else f"{field.partition('.')[2] or field}/"
         place = _Place(read.path, field, f"{read.path}/{part}", inside)
         if _stands_in(read.node.params, field):
@@ -190,23 +190,23 @@ class Walk:
         return needs, inner
 
 
-def _library(workflow: Workflow, library: Library | None, paths: Mapping[NodeId, str]) -> list[Finding]:
+def _library(workflow: Workflow, library: Library | None, paths: Mapping[NodeId, str]) -> list[Problem]:
     try:
         return list(check_library(workflow, library, paths))
     except FlowCabalError as error:
         return [_refused("", error)]
 
 
-def _refused(path: str, error: FlowCabalError) -> Finding:
+def _refused(path: str, error: FlowCabalError) -> Problem:
     code = "TOO_LARGE" if isinstance(error, TooLarge) else "BAD_PARAMS"
-    return Finding(code=code, node=path, message=sentences(error.title, error.detail))
+    return Problem(code=code, node=path, message=sentences(error.title, error.detail))
 
 
-def _failed(node: Node, path: str, error: Exception) -> Finding:
+def _failed(node: Node, path: str, error: Exception) -> Problem:
     message = _("The kind {kind} could not check this node: {error}").format(
         kind=node.kind, error=f"{type(error).__name__}: {error}"[:200]
     )
-    return Finding(code="CHECK_FAILED", node=path, message=message)
+    return Problem(code="CHECK_FAILED", node=path, message=message)
 
 
 def _stands_in(params: Mapping[str, Any], field: str) -> bool:
@@ -217,25 +217,25 @@ def _stands_in(params: Mapping[str, Any], field: str) -> bool:
     return isinstance(value, Mapping) and "nodes" in value
 
 
-def _of_owner(found: Finding, owner: str, field: str) -> Finding:
+def _of_owner(found: Problem, owner: str, field: str) -> Problem:
     """Turns a finding about a generated prompt into one about the parameter that it was made from."""
     place = f"{field}.{found.field}" if found.field else field
     return found.model_copy(update={"node": owner, "field": place.replace("next.prompt", "next", 1)})
 
 
-def _keep(workflow: Workflow, scope: GraphScope) -> Iterable[Finding]:
+def _keep(workflow: Workflow, scope: GraphScope) -> Iterable[Problem]:
     """Checks that an output kept as an entity has a kind and a name that can be filled in."""
     if workflow.keep.kind == "entity" and not workflow.keep.names_entity:
         template = _("Its outputs cannot be kept: `keep` does not say what entity they describe. Add {example}.")
         message = template.format(example=KEEP_EXAMPLE)
-        yield Finding(code="KEEP_ENTITY", message=message, field="keep", severity="warning")
+        yield Problem(code="KEEP_ENTITY", message=message, field="keep", severity="warning")
     roots = {name: scope.roots[name] for name in ("input", "chapter")}
     for found in binding_checks.check({"name": workflow.keep.name}, scope.schemas, roots=roots, location="keep"):
         yield found.model_copy(update={"severity": "warning"})
 
 
-def _entry(workflow: Workflow) -> Iterable[Finding]:
+def _entry(workflow: Workflow) -> Iterable[Problem]:
     ids = {node.id for node in workflow.nodes}
     if workflow.entry is not None and workflow.entry not in ids:
         message = _("The entry {node} is not in the workflow.").format(node=workflow.entry)
-        yield Finding(code="UNKNOWN_NODE", field="entry", message=message, fix=nearest(workflow.entry, ids))
+        yield Problem(code="UNKNOWN_NODE", field="entry", message=message, fix=nearest(workflow.entry, ids))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from flowcabal_tui.domain.ids import ChapterId, NodeId
 from flowcabal_tui.domain.versions import ActionRow, NodeStatus, NodeVersion, WorkflowVersion
-from flowcabal_tui.domain.workflow import Finding, Workflow
+from flowcabal_tui.domain.workflow import Problem, Workflow
 from flowcabal_tui.project.commands import Service, handles
 from flowcabal_tui.project.runs.versions import name_of
 from flowcabal_tui.project.workflows.library import WorkflowLibrary, free_id, shipped
@@ -36,7 +36,7 @@ class WorkflowService(Service):
         """The saved documents of a workflow, newest first; `get` opens one by its reference."""
         return await self._store.workflows.versions(name_of(workflow))
 
-    async def validate(self, workflow: Workflow) -> tuple[Finding, ...]:
+    async def validate(self, workflow: Workflow) -> tuple[Problem, ...]:
         """Validates a document in this project, with its actions and the workflows that it calls."""
         return await self._parts.runs.actions.findings(workflow)
 

@@ -12,7 +12,7 @@ from flowcabal_tui.demo import templates
 from flowcabal_tui.domain.errors import FlowCabalError, RunError, WorkflowError
 from flowcabal_tui.domain.model_ports import EmbeddingPort
 from flowcabal_tui.domain.versions import ActionRow
-from flowcabal_tui.domain.workflow import Finding, Workflow
+from flowcabal_tui.domain.workflow import Problem, Workflow
 from flowcabal_tui.examples import NAMES, example
 from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.nodes.graph import all_nodes
@@ -129,7 +129,7 @@ class ProjectActions:
             _("There are: {names}").format(names=", ".join(dict.fromkeys([*known, *(t.reference for t in shipped)]))),
         )
 
-    async def findings(self, workflow: Workflow) -> tuple[Finding, ...]:
+    async def findings(self, workflow: Workflow) -> tuple[Problem, ...]:
         """The findings for a workflow in this project, with its actions and the workflows that it calls."""
         nodes = tuple(all_nodes(workflow.nodes))
         actions: dict[str, Action] | None = None
@@ -137,7 +137,7 @@ class ProjectActions:
             try:
                 actions = {action.action_id: action for action in self.registry.all()}
             except FlowCabalError as error:
-                return (Finding(code="BAD_ACTIONS", message=sentences(error.title, error.detail)), *validate(workflow))
+                return (Problem(code="BAD_ACTIONS", message=sentences(error.title, error.detail)), *validate(workflow))
         calls = any(node.kind == "subflow" for node in nodes)
         return validate(workflow, actions=actions, library=await self._library(workflow) if calls else None)
 

@@ -14,7 +14,7 @@ from textual.screen import Screen
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.refusals import refusal
-from flowcabal_tui.domain.workflow import Finding, Node, PromptParams, Workflow
+from flowcabal_tui.domain.workflow import Node, Problem, PromptParams, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.registry import kind_named, kinds
 from flowcabal_tui.protocol.workflows import MarksChanged
@@ -62,7 +62,7 @@ class GraphController:
         self._show_node, self._choose_node = show_node, choose_node
         self._history = EditHistory()
         self._copied: tuple[Node, ...] = ()
-        self._findings: tuple[Finding, ...] = ()
+        self._findings: tuple[Problem, ...] = ()
         self._verbs: Mapping[str, Callable[[Workflow, Spot], Awaitable[None]]] = {
             "add": self._add, "rename": self._rename, "id": self._rename_id, "remove": self._remove,
             "copy": self._copy, "paste": self._paste, "up": self._move_up, "down": self._move_down,
@@ -394,7 +394,7 @@ def kind_words(name: str) -> str:
     return _(NODE_KINDS[name]) if name in NODE_KINDS else one_line(about)
 
 
-def finding_words(finding: Finding) -> str:
+def finding_words(finding: Problem) -> str:
     """A finding on one line, with its place and suggestion."""
     place = ".".join(part for part in (finding.node, finding.field) if part)
     severity = "" if finding.severity == "error" else _("warning: ")

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.versions import NodeStatus
-from flowcabal_tui.domain.workflow import Finding
+from flowcabal_tui.domain.workflow import Problem
 from flowcabal_tui.tui.workflows.rows import NodeMarks
 
 
 def node_marks(
-    standing: Iterable[NodeStatus], findings: Iterable[Finding], targets: Collection[NodeId]
+    standing: Iterable[NodeStatus], findings: Iterable[Problem], targets: Collection[NodeId]
 ) -> dict[NodeId, NodeMarks]:
     """The marks by path; a finding on an inner node also counts for its container."""
     marks: dict[NodeId, NodeMarks] = {}
