@@ -9,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from flowcabal_tui.dialects.flowcabal import dependency_problem, known_outputs, read, stale_marks, targets, write
+from flowcabal_tui.dialects.flowcabal import dependency_problem, read, write
+from flowcabal_tui.dialects.flowcabal.known import kept
 from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.workflow import Node, Workflow
@@ -161,7 +162,7 @@ async def _run(case: Case) -> Found:
         problem = dependency_problem(workflow)
         named = problem is not None and problem.kind == "missing" and problem.nodes == ("b", "ghost")
         return ("deliberate", "what leads nowhere is called so, not a circle") if named else ("fail", str(problem))
-    outputs, wanted = known_outputs(workflow), targets(workflow)
+    outputs, wanted = kept(workflow).outputs, kept(workflow).targets or ()
     prepared = plan(workflow.nodes)
     levels = [list(level) for level in todo(prepared, wanted, outputs.__contains__)]
     names = [node for level in levels for node in level]
@@ -172,7 +173,7 @@ async def _run(case: Case) -> Found:
         if (names)
         else await _nothing()
     )
-    marks = stale_marks(workflow)
+    marks = kept(workflow).stale
     for node in found.outputs:
         marks = stale_after_run(prepared, NodeId(node), marks, has_output=lambda each: each in outputs)
     after = expected["after"]
@@ -243,15 +244,15 @@ def _queue(workflow: Workflow, name: str, expected: dict[str, Any]) -> Found:
         ours = _sorting(workflow)
         circle = expected["message"].rpartition(": ")[2].split(", ")
         return PASS if ours == ["cycle", *circle] else _differs("sort", ours, circle)
-    outputs = known_outputs(workflow)
-    levels = todo(plan(workflow.nodes), targets(workflow), outputs.__contains__)
+    outputs = kept(workflow).outputs
+    levels = todo(plan(workflow.nodes), kept(workflow).targets or (), outputs.__contains__)
     names = [node for level in levels for node in level]
     return PASS if names == expected["returned"] else _differs("todo", names, expected["returned"])
 
 
 def _edited(workflow: Workflow, name: str, given: list[Any]) -> tuple[Workflow, Marks]:
     """The workflow after an operation on it, and the stale marks."""
-    before, outputs, prepared = stale_marks(workflow), known_outputs(workflow), plan(workflow.nodes)
+    before, outputs, prepared = kept(workflow).stale, kept(workflow).outputs, plan(workflow.nodes)
 
     def marked(node: str) -> Marks:
         return stale_after_edit(prepared, NodeId(node), before, has_output=outputs.__contains__)

@@ -13,12 +13,10 @@ from flowcabal_tui.dialects.flowcabal import (
     FORMS,
     DependencyProblem,
     dependency_problem,
-    known_outputs,
     read,
-    stale_marks,
-    targets,
     write,
 )
+from flowcabal_tui.dialects.flowcabal.known import kept
 from flowcabal_tui.dialects.report import Conversion, DialectError
 from flowcabal_tui.domain.workflow import Node, VirtualBlock, Workflow
 from flowcabal_tui.nodes.graph import dependencies
@@ -109,9 +107,9 @@ def test_nodes_with_equal_prompts_are_answers_of_their_own():
 def test_what_a_workspace_has_reached_comes_along():
     stale = [{"id": "b", "kind": "propagated"}]
     conversion = read(workspace(outputs={"a": "A", "gone": "?"}, target_nodes=["b"], stale_nodes=stale))
-    assert known_outputs(conversion.workflow) == {"a": "A"}
-    assert targets(conversion.workflow) == ("b",)
-    assert stale_marks(conversion.workflow) == {"b": "propagated"}
+    assert kept(conversion.workflow).outputs == {"a": "A"}
+    assert kept(conversion.workflow).targets == ("b",)
+    assert kept(conversion.workflow).stale == {"b": "propagated"}
     assert [note.message for note in conversion.notes if note.level == "lost"] == [
         "It refers to the node gone, which it does not contain."
     ]
@@ -148,7 +146,7 @@ def test_ids_are_never_paths_and_texts_are_harmless():
     assert [each.id for each in workflow.nodes] == ["..-..-etc-passwd", "..-..-etc-passwd-2"]
     assert dependencies(workflow)["..-..-etc-passwd-2"] == ("..-..-etc-passwd",)
     assert workflow.nodes[0].params["prompt"][0]["text"] == "red"
-    assert known_outputs(workflow) == {"..-..-etc-passwd": "A"}
+    assert kept(workflow).outputs == {"..-..-etc-passwd": "A"}
 
 
 def test_a_reference_to_nowhere_and_a_circle_are_what_the_original_finds():
@@ -269,4 +267,4 @@ def test_metadata_of_any_shape_is_no_harm():
     for odd in (3, [], {"nodes": 3}, {"nodes": {"a": {"position": "here"}}}, {"outputs": {"a": 1}}):
         workflow = Workflow(id="w", nodes=nodes, metadata={"flowcabal": odd})
         assert write(workflow, "python")[0]["nodes"]["a"]["position"] == {"x": 0, "y": 0}
-        assert known_outputs(workflow) == {}
+        assert kept(workflow).outputs == {}

@@ -179,7 +179,7 @@ async def test_an_outline_is_kept_as_a_text_about_the_book(store):
     await store.book.write_meta("outline", "起")
     kept = await store.book.keep(Keeping("承", "outline", "append"), index)
     assert await store.book.meta_text("outline") == "起\n\n承"
-    assert (await store.book.meta())["style-guide"] == ""
+    assert await store.book.meta_text("style-guide") == ""
     assert [task.subject for task in await store.outbox.all()] == ["meta/outline"]
     await store.book.forget(kept.output.id)
     assert await store.book.meta_text("outline") == "起"

@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from flowcabal_tui.dialects.flowcabal.dependencies import DependencyProblem, dependency_problem
 from flowcabal_tui.dialects.flowcabal.documents import FORMS, Form
-from flowcabal_tui.dialects.flowcabal.known import known_outputs, stale_marks, targets
 from flowcabal_tui.dialects.flowcabal.reading import findings, read
 from flowcabal_tui.dialects.flowcabal.writing import write
 
-__all__ = [
-    "FORMS",
-    "DependencyProblem",
-    "Form",
-    "dependency_problem",
-    "findings",
-    "known_outputs",
-    "read",
-    "stale_marks",
-    "targets",
-    "write",
-]
+__all__ = ["FORMS", "DependencyProblem", "Form", "dependency_problem", "findings", "read", "write"]

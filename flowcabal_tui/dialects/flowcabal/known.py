@@ -59,18 +59,3 @@ def kept(workflow: Workflow) -> KeptParts:
         return KeptParts.model_validate(workflow.metadata.get(KEY, {}))
     except ValidationError:
         return KeptParts()
-
-
-def known_outputs(workflow: Workflow) -> dict[NodeId, str]:
-    """The outputs in a workspace, which a run can use as they are."""
-    return kept(workflow).outputs
-
-
-def targets(workflow: Workflow) -> tuple[NodeId, ...]:
-    """The target nodes of the workspace."""
-    return kept(workflow).targets or ()
-
-
-def stale_marks(workflow: Workflow) -> dict[NodeId, Stale]:
-    """The stale marks of the workspace."""
-    return kept(workflow).stale

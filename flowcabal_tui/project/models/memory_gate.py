@@ -165,12 +165,6 @@ def spending_rule() -> SpendingRule:
         return "ask"
 
 
-def spent_today(clock: Callable[[], datetime]) -> tuple[Decimal, str]:
-    """What was booked today, and its currency. Raises OSError or ValueError for a file that cannot be read."""
-    day, currency, booked = _read()
-    return (booked, currency) if day >= clock().astimezone().date().isoformat() else (Decimal(0), "")
-
-
 def _change(day: str, currency: str, amount: Decimal, most: Decimal | None) -> bool:
     """Adds an amount to the sum of a day, unless it would exceed `most`; returns False when nothing was added.
 

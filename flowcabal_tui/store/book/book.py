@@ -15,7 +15,7 @@ from flowcabal_tui.domain.context import Scene
 from flowcabal_tui.domain.errors import Gone, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, OutputId
 from flowcabal_tui.domain.manuscript import Author, Chapter, ChapterVersion, ImportedChapter
-from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, Curated, MetaName
+from flowcabal_tui.domain.memory import BackgroundTask, Curated, MetaName
 from flowcabal_tui.domain.outline import BookOutline, OutlineLink
 from flowcabal_tui.domain.text import clean, clean_line, digest, says_same
 from flowcabal_tui.locale import _, mark
@@ -204,10 +204,6 @@ class Book(StorePart):
         if settles_draft:
             forget_draft(connection, chapter)
         return written
-
-    async def meta(self) -> dict[MetaName, str]:
-        """Outline, style guide, world rules, notes; "" for empty ones."""
-        return {name: await self.meta_text(name) for name in META_NAMES}
 
     async def meta_text(self, name: MetaName) -> str:
         return await self.text(ChapterId(meta_subject(name)))

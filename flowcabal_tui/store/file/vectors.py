@@ -38,11 +38,6 @@ class Vectors(StorePart):
             lambda connection: connection.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?, ?)", rows).close()
         )
 
-    async def count(self, embedder: str) -> int:
-        """The number of vectors of this embedder."""
-        row = await self._database.row("SELECT count(*) FROM vector WHERE embedder=?", (embedder,))
-        return int(row[0]) if row else 0
-
 
 def rounded(vector: Sequence[float]) -> list[float]:
     """The vector with the precision of the store."""
