@@ -60,6 +60,13 @@ def _project(command: argparse.ArgumentParser) -> None:
     command.add_argument("project", type=path, metavar=_("PROJECT"), help=_("the project's folder"))
 
 
+def _book(commands: argparse._SubParsersAction[Parser], name: str, words: str) -> Parser:
+    """A command on the project of one book."""
+    command = _add(commands, name, words)
+    _project(command)
+    return command
+
+
 def _actions(command: argparse.ArgumentParser) -> None:
     words = _("a registry of actions")
     command.add_argument("--actions", type=path, action="append", default=[], metavar=_("FILE"), help=words)
@@ -67,14 +74,12 @@ def _actions(command: argparse.ArgumentParser) -> None:
 
 def _projects(commands: argparse._SubParsersAction[Parser]) -> None:
     add_open(commands)
-    new = _add(commands, "new", _("make a project"))
-    _project(new)
+    new = _book(commands, "new", _("make a project"))
     new.add_argument("--name", help=_("the book's title (default: the folder's name)"))
     new.add_argument("--language", choices=("zh", "en"), default="en", help=_("language of the book"))
     new.add_argument("--offline", action="store_true", help=_("use the embedded offline model"))
     add_demo(commands)
-    imported = _add(commands, "import", _("read a novel from a file or folder; spends no money"))
-    _project(imported)
+    imported = _book(commands, "import", _("read a novel from a file or folder; spends no money"))
     imported.add_argument("source", type=path, metavar=_("SOURCE"))
     imported.add_argument("--first", type=whole, metavar="N", help=_("import only the first N chapters"))
     imported.add_argument("--dry-run", action="store_true", help=_("only show what would be imported"))
@@ -88,23 +93,19 @@ def _projects(commands: argparse._SubParsersAction[Parser]) -> None:
         help=_("a part of your book, or a book to look into"),
     )
     imported.add_argument("--title", metavar=_("TITLE"), help=_("of a reference book (default: the file's name)"))
-    read = _add(commands, "bootstrap", _("have the agents' model read imported chapters; costs money"))
-    _project(read)
+    read = _book(commands, "bootstrap", _("have the agents' model read imported chapters; costs money"))
     read.add_argument("--from", dest="first", type=whole, metavar="N", help=_("from the chapter at this place"))
     read.add_argument("--to", dest="last", type=whole, metavar="M", help=_("to the chapter at this place"))
     read.add_argument("--drop", action="store_true", help=_("cancel the rest of a paused reading"))
     add_yes(read)
     read.add_argument("--max-cost", type=money, metavar="X", help=_("start no new call once this much has been spent"))
-    books = _add(commands, "references", _("the reference books besides the book"))
-    _project(books)
+    books = _book(commands, "references", _("the reference books besides the book"))
     books.add_argument("book", nargs="?", metavar=_("BOOK"), help=_("one of them, by its id or title: lists its parts"))
     books.add_argument("part", nargs="?", type=whole, metavar="N", help=_("print this part"))
     books.add_argument("--search", metavar=_("WORDS"), help=_("passages that contain any of these words"))
     books.add_argument("--remove", action="store_true", help=_("remove the reference book"))
     books.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
-    exported = _add(commands, "export", _("write the book to a file"))
-    _project(exported)
-    export_arguments(exported)
+    export_arguments(_book(commands, "export", _("write the book to a file")))
 
 
 def _runs(commands: argparse._SubParsersAction[Parser]) -> None:
@@ -116,8 +117,7 @@ def _runs(commands: argparse._SubParsersAction[Parser]) -> None:
             _("the same as run; the workflow may also be a document, which is added to the project"),
         )
     )
-    keep = _add(commands, "keep", _("keep an output of a run in the book; without a run, list what is kept"))
-    _project(keep)
+    keep = _book(commands, "keep", _("keep an output of a run in the book; without a run, list what is kept"))
     keep.add_argument("run", nargs="?", metavar=_("RUN"))
     keep.add_argument("node", nargs="?", metavar=_("NODE"))
     keep.add_argument("--attempt", type=whole, default=0, metavar="N", help=_("default: the current one"))
@@ -132,28 +132,23 @@ def _runs(commands: argparse._SubParsersAction[Parser]) -> None:
     build_arguments(_add(commands, "update", _("propose a change to a workflow from a request")), updates=True)
     ask_arguments(_add(commands, "ask", _("ask about the book; the answer names its places; changes nothing")))
     builds_arguments(_add(commands, "builds", _("list the builds of workflows; show one with its rounds")))
-    decide = _add(commands, "decide", _("answer a waiting question; the run continues here"))
-    _project(decide)
+    decide = _book(commands, "decide", _("answer a waiting question; the run continues here"))
     decide.add_argument("question", metavar=_("QUESTION"))
     decide.add_argument(
         "answer", metavar=_("ANSWER"), help=_("approve[:N], choose:N, reject, retry:NOTE, mend:NOTE or edit:@FILE")
     )
-    compared = _add(commands, "candidates", _("compare candidates without knowing who wrote them, and choose"))
-    _project(compared)
-    candidate_arguments(compared)
-    context = _add(commands, "context", _("show what a node would be given: the receipt, for free"))
-    _project(context)
-    context_arguments(context)
+    candidate_arguments(
+        _book(commands, "candidates", _("compare candidates without knowing who wrote them, and choose"))
+    )
+    context_arguments(_book(commands, "context", _("show what a node would be given: the receipt, for free")))
 
 
 def _history(commands: argparse._SubParsersAction[Parser]) -> None:
-    runs = _add(commands, "runs", _("the history: what ran, its nodes, tokens and money"))
-    _project(runs)
+    runs = _book(commands, "runs", _("the history: what ran, its nodes, tokens and money"))
     runs.add_argument("run", nargs="?", metavar=_("RUN"), help=_("one run, with its nodes"))
     runs.add_argument("--limit", type=whole, default=20, metavar="N", help=_("the newest N runs"))
     runs.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
-    replay = _add(commands, "replay", _("the events of a run again, without a model"))
-    _project(replay)
+    replay = _book(commands, "replay", _("the events of a run again, without a model"))
     replay.add_argument("run", metavar=_("RUN"))
     replay.add_argument("--json", action="store_true", help=_("one JSON object per line"))
     session = _add(commands, "session", _("work with a project from another program: JSON lines in and out"))
@@ -208,13 +203,11 @@ def _documents(commands: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _looking(commands: argparse._SubParsersAction[Parser]) -> None:
-    search = _add(commands, "search", _("find words anywhere in the project: text, names, story, profiles, rules"))
-    _project(search)
+    search = _book(commands, "search", _("find words anywhere in the project: text, names, story, profiles, rules"))
     search.add_argument("query", metavar=_("QUERY"), help=_("words; Chinese text is found by single characters too"))
     search.add_argument("--kind", action="append", default=[], choices=SEARCH_KINDS, help=_("only this kind"))
     search.add_argument("--limit", type=whole, default=20, metavar="N", help=_("at most N of each kind"))
-    blame = _add(commands, "blame", _("where the lines of a chapter come from: version, run, node, sources"))
-    _project(blame)
+    blame = _book(commands, "blame", _("where the lines of a chapter come from: version, run, node, sources"))
     blame.add_argument("chapter", type=whole, metavar=_("CHAPTER"), help=_("its place in the story"))
     blame.add_argument("--line", type=whole, metavar="N", help=_("everything known about this line"))
     for command in (search, blame):
@@ -227,40 +220,33 @@ def _upkeep(commands: argparse._SubParsersAction[Parser]) -> None:
         ("delete", _("remove a chapter or a kept output from the book and its memory; can be undone")),
         ("undelete", _("bring back what was deleted")),
     ):
-        command = _add(commands, name, help_text)
-        _project(command)
+        command = _book(commands, name, help_text)
         command.add_argument("text", metavar=_("TEXT"), help=named)
         add_yes(command)
-    changes = _add(commands, "changes", _("changes of the whole book that can be undone, the newest first"))
-    _project(changes)
+    changes = _book(commands, "changes", _("changes of the whole book that can be undone, the newest first"))
     changes.add_argument("--limit", type=whole, default=20, metavar="N", help=_("at most N rows"))
     changes.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
-    undo = _add(commands, "undo", _("undo the last change of the whole book, or one that `changes` lists"))
-    _project(undo)
+    undo = _book(commands, "undo", _("undo the last change of the whole book, or one that `changes` lists"))
     undo.add_argument("change", nargs="?", type=whole, metavar=_("CHANGE"), help=_("its number"))
     add_yes(undo)
-    rebuild = _add(
+    rebuild = _book(
         commands, "rebuild", _("regenerate what is derived from the book's texts; nothing is paid for twice")
     )
-    _project(rebuild)
     rebuild.add_argument("--what", choices=get_args(RebuildPart), default="all", help=_("only a part of it"))
     rebuild.add_argument("--knowledge", action="store_true", help=_("start the knowledge server and wait for it"))
     embeddings_flag(rebuild)
     add_yes(rebuild)
-    purge = _add(commands, "purge", _("remove a chapter or a kept output from the project for good"))
-    _project(purge)
+    purge = _book(commands, "purge", _("remove a chapter or a kept output from the project for good"))
     purge.add_argument("text", metavar=_("TEXT"), help=named)
     purge.add_argument("--yes", action="store_true", help=_("do not ask for confirmation"))
     for command in (rebuild, purge):
         command.add_argument("--dry-run", action="store_true", help=_("only show what would be done"))
-    backup = _add(commands, "backup", _("write the whole project into one file, even while it is open elsewhere"))
-    _project(backup)
+    backup = _book(commands, "backup", _("write the whole project into one file, even while it is open elsewhere"))
     backup.add_argument("target", type=path, metavar=_("FILE"))
     restore = _add(commands, "restore", _("make a project from a backup"))
     restore.add_argument("source", type=path, metavar=_("FILE"))
     restore.add_argument("project", type=path, metavar=_("FOLDER"), help=_("a folder that is new or empty"))
-    rescue = _add(commands, "rescue", _("list what is intact in a damaged project, and extract it"))
-    _project(rescue)
+    rescue = _book(commands, "rescue", _("list what is intact in a damaged project, and extract it"))
     rescue.add_argument("--to", type=path, metavar=_("FOLDER"), help=_("write it into this folder, new or empty"))
     words = _("read this file of .flowcabal instead of project.db")
     rescue.add_argument("--database", default="project.db", metavar=_("NAME"), help=words)
@@ -274,8 +260,7 @@ def _others(commands: argparse._SubParsersAction[Parser]) -> None:
         ("actions", _("the actions that a project may use")),
         ("models", _("the models of a project, and what is found here")),
     ):
-        command = _add(commands, name, words)
-        _project(command)
+        command = _book(commands, name, words)
         command.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
         if name == "chapters":
             command.add_argument("--add", metavar=_("TITLE"), help=_("add an empty chapter first"))
@@ -298,8 +283,7 @@ def _others(commands: argparse._SubParsersAction[Parser]) -> None:
         if name == "models":
             command.add_argument("--use", type=int, metavar="N", help=_("use number N of what was found"))
             command.add_argument("--offline", action="store_true", help=_("use the embedded offline model"))
-    trust = _add(commands, "trust", _("what a project may send, spend and run; confirm or revoke it"))
-    _project(trust)
+    trust = _book(commands, "trust", _("what a project may send, spend and run; confirm or revoke it"))
     answer = trust.add_mutually_exclusive_group()
     answer.add_argument("--yes", action="store_true", help=_("confirm everything it asks for now, keys included"))
     answer.add_argument("--revoke", action="store_true", help=_("delete your answers: the folder opens restricted"))
@@ -322,8 +306,7 @@ def _others(commands: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _profiles(commands: argparse._SubParsersAction[Parser]) -> None:
-    profile = _add(commands, "profile", _("profiles and summaries: show, write by hand, pin, regenerate"))
-    _project(profile)
+    profile = _book(commands, "profile", _("profiles and summaries: show, write by hand, pin, regenerate"))
     profile.add_argument("uri", nargs="?", default="", metavar="URI", help=_("one of them; default: one line for each"))
     profile.add_argument("--level", choices=("L0", "L1"), default="L1", help=_("for --write and --diff"))
     profile.add_argument("--history", action="store_true", help=_("all its states, by their numbers"))
@@ -338,34 +321,22 @@ def _profiles(commands: argparse._SubParsersAction[Parser]) -> None:
     profile.add_argument("--regenerate", action="store_true", help=_("regenerate it; may cost a call"))
     add_yes(profile)
     profile.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
-    outline = _add(commands, "outline", _("the outline: its parts, their chapters, and what is not assigned"))
-    _project(outline)
-    outline_arguments(outline)
-    listed = _add(commands, "proposals", _("proposals of agents about the book: list, confirm, correct, drop"))
-    _project(listed)
-    proposals_arguments(listed)
-    found = _add(commands, "findings", _("findings of checks: list them and decide on them"))
-    _project(found)
-    findings_arguments(found)
-    check = _add(commands, "check", _("check kept chapters by rule, or also by the agents' model"))
-    _project(check)
-    check_chapters_arguments(check)
-    impact = _add(commands, "impact", _("what depends on a change: a new name, an edited or moved chapter, a fact"))
-    _project(impact)
-    impact_arguments(impact)
-    comments = _add(commands, "comments", _("comments at passages: list, add, change, resolve, remove"))
-    _project(comments)
-    comments_arguments(comments)
+    outline_arguments(_book(commands, "outline", _("the outline: its parts, their chapters, and what is not assigned")))
+    proposals_arguments(
+        _book(commands, "proposals", _("proposals of agents about the book: list, confirm, correct, drop"))
+    )
+    findings_arguments(_book(commands, "findings", _("findings of checks: list them and decide on them")))
+    check_chapters_arguments(_book(commands, "check", _("check kept chapters by rule, or also by the agents' model")))
+    impact_arguments(
+        _book(commands, "impact", _("what depends on a change: a new name, an edited or moved chapter, a fact"))
+    )
+    comments_arguments(_book(commands, "comments", _("comments at passages: list, add, change, resolve, remove")))
     for name, words in (("lock", _("lock chapters against every change")), ("unlock", _("unlock chapters"))):
-        command = _add(commands, name, words)
-        _project(command)
-        lock_arguments(command, locks=name == "lock")
-    passes = _add(commands, "passes", _("passes of a revision: list, change, tick chapters as done"))
-    _project(passes)
-    passes_arguments(passes)
-    revised = _add(commands, "revise", _("rewrite paragraphs or a chapter, and accept the rewrite by paragraph"))
-    _project(revised)
-    revise_arguments(revised)
+        lock_arguments(_book(commands, name, words), locks=name == "lock")
+    passes_arguments(_book(commands, "passes", _("passes of a revision: list, change, tick chapters as done")))
+    revise_arguments(
+        _book(commands, "revise", _("rewrite paragraphs or a chapter, and accept the rewrite by paragraph"))
+    )
     names_command(partial(_add, commands), _project)
     proofing_commands(partial(_add, commands), _project)
 
