@@ -93,7 +93,7 @@ _KEYED: Final[tuple[tuple[str, str], ...]] = (
     (mark("Revision"), "revision.revision.RevisionScreen"),
     (mark("Comments"), "revision.comments.CommentsScreen"),
     (mark("Passes"), "revision.pass_list.PassesScreen"),
-    (mark("Inputs of a run"), "runs.inputs_form.InputsForm"),
+    (mark("Inputs of a run"), "runs.asking.InputsForm"),
     (mark("Unsaved text"), "shared.diff.UnsavedScreen"),
     (mark("Replaced text"), "shared.diff.ReplacedScreen"),
     (mark("Proposed rewrite"), "shared.rewrite_screen.RewriteScreen"),
