@@ -10,11 +10,12 @@ from flowcabal_tui.domain.errors import Gone, RunError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proposed_rewrite import ProposedRewrite
 from flowcabal_tui.domain.revision import ChapterLock, PassId, PassProgress, RevisionPass, progress
+from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.domain.text import clean, clean_line, nearest
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.commands import Service, handles
 from flowcabal_tui.project.words import unsaved_words
-from flowcabal_tui.protocol.book import BookChanged, DropRewrite, TakeRewrite
+from flowcabal_tui.protocol.book import BookChanged, DropRewrite, RewriteSelection, TakeRewrite
 from flowcabal_tui.protocol.revision import (
     AddComment,
     CommentsChanged,
@@ -129,6 +130,13 @@ class RevisionService(Service):
     async def proposed_rewrites(self) -> tuple[ProposedRewrite, ...]:
         """The rewrites that wait for the writer, oldest first."""
         return await self._store.rewrites.waiting()
+
+    async def quote_rewrite(self, asked: RewriteSelection) -> Quote:
+        """The price of a rewrite. Raises ModelError without a model, WorkflowError."""
+        from flowcabal_tui.project.services.rewriting import quote_rewrite  # imports the Context agent
+
+        await self._parts.base.models.learn_windows()
+        return await quote_rewrite(self._parts, asked)
 
     @handles(TakeRewrite)
     async def take_rewrite(self, command: TakeRewrite) -> str:
