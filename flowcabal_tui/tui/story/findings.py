@@ -138,7 +138,7 @@ class FindingsScreen(StatesPage):
         self._report: CheckReport | None = None
         self._page_shown: FindingPage | None = None
         self._row_shown: FindingRow | None = None
-        self._checking: tuple[int, int] | None = None
+        self.checking: tuple[int, int] | None = None
 
     @property
     def rows(self) -> FindingList:
@@ -181,7 +181,7 @@ class FindingsScreen(StatesPage):
     def _show_head(self) -> None:
         if self._page_shown is not None:
             only = self.cast.chapter(self._open_chapter) if self._only_open and self.cast else ""
-            words = _head_words(self._page_shown, self._report, self._checking, only)
+            words = _head_words(self._page_shown, self._report, self.checking, only)
             self.query_one(".head", Static).update(words)
 
     async def _page(self, offset: int, limit: int = PAGE) -> FindingPage:
@@ -195,7 +195,7 @@ class FindingsScreen(StatesPage):
 
     def note_check(self, done: int, total: int) -> None:
         """Shows the progress of a check of chapters, or its end."""
-        self._checking = (done, total) if done < total else None
+        self.checking = (done, total) if done < total else None
         self.book_moved()
 
     async def add_more(self, offset: int) -> None:
@@ -262,26 +262,12 @@ class FindingsScreen(StatesPage):
         if ids and all(each.origin.by == "reader" for each in chosen):
             self.action_decide("intended")
         elif ids:
-            self.work(self._intend(ids))
-
-    async def _intend(self, ids: tuple[ProposalId, ...]) -> None:
-        reason: str | None = await self.app.push_screen_wait(PromptLine(_("Why is this intended?")))
-        if reason is not None and not reason.strip():
-            self.notify(_("A reason is needed: later checks read it."), markup=False)
-        elif reason is not None:
-            row = self.rows.row
-            await self.decide(DecideFindings(ids, "intended", reason.strip()), ids)
-            if row is not None and ids == (row.proposal.id,) and is_of_a_chapter(row) and not is_note(row):
-                await offer_to_write(self, row, reason.strip())
+            self.work(_intend(self, ids))
 
     def action_change(self) -> None:
         """Opens the form of the fact that is valid from here on."""
         if (row := self.rows.row) is not None:
-            self.work(self._change(row))
-
-    async def _change(self, row: FindingRow) -> None:
-        if (command := await fact_from(self, row)) is not None:
-            await self.decide(command, (row.proposal.id,))
+            self.work(_change(self, row))
 
     def action_undo(self) -> None:
         """Undoes the last decision on findings and notes."""
@@ -301,11 +287,7 @@ class FindingsScreen(StatesPage):
             return
         off = self._report.off if self._report is not None else ()
         origin, state = row.proposal.origin, row.proposal.state
-        self.work(self._switch(SwitchRule(origin.maker, state == "withdrawn" or origin.maker in off)))
-
-    async def _switch(self, command: SwitchRule) -> None:
-        await self.decide(command)
-        self.notify(switch_words(command), markup=False)
+        self.work(_switch(self, SwitchRule(origin.maker, state == "withdrawn" or origin.maker in off)))
 
     # What is shown
 
@@ -327,18 +309,39 @@ class FindingsScreen(StatesPage):
 
     def action_check(self) -> None:
         """Starts or stops a check of chapters."""
-        if self._checking is not None:
+        if self.checking is not None:
             self.work(self.access.workbench.carry_out(StopChecking()))
         else:
-            self.work(self._check())
+            self.work(_check(self, self._open_chapter))
 
-    async def _check(self) -> None:
-        position = self.cast.position(self._open_chapter) if self.cast and self._open_chapter else 0
-        command = await chosen_check(self, position)
-        if command is not None:
-            await self.access.workbench.carry_out(command)
-            self._checking = None
-            await self.reload()
+
+async def _intend(page: FindingsScreen, ids: tuple[ProposalId, ...]) -> None:
+    reason: str | None = await page.app.push_screen_wait(PromptLine(_("Why is this intended?")))
+    if reason is not None and not reason.strip():
+        page.notify(_("A reason is needed: later checks read it."), markup=False)
+    elif reason is not None:
+        row = page.rows.row
+        await page.decide(DecideFindings(ids, "intended", reason.strip()), ids)
+        if row is not None and ids == (row.proposal.id,) and is_of_a_chapter(row) and not is_note(row):
+            await offer_to_write(page, row, reason.strip())
+
+
+async def _change(page: FindingsScreen, row: FindingRow) -> None:
+    if (command := await fact_from(page, row)) is not None:
+        await page.decide(command, (row.proposal.id,))
+
+
+async def _switch(page: FindingsScreen, command: SwitchRule) -> None:
+    await page.decide(command)
+    page.notify(switch_words(command), markup=False)
+
+
+async def _check(page: FindingsScreen, chapter: ChapterId | None) -> None:
+    position = page.cast.position(chapter) if page.cast and chapter else 0
+    if (command := await chosen_check(page, position)) is not None:
+        await page.access.workbench.carry_out(command)
+        page.checking = None
+        await page.reload()
 
 
 def _head_words(
