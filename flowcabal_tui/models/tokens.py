@@ -1,8 +1,8 @@
 """Estimates the tokens of a text: by script, calibrated by the provider's counts.
 
 A Han character counts 1, a word 1.1, a punctuation mark 1.2. The sum is scaled by a factor that each reported usage
-corrects with weight 0.2. Measured on Chinese fiction with two vocabularies, the estimate is 2 % off on average after
-five calls.
+corrects with weight 0.2. Measured on novels in Chinese and in English with two vocabularies of `tiktoken`, the estimate
+is 7 to 18 % off on average for a first call, and 2 % (95 of 100 times less than 7 %) after five.
 """
 
 from __future__ import annotations

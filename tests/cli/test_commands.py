@@ -204,7 +204,7 @@ def test_doctor_asks_each_model_once_and_the_agents_model_for_a_structured_answe
     well = call("doctor", folder, "--json")
     assert well.code == 0, well.out
     assert calls(server) == 2, "both roles have the same model"
-    assert "structured answers" in well.out
+    assert "structured answers" in well.out and " s)" in well.out and ".," not in well.out
     server.push({"status": 401}, {"status": 401})
     ill = call("doctor", folder)
     assert ill.code == 1
