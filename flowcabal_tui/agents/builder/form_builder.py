@@ -32,16 +32,16 @@ class Built:
 
 def build_by_form(form: Form, copied: WorkingCopy, language: str) -> Built:
     """Makes or changes the workflow as the form describes. Raises nothing for any valid form."""
-    said = words(form.language or language)["asks"]
+    phrases = words(form.language or language)["asks"]
     language = form.language or str(copied.document.get("language") or "") or language
-    if question := _question(form, copied, said):
+    if question := _question(form, copied, phrases):
         return Built(copied, question=question)
     try:
         if copied.base is not None:
             return _altered(form, copied, language)
         return _made(form, copied, language)
     except EditRefused as refused:
-        return Built(copied, question=said["refused"].format(reason=" ".join(str(refused).split("\n"))))
+        return Built(copied, question=phrases["refused"].format(reason=" ".join(str(refused).split("\n"))))
 
 
 def unread_note(form: Form) -> tuple[str, ...]:
@@ -90,9 +90,9 @@ def _begin_with_the_chapter(flow: Flow, steps: Sequence[Step]) -> None:
 
 
 def _altered(form: Form, copied: WorkingCopy, language: str) -> Built:
-    items, said = [], words(language)["changes"]
+    items, phrases = [], words(language)["changes"]
     for number, alteration in enumerate(form.alterations, 1):
-        items.append(ChecklistItem(f"s{number}", said[alteration.change]))
+        items.append(ChecklistItem(f"s{number}", phrases[alteration.change]))
         copied = alter(copied, alteration, language, f"s{number}")
     return Built(copied, tuple(items))
 
@@ -131,34 +131,34 @@ def _paused(form: Form) -> tuple[Step, ...]:
     return steps
 
 
-def _question(form: Form, copied: WorkingCopy, said: dict[str, str]) -> str:
+def _question(form: Form, copied: WorkingCopy, phrases: dict[str, str]) -> str:
     """The question to answer before anything is built; "" for none."""
     known = copied.known
-    joint = said["joint"]
+    joint = phrases["joint"]
     if form.missing:
-        return said["missing"].format(names=joint.join(form.missing))
+        return phrases["missing"].format(names=joint.join(form.missing))
     paused = any(step.pause or step.does in ("look", "approve") for step in _all(form.steps))
     if "none" in form.pause and ("each" in form.pause or "end" in form.pause or (paused and "none" in form.pause)):
-        return said["contradiction"]
+        return phrases["contradiction"]
     if not form.steps and not form.alterations:
-        unread = said["unread"].format(names=joint.join(form.unread)) if form.unread else ""
-        return (said["what"] if copied.base is None else said["what_change"]) + unread
+        unread = phrases["unread"].format(names=joint.join(form.unread)) if form.unread else ""
+        return (phrases["what"] if copied.base is None else phrases["what_change"]) + unread
     if copied.base is None and form.alterations:
-        return said["no_workflow"]
+        return phrases["no_workflow"]
     for step in _all((*form.steps, *(each.step for each in form.alterations if each.step))):
         if step.does == "action" and (
             not step.action or (known.actions is not None and step.action not in known.actions)
         ):
-            there = joint.join(list(known.actions or ())[:_MOST_NAMED]) or said["none"]
-            return said["action"].format(name=step.action or step.text, names=there)
+            there = joint.join(list(known.actions or ())[:_MOST_NAMED]) or phrases["none"]
+            return phrases["action"].format(name=step.action or step.text, names=there)
         flows = known.callable_flows
         if step.does == "workflow" and flows is not None and not _is_flow(step.workflow, flows):
-            return said["flow"].format(name=step.workflow or step.text, names=joint.join(flows) or said["none"])
+            return phrases["flow"].format(name=step.workflow or step.text, names=joint.join(flows) or phrases["none"])
     nodes = [each.path for each in all_found(copied.document)]
     for each in form.alterations:
         for name in filter(None, (each.node, each.before)):
             if name not in nodes:
-                return said["node"].format(name=name, names=joint.join(nodes))
+                return phrases["node"].format(name=name, names=joint.join(nodes))
     return ""
 
 

@@ -69,13 +69,13 @@ def marked(candidate: ContextText, derived: Derived, places: Mapping[ChapterId, 
     if not is_by_rule(derived):
         is_beside = candidate.budget_class in _BESIDE_PAGES and candidate.uri.startswith("manuscript/")
         return replace(candidate, title=candidate.title + _in(_OVERVIEW, language)) if is_beside else candidate
-    told = _with_reason(candidate)
+    reasoned = _with_reason(candidate)
     if candidate.uri.startswith("profiles/"):
-        held = [each for each in derived.evidence if each.sentence.strip() in candidate.text]
-        quoted = tuple((places.get(each.chapter, 0), each.sentence.strip()) for each in held)
+        contained = [each for each in derived.evidence if each.sentence.strip() in candidate.text]
+        quoted = tuple((places.get(each.chapter, 0), each.sentence.strip()) for each in contained)
         quoted = quoted or ((0, candidate.text.strip()),)
-        return replace(told, quoted=quoted, text=of_chapters(quoted, language))
-    return replace(told, title=candidate.title + _in(_QUOTED, language), text=_lines_closed(candidate.text))
+        return replace(reasoned, quoted=quoted, text=of_chapters(quoted, language))
+    return replace(reasoned, title=candidate.title + _in(_QUOTED, language), text=_lines_closed(candidate.text))
 
 
 def summaries_of(
@@ -90,15 +90,15 @@ def summaries_of(
     found = []
     for state, title, reason in given:
         line = state.level == "L0"
-        told = ContextText(state.uri, title, reason, state.level, "summaries", state.text, state.position, line=line)
+        summary = ContextText(state.uri, title, reason, state.level, "summaries", state.text, state.position, line=line)
         if all_by_rule:
-            told = replace(_with_reason(told), text=_lines_closed(told.text))
+            summary = replace(_with_reason(summary), text=_lines_closed(summary.text))
         else:
-            told = marked(told, state, {}, language)
-        found.append(told)
+            summary = marked(summary, state, {}, language)
+        found.append(summary)
     words, why = _in(_ALL, language), _("marks what is quoted")
-    said = ContextText("summaries/quoted", "", why, "L0", "summaries", words, line=True, introduces="manuscript/")
-    return [replace(said, label=_("quoted from the text, by rule"))] if all_by_rule else [], found
+    heading = ContextText("summaries/quoted", "", why, "L0", "summaries", words, line=True, introduces="manuscript/")
+    return [replace(heading, label=_("quoted from the text, by rule"))] if all_by_rule else [], found
 
 
 def _with_reason(candidate: ContextText) -> ContextText:

@@ -66,7 +66,7 @@ def read(source: str | bytes | Mapping[str, Any]) -> Conversion:
     workflow = reader.first_design(document) if form in ("map", "python") else reader.today(document)
     if reader.wrong:
         raise Mistakes(reader.wrong)
-    reader.tell_problem(workflow)
+    reader.note_problem(workflow)
     return Conversion(workflow, tuple(reader.notes))
 
 
@@ -107,17 +107,17 @@ class _Reader:
                 )
             found[key] = node, place
         self.name_nodes(found)
-        self.tell_unknown(top, "", skip=("nodes",))
+        self.note_unknown(top, "", skip=("nodes",))
         nodes = [self.node4(node, key, place) for key, (node, place) in found.items()]
         own = {self.ids[key]: _kept4(node) for key, (node, _place) in found.items()}
         kept = KeptParts(form=self.form, id=clean(top.id), nodes=own)
-        self.tell_models([node for node, _place in found.values()])
+        self.note_models([node for node, _place in found.values()])
         return self.workflow(top.id, top.name, nodes, kept)
 
     def node4(self, node: Node4, key: str, place: str) -> Node:
         config, where = node.api_config, f"{place}.apiConfig"
         for shape, at in ((node, place), (config, where), (config.parameters, f"{where}.parameters")):
-            self.tell_unknown(shape, at)
+            self.note_unknown(shape, at)
         params: Json = {
             "system": self.blocks4(config.system_prompt, f"{where}.systemPrompt"),
             "prompt": self.blocks4(config.user_prompt, f"{where}.userPrompt"),
@@ -153,7 +153,7 @@ class _Reader:
         found = []
         for number, block in enumerate(blocks.blocks):
             where = f"{place}.blocks[{number}]"
-            self.tell_unknown(block, where)
+            self.note_unknown(block, where)
             if block.type == "text":
                 found.append(self.text(block.content, f"{where}.content"))
             elif not block.source_node_id:
@@ -172,14 +172,14 @@ class _Reader:
                 self.wrong.append((f"nodes[{number}]", _("The id {id} occurs twice.").format(id=clean(node.id))))
             found[node.id] = node, f"nodes[{number}]"
         self.name_nodes(found)
-        self.tell_unknown(top, "")
+        self.note_unknown(top, "")
         nodes = [self.node_today(node, place) for node, place in found.values()]
         if isinstance(top, Workspace):
             return self.workflow(top.id, top.name, nodes, self.progress(top))
         return self.workflow(top.name, top.name, nodes, KeptParts(form=self.form))
 
     def node_today(self, node: NodeDef, place: str) -> Node:
-        self.tell_unknown(node, place)
+        self.note_unknown(node, place)
         asks = any(isinstance(block, AgentInject) for block in (*node.system_prompt, *node.user_prompt))
         if asks:
             message = _("The Context agent answers its questions, and adds what it finds the node must know.")
@@ -192,7 +192,7 @@ class _Reader:
         return Node(id=NodeId(self.ids[node.id]), name=clean(node.label).strip(), params=params)
 
     def block(self, block: LiteralBlock | Ref | AgentInject, place: str) -> Json:
-        self.tell_unknown(block, place)
+        self.note_unknown(block, place)
         if isinstance(block, Ref):
             return self.reference(block.node_id, place)
         if isinstance(block, AgentInject):
@@ -266,18 +266,18 @@ class _Reader:
             metadata={KEY: kept.model_dump(mode="json", exclude_defaults=True)},
         )
 
-    def tell_models(self, nodes: list[Node4]) -> None:
+    def note_models(self, nodes: list[Node4]) -> None:
         if models := sorted({clean(node.api_config.connection.model) for node in nodes} - {""}):
             message = _("Its nodes ask for the models {names}: the provider of the project must have them.")
             self.note("info", "", message.format(names=", ".join(models[:20])))
 
-    def tell_unknown(self, shape: BaseModel, place: str, skip: tuple[str, ...] = ()) -> None:
+    def note_unknown(self, shape: BaseModel, place: str, skip: tuple[str, ...] = ()) -> None:
         for name in shape.model_extra or {}:
             if name not in skip:
                 where = f"{place}.{clean(name)}" if place else clean(name)
                 self.note("lost", where[:200], _("Nothing here has this name."))
 
-    def tell_problem(self, workflow: Workflow) -> None:
+    def note_problem(self, workflow: Workflow) -> None:
         problem = dependency_problem(workflow)
         if problem and problem.kind == "cycle":
             message = _("These nodes form a cycle, or depend on one, and cannot run: {nodes}")

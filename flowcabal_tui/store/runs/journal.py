@@ -173,7 +173,7 @@ class Journal(StorePart):
 
         def remember(connection: Connection) -> None:
             put_text(connection, result.text, result.digest)
-            self._stands(connection, key, result)
+            self._set_current(connection, key, result)
 
         return remember
 
@@ -192,11 +192,11 @@ class Journal(StorePart):
         """
         put_text(connection, output.stored, output.digest)
         if outcome is not None:
-            self._stands(connection, *outcome)
+            self._set_current(connection, *outcome)
         put_state(connection, state)
         self._append(connection, events)
 
-    def _stands(self, connection: Connection, key: Digest, result: StoredResult) -> None:
+    def _set_current(self, connection: Connection, key: Digest, result: StoredResult) -> None:
         connection.execute(
             f"INSERT INTO outcome (key, result, {_RESULT}, at, short) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (key, result.key, *_fields(result), self._now(), result.text if is_short(result.text) else None),

@@ -111,7 +111,7 @@ class ProofScreen(ModalScreen[ProofPlace | None]):
         if self._controller.has_unsaved:
             words = sentences(words, _("Unsaved text is not read."))
         self.query_one(".head", Static).update(key_words(words))
-        self._tell()
+        self._show_place()
 
     def _rows(self, chapter: ProofedChapter) -> Iterator[Option]:
         if chapter.marks:
@@ -134,7 +134,7 @@ class ProofScreen(ModalScreen[ProofPlace | None]):
         return found
 
     @on(OptionList.OptionHighlighted)
-    def _tell(self) -> None:
+    def _show_place(self) -> None:
         found = self._places.get(self.query_one(PickList).picked or "")
         if found is None:
             self.query_one(DetailText).show([])

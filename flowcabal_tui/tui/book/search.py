@@ -104,7 +104,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         super().__init__()
         self._controller, self._first_hit = controller, cursor
         self.words = query
-        self._asked = self._answered = 0
+        self._requested = self._answered = 0
         self._hits: tuple[SearchHit, ...] = ()
         self._counts: dict[SearchKind, int] = {}
         self._listed: dict[str, SearchHit] = {}
@@ -120,7 +120,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
     @property
     def is_answered(self) -> bool:
         """True when the displayed hits belong to the typed words."""
-        return self._typed == self.words and self._resting is None and self._answered == self._asked
+        return self._typed == self.words and self._resting is None and self._answered == self._requested
 
     @property
     def _typed(self) -> str:
@@ -156,14 +156,14 @@ class SearchScreen(ModalScreen[SearchHit | None]):
     def _ask(self) -> None:
         self._stop_resting()
         self.words = self._typed
-        self._asked += 1
-        attempt(self, self._answer(self._asked, self.words), group="search")
+        self._requested += 1
+        attempt(self, self._answer(self._requested, self.words), group="search")
 
     async def _answer(self, number: int, query: str) -> None:
         """By words first, then by meaning, which takes longer."""
         found = await self._controller.workbench.book.search(query, _BY_WORDS, _LIMIT)
         self._take(number, found.hits, dict(found.counts))
-        if query and number == self._asked:
+        if query and number == self._requested:
             similar = await self._controller.workbench.book.search(query, ("similar",), _SIMILAR)
             if similar.hits and number == self._answered:
                 self._take(number, (*found.hits, *similar.hits), dict((*found.counts, *similar.counts)))
@@ -187,7 +187,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         names = self.query_one(PickList)
         names.set_options(rows)
         names.action_first()
-        self._tell()
+        self._show_place()
         self.query_one(".details", Static).update(self._summary())
 
     def _summary(self) -> str:
@@ -238,7 +238,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
                 yield Option(_row(columns, hit), id=known)
 
     @on(OptionList.OptionHighlighted)
-    def _tell(self) -> None:
+    def _show_place(self) -> None:
         if (hit := self.hit) is None:
             self.query_one(DetailText).show([])
         elif not self.query_one(ListDetail).has_class("-below"):

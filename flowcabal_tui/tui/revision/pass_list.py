@@ -80,7 +80,7 @@ class PassesScreen(ModalScreen[None]):
         rows = [Option(columns.row(f"{n}", one_line(_(each.title), 60)), id=each.id)
                 for n, each in enumerate(self._passes, 1)]  # fmt: skip
         self.query_one(PickList).refill(rows, cursor)
-        self._tell()
+        self._show_pass()
 
     @property
     def _current(self) -> RevisionPass | None:
@@ -88,7 +88,7 @@ class PassesScreen(ModalScreen[None]):
         return next((each for each in self._passes if each.id == picked), None)
 
     @on(OptionList.OptionHighlighted)
-    def _tell(self) -> None:
+    def _show_pass(self) -> None:
         if (each := self._current) is not None:
             checks = _(", ").join(map(check_title, each.checks)) or _("all")
             kinds = _(", ").join(_(COMMENT_KINDS[kind]) for kind in each.kinds) or _("all")

@@ -126,7 +126,7 @@ class OutputPane(Vertical):
         self._wanted: int | None = None
         self._wait = ""
         self._elapsed: int | None = None
-        self._asked_reload = False
+        self._reload_requested = False
 
     def compose(self) -> ComposeResult:
         """Yields the state, the result of the check or an error, and the text."""
@@ -157,7 +157,7 @@ class OutputPane(Vertical):
             view = replace(view, attempts=tuple(item for item in view.attempts if item.complete))
         elif view is not None:
             view = replace(view, partial="")
-        self._view, self._asked_reload, self._wait = view, False, self._wait if same else ""
+        self._view, self._reload_requested, self._wait = view, False, self._wait if same else ""
         newest = max((item.number for item in view.attempts), default=0) if view else 0
         partial = view.partial if view else ""
         if not same:
@@ -237,8 +237,8 @@ class OutputPane(Vertical):
         self._live_count = word_count(self._live_text, "zh")
 
     def _ask_reload(self) -> None:
-        if not self._asked_reload and self._view is not None:
-            self._asked_reload = True
+        if not self._reload_requested and self._view is not None:
+            self._reload_requested = True
             self.post_message(self.ReloadRequested(self._view.run, self._view.node))
 
     def _numbers(self) -> list[int]:

@@ -70,7 +70,7 @@ class RewriteScreen(ModalScreen[tuple[int, ...] | None]):
         self.query_one(".head", Static).update(Content("\n").join([head_words(*parts), Content(count)]))
         columns = Columns(Column(), Column(fill=True), Column(rank=1, role="secondary"))
         self.query_one(PickList).refill(Option(self._row(columns, n), id=str(n)) for n in range(len(self._parts)))
-        self._tell()
+        self._show_change()
 
     def _row(self, columns: Columns, number: int) -> ColumnRow:
         part = self._parts[number]
@@ -84,7 +84,7 @@ class RewriteScreen(ModalScreen[tuple[int, ...] | None]):
         return None if picked is None else int(picked)
 
     @on(OptionList.OptionHighlighted)
-    def _tell(self) -> None:
+    def _show_change(self) -> None:
         if (number := self._current) is not None:
             part = self._parts[number]
             self.query_one(DiffView).set_texts(self._rewrite.before[part.start : part.end], part.after)

@@ -192,7 +192,7 @@ class ImpactScreen(StoryPage):
         if cast is not None:
             self.rows.show_places(rows[:PAGE], len(rows), cast)
         self.refresh_bindings()
-        self._tell_count()
+        self._show_count()
         self.show_details()
 
     @property
@@ -201,7 +201,7 @@ class ImpactScreen(StoryPage):
             return ()
         return (*self._impact.rows, *(self._impact.settled if self._shows_settled else ()))
 
-    def _tell_count(self) -> None:
+    def _show_count(self) -> None:
         if self._impact is not None:
             words = key_words(self._applied) if self._applied and not self._listed else ""
             self.query_one(".counted", Static).update(words or impact_words(self._impact, len(self.rows.ticked)))
@@ -254,13 +254,13 @@ class ImpactScreen(StoryPage):
 
     def _tick(self, rows: tuple[ImpactRow, ...] | list[ImpactRow]) -> None:
         self.rows.tick(row.proposal.id for row in rows)
-        self._tell_count()
+        self._show_count()
 
     def action_hold(self) -> None:
         """Marks the place as still valid, or removes the mark; moves on."""
         if (row := self.rows.place) is not None:
             self.rows.hold(row.proposal.id)
-            self._tell_count()
+            self._show_count()
             self.rows.action_cursor_down()
 
     def action_settled(self) -> None:
