@@ -16,11 +16,7 @@ from flowcabal_tui.domain.codec import from_json, to_json
 from flowcabal_tui.domain.endpoints import Endpoint, sent_parameters
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.ids import Digest
-from flowcabal_tui.domain.model_calls import (
-    Answer,
-    ModelRequest,
-    Usage,
-)
+from flowcabal_tui.domain.model_calls import Answer, ModelRequest, Usage
 from flowcabal_tui.domain.model_ports import ModelPort
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.domain.value_class import dataclass

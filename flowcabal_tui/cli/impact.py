@@ -13,15 +13,7 @@ from flowcabal_tui.cli.naming import the_chapter
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_json, say_row
 from flowcabal_tui.domain.codec import to_plain
-from flowcabal_tui.domain.impact import (
-    BookChange,
-    ChapterChanged,
-    ChapterMoved,
-    FactChanged,
-    Impact,
-    ImpactRow,
-    Rename,
-)
+from flowcabal_tui.domain.impact import BookChange, ChapterChanged, ChapterMoved, FactChanged, Impact, ImpactRow, Rename
 from flowcabal_tui.domain.story import RecordId
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, ngettext

@@ -8,12 +8,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from flowcabal_tui.domain.endpoints import Endpoint, sent_parameters
-from flowcabal_tui.domain.model_calls import (
-    Finish,
-    Message,
-    ModelRequest,
-    Usage,
-)
+from flowcabal_tui.domain.model_calls import Finish, Message, ModelRequest, Usage
 from flowcabal_tui.models.collect import arrived_of_tool
 from flowcabal_tui.models.failures import Failures
 from flowcabal_tui.models.http_model import HttpModel, Sleep

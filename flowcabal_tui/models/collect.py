@@ -9,15 +9,7 @@ from dataclasses import field
 from typing import Any, Final
 
 from flowcabal_tui.domain.errors import ModelError
-from flowcabal_tui.domain.model_calls import (
-    Answer,
-    Finished,
-    ModelRequest,
-    RetryWait,
-    TextDelta,
-    ThinkingDelta,
-    Usage,
-)
+from flowcabal_tui.domain.model_calls import Answer, Finished, ModelRequest, RetryWait, TextDelta, ThinkingDelta, Usage
 from flowcabal_tui.domain.model_ports import ModelPort
 from flowcabal_tui.domain.value_class import dataclass
 

@@ -15,14 +15,7 @@ from pydantic import BaseModel
 
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault
-from flowcabal_tui.domain.model_calls import (
-    EndpointCheck,
-    Message,
-    ModelRequest,
-    Role,
-    StructuredMode,
-    Usage,
-)
+from flowcabal_tui.domain.model_calls import EndpointCheck, Message, ModelRequest, Role, StructuredMode, Usage
 from flowcabal_tui.domain.model_ports import EmbeddingPort, ModelPort
 from flowcabal_tui.domain.providers import SPOKEN
 from flowcabal_tui.locale import _, mark

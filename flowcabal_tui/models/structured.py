@@ -9,14 +9,7 @@ from typing import Any, Final
 
 from flowcabal_tui.domain.answer_schema import StructuredAnswer, answer_schema
 from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault
-from flowcabal_tui.domain.model_calls import (
-    Answer,
-    Message,
-    ModelRequest,
-    StructuredMode,
-    Tool,
-    Usage,
-)
+from flowcabal_tui.domain.model_calls import Answer, Message, ModelRequest, StructuredMode, Tool, Usage
 from flowcabal_tui.domain.model_ports import ModelPort, T
 from flowcabal_tui.models.collect import ARRIVED, BEFORE_REPEATING, total
 from flowcabal_tui.models.failures import Failures

@@ -20,13 +20,7 @@ from flowcabal_tui.project.book.following import AFTER_KEEP, following
 from flowcabal_tui.project.trust.service import record_new
 from flowcabal_tui.settings.file_modes import file_modes
 from flowcabal_tui.settings.paths import MANUSCRIPT, PROJECT_FILE, PROJECT_STATE
-from flowcabal_tui.settings.project_file import (
-    OFFLINE,
-    ModelsSettings,
-    ProjectSettings,
-    ProjectTable,
-    save_project,
-)
+from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings, ProjectSettings, ProjectTable, save_project
 from flowcabal_tui.store import Store
 from flowcabal_tui.system.files import Folder
 

@@ -6,10 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.ids import EntityId, Generation, NodeId, RunId
-from flowcabal_tui.domain.memory import (
-    Derived,
-    Entity,
-)
+from flowcabal_tui.domain.memory import Derived, Entity
 from flowcabal_tui.domain.model_calls import Role
 from flowcabal_tui.domain.run import Attempt, NodeState, Question, Quote
 from flowcabal_tui.domain.trust import TrustState

@@ -13,15 +13,7 @@ from flowcabal_tui.domain.context import Injection
 from flowcabal_tui.domain.errors import BudgetExceeded, LimitReached, ModelError, ModelFault
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.journal import StoredResult
-from flowcabal_tui.domain.model_calls import (
-    Finished,
-    ModelRequest,
-    Queued,
-    RetryWait,
-    TextDelta,
-    ThinkingDelta,
-    Usage,
-)
+from flowcabal_tui.domain.model_calls import Finished, ModelRequest, Queued, RetryWait, TextDelta, ThinkingDelta, Usage
 from flowcabal_tui.domain.model_ports import ModelPort
 from flowcabal_tui.domain.run import Attempt, Evaluation, Retry
 from flowcabal_tui.domain.workflow import PromptParams, TextBlock

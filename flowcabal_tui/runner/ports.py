@@ -13,11 +13,7 @@ from flowcabal_tui.domain.errors import LimitReached
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import RunEvent, StoredResult
-from flowcabal_tui.domain.model_calls import (
-    ModelRequest,
-    Role,
-    Usage,
-)
+from flowcabal_tui.domain.model_calls import ModelRequest, Role, Usage
 from flowcabal_tui.domain.model_ports import ModelPort
 from flowcabal_tui.domain.run import Decision, Evaluation, Question, RunRequest
 from flowcabal_tui.domain.state import StateEntry

@@ -7,14 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.agents.answer_tools import with_tools
-from flowcabal_tui.agents.checking.checker import (
-    GROUPS,
-    NAMES_TOKENS,
-    Checker,
-    part_of,
-    questions_of,
-    sources_at_most,
-)
+from flowcabal_tui.agents.checking.checker import GROUPS, NAMES_TOKENS, Checker, part_of, questions_of, sources_at_most
 from flowcabal_tui.agents.checking.defence import DOUBTS_TOKENS, SURE, Defence, Settled
 from flowcabal_tui.agents.checking.draft_statements import statements_in
 from flowcabal_tui.agents.checking.evidence.search import Helper, evidence_for, in_thread

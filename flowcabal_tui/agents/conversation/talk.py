@@ -16,12 +16,7 @@ from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.agents.tool_calls import as_sent_back
 from flowcabal_tui.domain.conversation import StopReason, Turn, TurnState
 from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault
-from flowcabal_tui.domain.model_calls import (
-    Answer,
-    Message,
-    ModelRequest,
-    Usage,
-)
+from flowcabal_tui.domain.model_calls import Answer, Message, ModelRequest, Usage
 from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _

@@ -12,14 +12,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.archive import Archive, too_large
 from flowcabal_tui.manuscript.word.package import WordParts, find_parts
 from flowcabal_tui.manuscript.word.runs import CommentWords, RunReader
-from flowcabal_tui.manuscript.word.styles import (
-    Numbering,
-    Styles,
-    child,
-    number,
-    numbering_of,
-    read_styles,
-)
+from flowcabal_tui.manuscript.word.styles import Numbering, Styles, child, number, numbering_of, read_styles
 from flowcabal_tui.manuscript.xml_input import Element, attribute, events, local, tree
 
 _NAMESPACES: Final = (

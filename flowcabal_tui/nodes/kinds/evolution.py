@@ -14,14 +14,7 @@ from flowcabal_tui.domain.ids import Digest, NodeId
 from flowcabal_tui.domain.prompt_text import bindings
 from flowcabal_tui.domain.run import Angle, Attempt, Choice, Decision
 from flowcabal_tui.domain.text import digest
-from flowcabal_tui.domain.workflow import (
-    Blocks,
-    Body,
-    Node,
-    Problem,
-    PromptParams,
-    TextBlock,
-)
+from flowcabal_tui.domain.workflow import Blocks, Body, Node, Problem, PromptParams, TextBlock
 from flowcabal_tui.locale import _, ngettext, sentences
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Rejected
 from flowcabal_tui.nodes.kinds.candidates import CandidateText, facts, groups_in, numbered, origins, sifted

@@ -16,14 +16,7 @@ from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.run import Angle
 from flowcabal_tui.domain.text import clean, digest
-from flowcabal_tui.domain.workflow import (
-    Block,
-    Blocks,
-    Body,
-    Node,
-    Problem,
-    PromptParams,
-)
+from flowcabal_tui.domain.workflow import Block, Blocks, Body, Node, Problem, PromptParams
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Rejected
 from flowcabal_tui.nodes.kinds.steps import AgentStep, WritingStep, identities, json_object, prompt_node

@@ -14,12 +14,7 @@ from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.model_calls import Role
 from flowcabal_tui.domain.run import Angle
 from flowcabal_tui.domain.sampling import FrequencyPenalty, PresencePenalty, Sampled, Seed, Stop, TopP
-from flowcabal_tui.domain.workflow import (
-    Blocks,
-    Node,
-    PromptParams,
-    TextBlock,
-)
+from flowcabal_tui.domain.workflow import Blocks, Node, PromptParams, TextBlock
 from flowcabal_tui.nodes.base import NodeContext
 
 _DECODER: Final = json.JSONDecoder(strict=False)

@@ -13,15 +13,7 @@ from flowcabal_tui.domain import binding_checks, expressions, paths
 from flowcabal_tui.domain.bindings import AGG, FROM, as_binding
 from flowcabal_tui.domain.errors import BindingError
 from flowcabal_tui.domain.paths import LENGTH
-from flowcabal_tui.domain.schemas import (
-    Schema,
-    check_path,
-    follow,
-    follow_field,
-    item_types,
-    options_of,
-    types_of,
-)
+from flowcabal_tui.domain.schemas import Schema, check_path, follow, follow_field, item_types, options_of, types_of
 from flowcabal_tui.domain.workflow import Problem
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.validation.output_schemas import item_schema, schema_at

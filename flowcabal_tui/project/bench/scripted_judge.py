@@ -18,12 +18,7 @@ from pydantic import BaseModel
 
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.manuscript import Span
-from flowcabal_tui.domain.model_calls import (
-    Answer,
-    ModelEvent,
-    ModelRequest,
-    Usage,
-)
+from flowcabal_tui.domain.model_calls import Answer, ModelEvent, ModelRequest, Usage
 from flowcabal_tui.domain.text import digest
 
 T = TypeVar("T", bound=BaseModel)

@@ -14,11 +14,7 @@ from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId, RunId
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.domain.model_calls import (
-    Message,
-    ModelRequest,
-    Usage,
-)
+from flowcabal_tui.domain.model_calls import Message, ModelRequest, Usage
 from flowcabal_tui.domain.prompt_text import chapter_values
 from flowcabal_tui.domain.run import RunRequest, Spend
 from flowcabal_tui.domain.workflow import Workflow

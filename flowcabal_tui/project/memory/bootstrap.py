@@ -17,12 +17,7 @@ from typing import Final, Literal
 
 from flowcabal_tui.agents.arcs import arcs_of
 from flowcabal_tui.domain.codec import to_plain
-from flowcabal_tui.domain.errors import (
-    DiskFull,
-    FlowCabalError,
-    LimitReached,
-    RunError,
-)
+from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, LimitReached, RunError
 from flowcabal_tui.domain.ids import ChapterId, Generation, RunId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, BootstrapQuote, BootstrapStatus

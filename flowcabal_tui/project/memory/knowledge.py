@@ -27,16 +27,7 @@ from flowcabal_tui.settings.project_file import KnowledgeSettings
 from flowcabal_tui.system.files import Folder
 from flowcabal_tui.viking.layout import project_uri, workspace_name
 from flowcabal_tui.viking.manifest import Head, Record, empty_if_other
-from flowcabal_tui.viking.status import (
-    Absent,
-    External,
-    Failed,
-    KnowledgeStatus,
-    Ready,
-    Restarting,
-    Starting,
-    Stopped,
-)
+from flowcabal_tui.viking.status import Absent, External, Failed, KnowledgeStatus, Ready, Restarting, Starting, Stopped
 from flowcabal_tui.viking.sync import KnowledgeSync
 
 if TYPE_CHECKING:

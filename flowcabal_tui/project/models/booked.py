@@ -11,13 +11,7 @@ from typing import Final, TypeVar
 
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import BudgetExceeded, LimitReached, ModelError
-from flowcabal_tui.domain.model_calls import (
-    Answer,
-    ModelEvent,
-    ModelRequest,
-    Role,
-    Usage,
-)
+from flowcabal_tui.domain.model_calls import Answer, ModelEvent, ModelRequest, Role, Usage
 from flowcabal_tui.domain.model_ports import ModelPort, T
 from flowcabal_tui.models.bounds import USUAL_OUTPUT, structured_extra
 from flowcabal_tui.models.collect import ARRIVED, BEFORE_REPEATING, WAITS, Arrived, total

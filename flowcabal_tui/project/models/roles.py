@@ -14,12 +14,7 @@ from flowcabal_tui.domain.addresses import is_loopback
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.ids import Generation
-from flowcabal_tui.domain.model_calls import (
-    ROLES,
-    EndpointCheck,
-    Role,
-    StructuredMode,
-)
+from flowcabal_tui.domain.model_calls import ROLES, EndpointCheck, Role, StructuredMode
 from flowcabal_tui.domain.model_ports import EmbeddingPort, ModelPort
 from flowcabal_tui.domain.windows import LEAST_CONTEXT, context_room
 from flowcabal_tui.locale import _

@@ -18,14 +18,7 @@ from flowcabal_tui.domain.errors import BudgetExceeded, LimitReached
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.journal import RunEvent
 from flowcabal_tui.domain.memory import Totals
-from flowcabal_tui.domain.model_calls import (
-    Message,
-    ModelRequest,
-    Role,
-    SentRequest,
-    Usage,
-    UsageRecord,
-)
+from flowcabal_tui.domain.model_calls import Message, ModelRequest, Role, SentRequest, Usage, UsageRecord
 from flowcabal_tui.domain.run import SpendLimit
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _

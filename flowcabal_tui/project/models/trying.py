@@ -11,11 +11,7 @@ from typing import Final
 
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError
-from flowcabal_tui.domain.model_calls import (
-    EndpointCheck,
-    Role,
-    Usage,
-)
+from flowcabal_tui.domain.model_calls import EndpointCheck, Role, Usage
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.embeddings import HttpEmbedder
 from flowcabal_tui.models.http_model import HttpModel

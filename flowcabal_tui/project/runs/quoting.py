@@ -17,14 +17,7 @@ from flowcabal_tui.domain.workflow import Body, PromptParams
 from flowcabal_tui.models.bounds import with_margin
 from flowcabal_tui.nodes.base import Produced, Rejected
 from flowcabal_tui.nodes.plan import PlannedNode, plan
-from flowcabal_tui.project.runs.basis import (
-    FOUND_TOKENS,
-    MOST_TOKENS,
-    STAND_IN,
-    Basis,
-    Length,
-    NoCount,
-)
+from flowcabal_tui.project.runs.basis import FOUND_TOKENS, MOST_TOKENS, STAND_IN, Basis, Length, NoCount
 from flowcabal_tui.project.runs.node_costs import Figures, NodeCosts
 from flowcabal_tui.project.runs.tally import Tally
 from flowcabal_tui.runner.fold import NodeFold

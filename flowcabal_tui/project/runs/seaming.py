@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from flowcabal_tui.agents.comparing.seams import (
-    Seam,
-    SeamChanges,
-    SeamHunk,
-    hunks_of,
-    seam_request,
-    seams_of,
-)
+from flowcabal_tui.agents.comparing.seams import Seam, SeamChanges, SeamHunk, hunks_of, seam_request, seams_of
 from flowcabal_tui.agents.comparing.sources import paragraph_sources
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.domain.comparison import ComparisonTarget, Taken

@@ -16,11 +16,7 @@ from flowcabal_tui.domain.errors import LimitReached, WorkflowError
 from flowcabal_tui.domain.ids import Generation, RunId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import RunEvent
-from flowcabal_tui.domain.model_calls import (
-    ModelRequest,
-    Role,
-    Usage,
-)
+from flowcabal_tui.domain.model_calls import ModelRequest, Role, Usage
 from flowcabal_tui.domain.model_ports import ModelPort
 from flowcabal_tui.domain.run import Decision, Question, RunRequest, RunState
 from flowcabal_tui.domain.state import DualState

@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING
 from flowcabal_tui.domain.beats import BeatCount, ChapterBeats
 from flowcabal_tui.domain.changes import LoggedChange
 from flowcabal_tui.domain.ids import ChapterId, OutputId
-from flowcabal_tui.domain.manuscript import (
-    Chapter,
-    ChapterVersion,
-    ImportPreview,
-    Reference,
-    ReferenceHit,
-    ReferenceId,
-)
+from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, ImportPreview, Reference, ReferenceHit, ReferenceId
 from flowcabal_tui.domain.memory import Curated, MetaName, tags_of
 from flowcabal_tui.domain.origin import BlamedLine, Provenance
 from flowcabal_tui.domain.outline import BookOutline

@@ -7,12 +7,7 @@ from typing import Final, get_args
 from flowcabal_tui.domain.errors import KnowledgePending
 from flowcabal_tui.domain.memory import Freshness, Level
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.memory.knowledge_contents import (
-    TEXT_LIMIT,
-    KnowledgeContents,
-    KnowledgeFound,
-    entries,
-)
+from flowcabal_tui.project.memory.knowledge_contents import TEXT_LIMIT, KnowledgeContents, KnowledgeFound, entries
 from flowcabal_tui.project.parts import Parts
 
 _FOUND: Final = 20

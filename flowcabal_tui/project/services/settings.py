@@ -9,11 +9,7 @@ from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.project.settings import with_model, with_values
 from flowcabal_tui.project.trust import trust_items
 from flowcabal_tui.project.trust.collect import model_items
-from flowcabal_tui.protocol.settings import (
-    ChangeSettings,
-    SetModel,
-    SettingsChanged,
-)
+from flowcabal_tui.protocol.settings import ChangeSettings, SetModel, SettingsChanged
 from flowcabal_tui.settings.project_file import ProjectSettings
 
 

@@ -13,15 +13,7 @@ from flowcabal_tui.agents.impact.statements import Lost, lost_statements, same_p
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.domain.errors import Gone, RunError, UnknownName, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
-from flowcabal_tui.domain.impact import (
-    BookChange,
-    ChapterChanged,
-    ChapterMoved,
-    FactChanged,
-    Impact,
-    ImpactRow,
-    Rename,
-)
+from flowcabal_tui.domain.impact import BookChange, ChapterChanged, ChapterMoved, FactChanged, Impact, ImpactRow, Rename
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import META_NAMES, Entity, Evidence
 from flowcabal_tui.domain.proposals import Proposal

@@ -9,15 +9,7 @@ from itertools import pairwise
 from typing import Literal
 
 from flowcabal_tui.domain.errors import RunError, VersionConflict
-from flowcabal_tui.domain.impact import (
-    BookChange,
-    ChapterChanged,
-    ChapterMoved,
-    Impact,
-    ImpactRow,
-    PlaceWord,
-    Rename,
-)
+from flowcabal_tui.domain.impact import BookChange, ChapterChanged, ChapterMoved, Impact, ImpactRow, PlaceWord, Rename
 from flowcabal_tui.domain.memory import Entity, Evidence
 from flowcabal_tui.domain.origin import Rewrite
 from flowcabal_tui.domain.proposals import Difference, Origin, Proposal, ProposalId, Review, TextEdit, TitleEdit

@@ -21,15 +21,7 @@ from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project.comparison_words import verdict_words
 from flowcabal_tui.tui.decisions.candidate_column import CandidateColumn
 from flowcabal_tui.tui.decisions.candidate_work import CandidateWork
-from flowcabal_tui.tui.decisions.choice import (
-    beat_at,
-    edited,
-    known,
-    result_of,
-    verdict_on,
-    with_equal,
-    with_taken,
-)
+from flowcabal_tui.tui.decisions.choice import beat_at, edited, known, result_of, verdict_on, with_equal, with_taken
 from flowcabal_tui.tui.decisions.comparison_access import ComparisonAccess
 from flowcabal_tui.tui.decisions.comparison_keys import EDITING, HELP, KEYS, OPEN_ONLY, STYLE
 from flowcabal_tui.tui.shared.hint_line import HintLine

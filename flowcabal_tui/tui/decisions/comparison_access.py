@@ -9,14 +9,7 @@ from pydantic import ValidationError
 
 from flowcabal_tui.agents.comparing.seams import SeamHunk
 from flowcabal_tui.domain.codec import from_json, to_json
-from flowcabal_tui.domain.comparison import (
-    ChoiceDraft,
-    Comparison,
-    ComparisonTarget,
-    OutcomeCount,
-    Taken,
-    Verdict,
-)
+from flowcabal_tui.domain.comparison import ChoiceDraft, Comparison, ComparisonTarget, OutcomeCount, Taken, Verdict
 from flowcabal_tui.domain.ids import RunId
 from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.protocol.comparisons import (

@@ -10,11 +10,7 @@ from textual.screen import Screen
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.words import paid_models, price_lines, sum_words
-from flowcabal_tui.protocol.models import (
-    ConfirmModels,
-    ConfirmTrust,
-    TrustChanged,
-)
+from flowcabal_tui.protocol.models import ConfirmModels, ConfirmTrust, TrustChanged
 from flowcabal_tui.protocol.settings import SetModel
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.spending import agrees_to_pay

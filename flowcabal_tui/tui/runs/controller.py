@@ -14,23 +14,12 @@ from flowcabal_tui.domain.run import NodeState, Quote, RunFilter, RunRequest, Ru
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.words import paid_models, sum_words
-from flowcabal_tui.protocol.runs import (
-    ResumeRun,
-    RunStarted,
-    RunStateChanged,
-    RunWorkflow,
-    UsageChanged,
-)
+from flowcabal_tui.protocol.runs import ResumeRun, RunStarted, RunStateChanged, RunWorkflow, UsageChanged
 from flowcabal_tui.tui.runs.asking import ask_inputs, ask_instruction
 from flowcabal_tui.tui.runs.history import RunPages, RunsScreen, as_waiting
 from flowcabal_tui.tui.runs.node_controller import NodeController
 from flowcabal_tui.tui.runs.output import OutputPane
-from flowcabal_tui.tui.runs.words import (
-    INSTRUCTION,
-    asks_for_instruction,
-    quote_words,
-    refuse_without_chapter,
-)
+from flowcabal_tui.tui.runs.words import INSTRUCTION, asks_for_instruction, quote_words, refuse_without_chapter
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.spending import agrees_to_pay, quote_price
 from flowcabal_tui.tui.shared.status_line import StatusLine

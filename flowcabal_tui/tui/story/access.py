@@ -11,14 +11,7 @@ from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.impact import BookChange
 from flowcabal_tui.domain.memory import Entity, Evidence
 from flowcabal_tui.domain.story import RecordId, Story, StoryRecord
-from flowcabal_tui.protocol.story import (
-    AskPatches,
-    PutEntity,
-    PutRecord,
-    RemoveEntity,
-    RemoveRecord,
-    SetNameKinds,
-)
+from flowcabal_tui.protocol.story import AskPatches, PutEntity, PutRecord, RemoveEntity, RemoveRecord, SetNameKinds
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.changes import merged, moved_records
 

@@ -29,13 +29,7 @@ from flowcabal_tui.project.finding_words import (
 from flowcabal_tui.project.story.findings import fact_of
 from flowcabal_tui.project.views import OpenedSource
 from flowcabal_tui.protocol.base import Command
-from flowcabal_tui.protocol.findings import (
-    ChangeFromHere,
-    CheckChapters,
-    DecideFindings,
-    StopChecking,
-    SwitchRule,
-)
+from flowcabal_tui.protocol.findings import ChangeFromHere, CheckChapters, DecideFindings, StopChecking, SwitchRule
 from flowcabal_tui.protocol.story import UndoDecision
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine

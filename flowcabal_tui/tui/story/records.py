@@ -30,14 +30,7 @@ from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.filtered_page import FilteredPage
-from flowcabal_tui.tui.story.record_forms import (
-    NEW,
-    end_form,
-    fact_form,
-    moment_form,
-    payment_form,
-    promise_form,
-)
+from flowcabal_tui.tui.story.record_forms import NEW, end_form, fact_form, moment_form, payment_form, promise_form
 from flowcabal_tui.tui.story.record_rows import RecordFilter, RecordList, lines
 from flowcabal_tui.tui.story.words import fact_lines, moment_lines, promise_lines
 from flowcabal_tui.tui.widgets.chapter_slider import ChapterSlider

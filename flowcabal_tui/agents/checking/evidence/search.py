@@ -10,14 +10,7 @@ from functools import lru_cache
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar, TypeVarTuple
 
-from flowcabal_tui.agents.checking.evidence.ranking import (
-    Index,
-    NamedPassage,
-    Sentence,
-    Shortlist,
-    ranked,
-    shortlisted,
-)
+from flowcabal_tui.agents.checking.evidence.ranking import Index, NamedPassage, Sentence, Shortlist, ranked, shortlisted
 from flowcabal_tui.agents.checking.evidence.reading import TextReader
 from flowcabal_tui.agents.checking.evidence.statements import DraftClause, statements_of
 from flowcabal_tui.agents.names.names import NameIndex
