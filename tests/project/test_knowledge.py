@@ -25,12 +25,12 @@ from flowcabal_tui.protocol.story import PutRecord, RemoveRecord
 from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
-from flowcabal_tui.viking.server import OpenVikingServer
+from flowcabal_tui.viking.server import COMMAND_VARIABLE, OpenVikingServer
 from flowcabal_tui.viking.status import Ready
 from tests.project.case import Case, change, make, opened, write_chapters
 from tests.project.served import counts, knowledge, whole
 from tests.trusting import confirmed
-from tests.viking.fakes import DIMENSION, KEY, FakeModel, Statuses, embed, fake_model, server_command, server_process
+from tests.viking.fakes import DIMENSION, KEY, FakeModel, Statuses, embed, fake_model, quick_server, server_process
 from tests.waiting import PATIENCE, soon
 
 pytestmark = [pytest.mark.viking, pytest.mark.slow]
@@ -45,6 +45,11 @@ CHAPTERS = {
 QUESTION = "She must find whoever lit that lantern."
 
 
+@pytest.fixture(autouse=True)
+def _starts_sooner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(COMMAND_VARIABLE, quick_server(tmp_path))
+
+
 def by_meaning(text: str) -> list[float]:
     """What tells of a lamp stands apart from everything else, whatever the words."""
     return [90.0 if any(word in text for word in LAMPS) else 0.0, *embed(text)[1:]]
@@ -53,7 +58,6 @@ def by_meaning(text: str) -> list[float]:
 @asynccontextmanager
 async def vectors(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[FakeModel, Callable[[str], ModelsSettings]]]:
     """An embedding endpoint, and the settings that use it under a name."""
-    server_command()
     monkeypatch.setenv("FAKE_KEY", KEY)
     monkeypatch.setattr(shared, "KEPT", 1)  # so that what is sent again is embedded again
     async with fake_model() as model:

@@ -145,6 +145,19 @@ def server_command() -> tuple[str, ...]:
     return found
 
 
+def quick_server(folder: Path) -> str:
+    """A program that starts the installed server sooner, see quick_server.py; another one as it is."""
+    (*_python, own) = server_command()
+    if own != str(Path(sys.executable).parent / "openviking-server"):
+        return own
+    program = folder / "quick-openviking-server"
+    program.write_text(
+        f'#!/bin/sh\nexec "{sys.executable}" "{Path(__file__).with_name("quick_server.py")}" "{own}" "$@"\n'
+    )
+    program.chmod(0o700)
+    return str(program)
+
+
 FAKE_SERVER = (sys.executable, str(Path(__file__).with_name("fake_server.py")))
 
 

@@ -17,7 +17,7 @@ from flowcabal_tui.viking.client import Address, KnowledgeClient
 from flowcabal_tui.viking.external import ExternalKnowledge
 from flowcabal_tui.viking.layout import project_uri
 from flowcabal_tui.viking.manifest import Head
-from flowcabal_tui.viking.server import free_port
+from flowcabal_tui.viking.server import COMMAND_VARIABLE, free_port
 from flowcabal_tui.viking.status import External, Ready, Starting, Stopped
 from flowcabal_tui.viking.sync import KnowledgeSync
 from tests.viking.fakes import (
@@ -27,7 +27,7 @@ from tests.viking.fakes import (
     Statuses,
     gone,
     processes_of,
-    server_command,
+    quick_server,
     server_process,
 )
 
@@ -132,8 +132,8 @@ async def test_killed_in_the_middle_of_its_work_it_comes_back_with_everything(
     assert (await sync.find("灯又亮了"))[0].chapter == half.id
 
 
-async def test_when_we_are_killed_no_process_stays(tmp_path: Path) -> None:
-    server_command()
+async def test_when_we_are_killed_no_process_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(COMMAND_VARIABLE, quick_server(tmp_path))
     supervisor = await asyncio.create_subprocess_exec(
         sys.executable, "-c", SUPERVISOR, str(tmp_path), stdout=asyncio.subprocess.PIPE
     )
