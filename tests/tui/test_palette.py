@@ -16,6 +16,7 @@ from textual.widgets import Input
 import flowcabal_tui.tui
 from flowcabal_tui.locale import _, use_language
 from flowcabal_tui.settings.screen import ScreenSettings
+from flowcabal_tui.tui.app import command_search
 from flowcabal_tui.tui.app.app import FlowCabalApp
 from flowcabal_tui.tui.app.command_search import ranked, searched
 from flowcabal_tui.tui.app.commands import all_commands, is_of_hands, synonyms
@@ -83,6 +84,18 @@ def test_synonyms_belong_to_commands_that_exist():
 def test_a_command_is_found_by_other_words(typed, wanted):
     rows = [searched(each) for each in all_commands()]
     assert wanted in [each.id for each in ranked(typed, rows)[:3]]
+
+
+def test_few_commands_are_looked_at_closely(monkeypatch):
+    looked: list[str] = []
+    fit = command_search._fit
+    monkeypatch.setattr(command_search, "_fit", lambda words, text: looked.append(text) or fit(words, text))
+    rows = [searched(each) for each in all_commands()]
+    names = sum(len(row.titles) + len(row.others) for row in rows)
+    for typed in ("split", "词数", "backup"):
+        looked.clear()
+        assert ranked(typed, rows)
+        assert 0 < len(looked) < names / 10
 
 
 @pytest.mark.parametrize("language", ["en", "zh_CN"])

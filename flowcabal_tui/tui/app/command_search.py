@@ -26,11 +26,17 @@ _SMALL: Final = frozenset((
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """The searchable words of a command in lower case; `worth` is added to the score of the match."""
+    """The searchable words of a command in lower case; `worth` is added to the score of the match.
+
+    `names` are the titles and the other words, one a line; `parts` are their words, and `signs` their characters.
+    """
 
     command: PaletteCommand
     titles: tuple[str, ...]
     others: tuple[str, ...]
+    names: str
+    parts: tuple[str, ...]
+    signs: frozenset[str]
     explained: str
     place: str
     worth: int
@@ -38,12 +44,17 @@ class Searched:
 
 def searched(command: PaletteCommand, *, is_near: bool = False) -> Searched:
     """Its titles in English and in the language of the screen, its synonyms, its explanation and its place."""
-    others = synonyms().get(command.id, "")
+    titles = tuple(dict.fromkeys((_(command.title).casefold(), command.title.casefold(), command.id.casefold())))
+    others = tuple(each.strip().casefold() for each in synonyms().get(command.id, "").split("|") if each.strip())
+    names = "\n".join((*titles, *others))
     worth = _BOOK if command.owner is None else _NEAR if is_near else _TEXT * (command.place in _WRITER)
     return Searched(
         command,
-        tuple(dict.fromkeys((_(command.title).casefold(), command.title.casefold(), command.id.casefold()))),
-        tuple(each.strip().casefold() for each in others.split("|") if each.strip()),
+        titles,
+        others,
+        names,
+        tuple(dict.fromkeys(names.split())),
+        frozenset(names),
         _(command.words).casefold(),
         _(command.place).casefold(),
         worth,
@@ -81,7 +92,7 @@ def _score(query: str, words: Sequence[str], row: Searched) -> float:
 
 def _part(words: Sequence[str], row: Searched, least: int = 0) -> float:
     """Rates a name that contains some words of the query; 0 for fewer than `least` (0: half of them)."""
-    each = [fits for word in words if (fits := max(_fit(word, name) for name in row.titles + row.others)) >= _WITHIN]
+    each = [fits for word in words if (fits := _named(word, row)) >= _WITHIN]
     return sum(each) / len(words) if each and len(each) >= (least or len(words) / 2) else 0
 
 
@@ -95,26 +106,24 @@ def _best(words: str, row: Searched) -> float:
 
 
 def _found(words: str, row: Searched) -> float:
-    named = max(_fit(words, name) for name in (*row.titles, *row.others))
     within = _EXPLAINED * _WITHIN if words in row.explained else 0
-    return max(named, within, _PLACE * _WITHIN if words in row.place else 0)
+    return max(_named(words, row), within, _PLACE * _WITHIN if words in row.place else 0)
 
 
-def _fit(words: str, text: str) -> float:
-    """Rates how words match a name: the whole name, its start, the start of a word, a part, or its letters in order."""
-    if words not in text:
-        return _LETTERS if len(words) >= _FEW and words.isascii() and _has_letters(words, text) else 0
-    if text.startswith(words):
-        return _EXACT if words == text else _START
-    return _WORD if f" {words}" in text or not words.isascii() else _WITHIN
+def _named(words: str, row: Searched) -> float:
+    """Rates the best name: all of it, its start, the start of a word, a part, or the letters of a word in order."""
+    if words in row.names:
+        return max(_fit(words, name) for name in (*row.titles, *row.others) if words in name)
+    if len(words) < _FEW or not words.isascii() or not row.signs.issuperset(words):
+        return 0
+    return _LETTERS if any(part[0] == words[0] and _in_order(words, part) for part in row.parts) else 0
 
 
-def _has_letters(words: str, text: str) -> bool:
-    """True when one word of `text` begins with the first letter of `words` and contains the others in order."""
-    first = words[0]
-    if not text.startswith(first) and f" {first}" not in text:
-        return False
-    return any(part[0] == first and _in_order(words, part) for part in text.split())
+def _fit(words: str, name: str) -> float:
+    """Rates the place of words in a name that has them."""
+    if name.startswith(words):
+        return _EXACT if words == name else _START
+    return _WORD if f" {words}" in name or not words.isascii() else _WITHIN
 
 
 def _in_order(letters: str, text: str) -> bool:
