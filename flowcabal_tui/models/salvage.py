@@ -75,9 +75,13 @@ class SalvagedFields:
 
 
 def read_before(earlier: str) -> SalvagedFields:
-    """The parts of a `StructuredAnswer` in JSON, and the places that could not be read in it."""
+    """The parts of a `StructuredAnswer` in JSON, and the places that could not be read in it.
+
+    An empty list under an unread field is no part: nothing of it was read.
+    """
     parts = json.loads(earlier)
-    return SalvagedFields(parts, tuple(parts.pop(_UNREAD)))
+    unread = tuple(parts.pop(_UNREAD))
+    return SalvagedFields({name: part for name, part in parts.items() if part or name not in unread}, unread)
 
 
 def read_text(text: str, shape: type[BaseModel], *, cut: bool) -> tuple[SalvagedFields | None, str]:

@@ -137,11 +137,12 @@ class _Asking:
         self._turns += _repair(answer, words)
 
     def resume(self, found: SalvagedFields) -> None:
-        """Adds the turns that ask for what an earlier answer lacks."""
+        """Adds the turns that ask for what an earlier answer lacks. The model sees no empty list that it might copy."""
         self._rest = _only(self._schema, found.fields, None)
         form = _form(alone=self._modes[0] == "native")
-        words = f"These parts of it could not be read: {', '.join(found.unread)}.\n{form}"
-        self._turns = _repair(Answer(_as_json(found), "stop", Usage()), words)
+        words = f"The answer is not complete. Still missing: {', '.join(found.unread)}.\n{form}"
+        read = SalvagedFields({name: part for name, part in found.parts.items() if part})
+        self._turns = _repair(Answer(_as_json(read), "stop", Usage()), words)
 
     def kept(self, found: SalvagedFields) -> Answer:
         """The last answer with all parts that were read, and the cost of all tries."""

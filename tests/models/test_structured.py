@@ -294,15 +294,18 @@ async def test_an_answer_cut_off_within_its_first_item_is_asked_for_again_in_sho
 class Reading(StructuredAnswer):
     facts: list[str]
     moments: list[str]
+    vows: list[str]
 
 
 async def test_of_an_earlier_answer_only_what_could_not_be_read_is_asked_for(
     server: FaultServer, make: MakeModel, provider: Provider, mode: StructuredMode
 ) -> None:
-    earlier = Reading(facts=["It rained."], moments=["at dusk"], unread=("moments[1]",)).model_dump_json()
-    server.push(said(mode, json.dumps({"facts": [], "moments": ["at dawn"]})))
+    unread = ("moments[1]", "vows")
+    earlier = Reading(facts=["It rained."], moments=["at dusk"], vows=[], unread=unread).model_dump_json()
+    server.push(said(mode, json.dumps({"facts": [], "moments": ["at dawn"], "vows": ["to come"]})))
     value, answer = await make(provider, structured=mode).structured(replace(REQUEST, earlier=earlier), Reading)
-    assert value == Reading(facts=["It rained."], moments=["at dusk", "at dawn"]) and answer.whole
+    assert value == Reading(facts=["It rained."], moments=["at dusk", "at dawn"], vows=["to come"]) and answer.whole
     (entry,) = server.log
-    sent = json.dumps(entry["body"]["messages"][-2:])
-    assert "could not be read: moments[1]" in sent and "It rained." in sent and "unread" not in sent
+    *_asked, shown, words = entry["body"]["messages"]
+    assert "Still missing: moments[1], vows" in json.dumps(words)
+    assert "It rained." in json.dumps(shown) and "[]" not in json.dumps(shown) and "unread" not in json.dumps(shown)
