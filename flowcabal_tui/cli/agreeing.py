@@ -31,7 +31,7 @@ async def memory_settled(project: Project, *, yes: bool = False) -> None:
     await project.memory.settled()
     if (work := await project.memory.unpaid()) is None:
         return
-    models = paid_models(project.info.models, "agent")
+    models = paid_models(project.info.models, *work.roles)
     lines = spend_lines(work.quote, models=models)
     steps = ngettext("{n} step of background work waits.", "{n} steps of background work wait.", work.tasks)
     for line in (steps.format(n=work.tasks), _("This costs money."), *lines):

@@ -125,6 +125,11 @@ class Endpoint(Sampled, extra="forbid", frozen=True, defer_build=True):
         return self.provider == "offline" or ((known or self.is_local) and not any(prices))
 
     @property
+    def embeds_free(self) -> bool:
+        """Like `is_free`, for vectors: they have a price of input only."""
+        return self.provider == "offline" or (self.is_local if self.price_in is None else not self.price_in)
+
+    @property
     def address(self) -> str:
         """The address of calls: that of the settings, or the provider's default."""
         return self.base_url.strip() or DIALECTS[self.provider].address

@@ -78,12 +78,14 @@ class Appearances:
 class UnpaidWork:
     """Background work that waits until the user agrees to what it costs, with its quote.
 
-    `rule` is that of the user's settings: `ask`, `never`, or an amount a day.
+    `rule` is that of the user's settings: `ask`, `never`, or an amount a day. `roles` are the models that would be
+    called.
     """
 
     tasks: int
     quote: Quote
     rule: str
+    roles: tuple[Role, ...] = ("agent",)
 
 
 @dataclass(frozen=True, slots=True)

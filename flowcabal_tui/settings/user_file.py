@@ -32,8 +32,8 @@ class UserSettings(ScreenSettings):
     )
     memory_spending: SpendingRule = Field(
         default="ask",
-        description="What summaries, profiles and the reading of kept chapters may cost: `ask` first, `never`, or an "
-        "amount a day that is spent without a question.",
+        description="What summaries, profiles, the reading of kept chapters and vectors for the search by meaning may "
+        "cost: `ask` first, `never`, or an amount a day that is spent without a question.",
     )
     agents: AgentPlugins = Field(
         default=AgentPlugins(), description="As `[agents.plugins]` of a project; these go first."

@@ -73,6 +73,11 @@ class KnowledgeSync:
             for path in self._manifest.paths_of(subject):
                 await self._remove_directory(path)
 
+    def forget(self, subject: str) -> None:
+        """Marks a subject as not sent, so that the next `put` sends all of it."""
+        for path in self._manifest.paths_of(subject):
+            self._manifest.forget(path)
+
     async def clear(self) -> None:
         """Removes everything."""
         await self._client.rm(self._root, recursive=True)

@@ -15,7 +15,8 @@ from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.memory import BackgroundTask, Freshness, TaskKind
 from flowcabal_tui.domain.run import SpendLimit
 from flowcabal_tui.project.memory.step_runner import LONGEST_WAIT, TRIES, StepEnd, run_step, wait_before
-from flowcabal_tui.project.models.memory_gate import MEMORY_WORK, MemoryGate, MemoryWork
+from flowcabal_tui.project.models.memory_gate import MEMORY_WORK, MemoryWork
+from flowcabal_tui.project.models.spending import Spending
 from flowcabal_tui.project.work_signal import WorkSignal
 from flowcabal_tui.protocol.base import Event, Status
 from flowcabal_tui.protocol.memory import BackgroundChanged, MemoryWaits
@@ -39,7 +40,7 @@ class Background:
         knowledge_is_up: Callable[[], bool],
         may_work: Callable[[], bool],
         work: WorkSignal,
-        gate: Callable[[], MemoryGate],
+        spending: Callable[[], Spending],
     ) -> None:
         """`do` carries out a step; it raises FlowCabalError, or Gone when its subject no longer exists.
 
@@ -47,7 +48,7 @@ class Background:
         """
         self._outbox, self._step, self._emit, self._clock = outbox, do, emit, clock
         self._knowledge_is_up, self._may_work, self._wake = knowledge_is_up, may_work, work.wake
-        self._gate = gate
+        self._spending = spending
         self._not_confirmed: set[int] = set()
         """Tasks that wait until the user confirms what they use."""
         self._unpaid: set[int] = set()
@@ -82,7 +83,7 @@ class Background:
                     begun = True
                 idle = not await self._one(kinds)
                 if idle and kinds is LOCAL:
-                    await self._follow_gate()
+                    await self._follow_gates()
             except FlowCabalError as error:  # the store itself cannot be read or written just now
                 self._hindered(error)
                 idle = True
@@ -169,7 +170,7 @@ class Background:
     async def pay(self, limit: SpendLimit) -> None:
         """Resumes the tasks that wait for money; until no task is left, the work may cost `limit` in all."""
         if await self._outbox.all(("waiting", "running")):
-            self._gate().allow(limit)
+            self._spending().gate.allow(limit)
         await self._resume_unpaid()
 
     async def _resume_unpaid(self) -> None:
@@ -178,18 +179,27 @@ class Background:
         await self.emit_counts()
         self._wake()
 
-    async def _follow_gate(self) -> None:
-        """Ends the user's answer with its work; announces tasks that wait for one, and resumes them when the rule or
+    async def _follow_gates(self) -> None:
+        """Ends the user's answers with their work; announces tasks that wait for one, and resumes them when the rule or
         the day is another."""
-        if self._unpaid and self._gate().has_changed():
+        gates = self._spending().gate, self._spending().vectors_gate
+        if self._unpaid and any(gate.has_changed() for gate in gates):
             await self._resume_unpaid()
             return
-        waiting = len(await self.unpaid()) if self._unpaid else 0
-        if waiting != self._announced:
-            self._announced = waiting
-            self._emit(MemoryWaits(waiting))
-        if self._gate().has_answer and (await self._outbox.counts(LOCAL)).get("waiting", 0) <= waiting:
-            self._gate().lapse()
+        waiting = await self.unpaid() if self._unpaid else ()
+        if len(waiting) != self._announced:
+            self._announced = len(waiting)
+            self._emit(MemoryWaits(len(waiting)))
+        sends = self._knowledge_is_up() and await self._is_open(KNOWLEDGE, waiting)
+        if gates[0].has_answer and not sends and not await self._is_open(LOCAL, waiting):
+            gates[0].lapse()
+        if gates[1].has_answer and self._knowledge_is_up() and not sends:
+            gates[1].lapse()
+
+    async def _is_open(self, kinds: tuple[TaskKind, ...], unpaid: Collection[BackgroundTask]) -> bool:
+        """True when tasks of these kinds are open that do not wait for an answer."""
+        counts = await self._outbox.counts(kinds)
+        return counts.get("waiting", 0) + counts.get("running", 0) > sum(task.kind in kinds for task in unpaid)
 
     async def confirmed(self) -> None:
         """Resumes at once the tasks that wait for the user's confirmation."""

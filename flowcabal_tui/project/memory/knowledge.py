@@ -7,8 +7,8 @@ import fcntl
 import logging
 import os
 import shutil
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from socket import gethostname
@@ -20,6 +20,7 @@ from flowcabal_tui.domain.model_ports import EmbeddingPort, ModelPort
 from flowcabal_tui.domain.text import without_login
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.models.kept_vectors import KeptEmbedder
+from flowcabal_tui.project.models.memory_gate import MEMORY_WORK, MemoryWork
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.memory import KnowledgeStatus as StatusEvent
 from flowcabal_tui.settings import paths
@@ -56,15 +57,19 @@ class KnowledgeConnection:
         ready: Callable[[Mapping[str, str]], Awaitable[None]],
         hold: Callable[[], None] = lambda: None,
         permit: Callable[[], None] = lambda: None,
+        agreed: Callable[[], None] = lambda: None,
     ) -> None:
         """`project` is (id, name, folder). `ready` is called with the content of the server, as `KnowledgeSync.held`,
         and queues the missing texts before the server is reported as ready. `hold` raises BudgetExceeded when vectors
-        cannot be paid; `permit` raises ProjectNotConfirmed or ModelError for a server that the user has not confirmed.
+        cannot be paid; `permit` raises ProjectNotConfirmed or ModelError for a server that the user has not confirmed;
+        `agreed` raises SpendingNotAgreed while the user's rule refuses vectors for background work.
         """
         self._settings, self._language = settings, language
         self._id, self._name, self._folder = project
         self._cache = paths.cache_folder() / "knowledge" / workspace_name(self._id, self._folder, settings.url)
-        self._emit, self._ready, self._hold, self._permit = emit, ready, hold, permit
+        self._emit, self._ready, self._hold, self._permit, self._agreed = emit, ready, hold, permit, agreed
+        self._step: MemoryWork | None = None
+        """The step of background work that is sending a subject."""
         self._open = AsyncExitStack()
         self._endpoint: LoopbackEndpoint | None = None
         self._server: OpenVikingServer | ExternalKnowledge | None = None
@@ -113,7 +118,8 @@ class KnowledgeConnection:
             self._server = ExternalKnowledge(self._settings.url, self._changed, key_variable=self._settings.api_key_env)
         else:
             head = Head(project_uri(self._id, self._name), self._language, f"{embedder.identity}/{embedder.dimensions}")
-            self._endpoint = await self._open.enter_async_context(LoopbackEndpoint(self.vectors, model))
+            served = _ServedVectors(self.vectors, lambda: self._step or MemoryWork())
+            self._endpoint = await self._open.enter_async_context(LoopbackEndpoint(served, model))
             self._server = OpenVikingServer(
                 folder,
                 EmbeddingEndpoint(self._endpoint.url, self._endpoint.token, embedder.dimensions),
@@ -202,6 +208,23 @@ class KnowledgeConnection:
         """Like `sync`, for requests that need vectors."""
         self.require_paid()
         return self.sync()
+
+    @contextmanager
+    def sending(self, subject: str) -> Iterator[None]:
+        """While a step of background work sends a subject: the vectors that the server requests belong to the step.
+
+        What was sent without one of them, because the user has not agreed to pay for it, is sent again later. Raises
+        SpendingNotAgreed where nothing can have changed since the last refusal.
+        """
+        if self._kept is not None and self._endpoint is not None:
+            self._agreed()
+        self._step = MEMORY_WORK.get()
+        try:
+            yield
+        finally:
+            if self._sync is not None and self._step is not None and self._step.refused is not None:
+                self._sync.forget(subject)
+            self._step = None
 
     def set_positions(self, positions: Mapping[ChapterId, int]) -> None:
         """Reports that the chapters' positions have changed."""
@@ -338,6 +361,29 @@ class KnowledgeConnection:
         if self._client is not None:
             await self._client.aclose()
         await self._open.aclose()
+
+
+class _ServedVectors:
+    """The embedder as the server calls it: over HTTP, where a request names no step."""
+
+    def __init__(self, embedder: EmbeddingPort, step: Callable[[], MemoryWork]) -> None:
+        self._embedder, self._step = embedder, step
+
+    @property
+    def identity(self) -> str:
+        return self._embedder.identity
+
+    @property
+    def dimensions(self) -> int:
+        return self._embedder.dimensions
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """See EmbeddingPort. Also raises SpendingNotAgreed."""
+        outside = MEMORY_WORK.set(self._step())
+        try:
+            return await self._embedder.embed(texts)
+        finally:
+            MEMORY_WORK.reset(outside)
 
 
 def _delete_unused(folder: Path) -> bool:

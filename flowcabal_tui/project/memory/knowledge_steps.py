@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 
 from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS
@@ -25,12 +26,22 @@ class KnowledgeSteps:
     everything below `profiles/` and `summaries/`, of any kind.
     """
 
-    def __init__(self, store: Store, queries: Sources, sync: Callable[[], KnowledgeSync]) -> None:
-        """`sync` raises KnowledgeError while the server is not available."""
-        self._store, self._queries, self._sync = store, queries, sync
+    def __init__(
+        self,
+        store: Store,
+        queries: Sources,
+        sync: Callable[[], KnowledgeSync],
+        sending: Callable[[str], AbstractContextManager[None]] = lambda _subject: nullcontext(),
+    ) -> None:
+        """`sync` raises KnowledgeError while the server is not available; a subject is sent within `sending`."""
+        self._store, self._queries, self._sync, self._sending = store, queries, sync, sending
 
     async def do(self, task: BackgroundTask) -> None:
-        """Updates a subject; removes one that the book no longer has. Raises KnowledgeError."""
+        """Updates a subject; removes one that the book no longer has. Raises KnowledgeError or SpendingNotAgreed."""
+        with self._sending(task.subject):
+            await self._do(task)
+
+    async def _do(self, task: BackgroundTask) -> None:
         root, _slash, rest = task.subject.partition("/")
         if root == "manuscript":
             await self._chapter(task, ChapterId(rest))

@@ -57,6 +57,7 @@ class MemoryParts:
             self.catch_up,
             base.models.require_vector_budget,
             base.trust.require_knowledge,
+            base.models.spending.require_vectors,
         )
 
     @cached_property
@@ -93,7 +94,7 @@ class MemoryParts:
             self.sources,
             base.workshop,
             self._files.mirror,
-            KnowledgeSteps(base.store, self.sources, self.knowledge.paid_sync),
+            KnowledgeSteps(base.store, self.sources, self.knowledge.paid_sync, self.knowledge.sending),
             base.kinds,
             base.language,
             self._agents(),
@@ -140,7 +141,7 @@ class MemoryParts:
             lambda: self.knowledge.is_up,
             lambda: base.trust.state != "restricted",
             base.work,
-            lambda: base.models.spending.gate,
+            lambda: base.models.spending,
         )
 
     @cached_property

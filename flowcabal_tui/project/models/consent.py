@@ -1,4 +1,6 @@
-"""Permission to send texts of a project to an embedding model: asked once, answered by the user of this machine."""
+"""Permission to send texts of a project to an embedding model: asked once, answered by the user of this machine.
+
+What the vectors may cost has the rule of all background work (`memory_gate.py`)."""
 
 from __future__ import annotations
 
@@ -45,9 +47,10 @@ class EmbeddingQuote:
         return "\n".join(
             (
                 _("To search by meaning, the texts of the book are sent to {model}.").format(model=self.embedder),
-                _("About {texts:,} texts, {tokens:,} tokens, {price}; later, only new texts are sent.").format(
+                _("About {texts:,} texts, {tokens:,} tokens, {price}.").format(
                     texts=self.texts, tokens=self.tokens, price=price
                 ),
+                _("Later, only new texts are sent, by your rule for background work."),
                 _("If you say no, search uses words only and nothing is sent."),
             )
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Final
 
 from flowcabal_tui.domain.ids import Digest
@@ -18,12 +19,21 @@ TOGETHER: Final = 10
 class KeptEmbedder:
     """An EmbeddingPort that stores the vectors of another one."""
 
-    def __init__(self, embedder: EmbeddingPort, vectors: Vectors, allow: Callable[[], None], *, costs: bool) -> None:
-        """`allow` is called before a text is sent; it raises FlowCabalError when that is not permitted.
+    def __init__(
+        self,
+        embedder: EmbeddingPort,
+        vectors: Vectors,
+        allow: Callable[[], None],
+        pays: Callable[[Sequence[str]], AbstractAsyncContextManager[None]] = lambda _texts: nullcontext(),
+        *,
+        costs: bool,
+    ) -> None:
+        """`allow` is called before a text is sent, and texts are sent within `pays`; both raise FlowCabalError when
+        that is not permitted.
 
         `costs`: sending a text costs money, or the text leaves this machine.
         """
-        self.costs = costs
+        self.costs, self._pays = costs, pays
         self._embedder, self._vectors, self._allow = embedder, vectors, allow
         self._sending = asyncio.Lock()
 
@@ -55,7 +65,8 @@ class KeptEmbedder:
 
     async def _sent(self, texts: dict[Digest, str]) -> dict[Digest, list[float]]:
         self._allow()
-        made = await self._embedder.embed(list(texts.values()))
+        async with self._pays(list(texts.values())):
+            made = await self._embedder.embed(list(texts.values()))
         fresh = {name: rounded(vector) for name, vector in zip(texts, made, strict=True)}
         await self._vectors.put(self.identity, fresh)
         return fresh

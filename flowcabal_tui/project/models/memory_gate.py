@@ -67,6 +67,11 @@ class MemoryGate:
         """The state of the user's file and the day at the last refusal: until one changes, nothing is tried."""
 
     @property
+    def state(self) -> tuple[object, ...]:
+        """A value that changes with everything on which a refusal depends."""
+        return (*self._now(), self._answers, self.has_answer)
+
+    @property
     def has_answer(self) -> bool:
         """True while the user's answer pays for work."""
         return self._answer is not None
@@ -87,7 +92,7 @@ class MemoryGate:
         """Books the most that a call may cost, before it is sent. Raises SpendingNotAgreed."""
         booking = Booking(currency)
         if self._seen is not None and self._seen == self._now():
-            self._refuse()
+            self.refuse()
         if not self._takes(booking, bound):
             await asyncio.to_thread(self._book, booking, bound)
         return booking
@@ -133,9 +138,10 @@ class MemoryGate:
                 booking.day, booking.cost = day, booking.cost + more
                 return
         self._seen = self._now()
-        self._refuse()
+        self.refuse()
 
-    def _refuse(self) -> None:
+    def refuse(self) -> None:
+        """Raises SpendingNotAgreed, and notes it for the step of background work."""
         error = SpendingNotAgreed(
             _(UNPAID),
             _("Nothing was sent. The text is saved."),

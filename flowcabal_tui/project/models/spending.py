@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from flowcabal_tui.domain.codec import from_plain, to_plain
 from flowcabal_tui.domain.endpoints import Endpoint, OpenCall
-from flowcabal_tui.domain.errors import BudgetExceeded, LimitReached
+from flowcabal_tui.domain.errors import BudgetExceeded, LimitReached, SpendingNotAgreed
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.journal import RunEvent
 from flowcabal_tui.domain.memory import Totals
@@ -67,7 +67,9 @@ class Spending:
         clock: Callable[[], datetime],
     ) -> None:
         self._budget, self._store, self.counter, self._emit = budget, store, counter, emit
-        self.gate = MemoryGate(clock)
+        self.gate, self.vectors_gate = MemoryGate(clock), MemoryGate(clock)
+        """The second one has the answer to the question about vectors; their rule is the same."""
+        self._vectors_refused: tuple[object, ...] | None = None
         self.totals = Totals()
         self._of_runs: dict[RunId, Totals] = {}
         self.reservations = Reservations(budget, lambda: self.totals)
@@ -86,12 +88,47 @@ class Spending:
         Others are not booked: most are computed on this machine, and a call with an unknown price would leave the money
         cap without a sum to compare.
         """
-        if endpoint.price_in is None:
-            return
-        request = ModelRequest(tuple(Message("user", text) for text in texts), "embedding")
+        request = _embedding(texts)
         paid = Usage(self.counter.count_request(request) if tokens is None else tokens, 0)
+        if endpoint.price_in is None:
+            if (booked := BOOKED_CALL.get()) is not None and booked.booking is not None:
+                booked.booking.used += paid.input_tokens or 0
+            return
         priced = endpoint.model_copy(update={"price_out": Decimal(0)})
         await self._enter("embedding", request.purpose, priced, request, Usage(tokens, 0), paid)
+
+    @asynccontextmanager
+    async def embedding(self, endpoint: Endpoint, texts: Sequence[str]) -> AsyncIterator[None]:
+        """Books the most that the vectors of these texts may cost, if background work asks for them and they are not
+        free. Raises SpendingNotAgreed."""
+        if MEMORY_WORK.get() is None or endpoint.embeds_free:
+            yield
+            return
+        tokens = with_margin(self.counter, self.counter.count_request(_embedding(texts)))
+        cost_of_all = None if endpoint.price_in is None else endpoint.price_in * tokens / 1_000_000
+        asked = Reservation(CallBound(tokens, 0, cost_of_all))
+        gate = self.vectors_gate if self.vectors_gate.has_answer else self.gate
+        try:
+            asked.booking = await gate.begin(endpoint.currency, asked.bound)
+        except SpendingNotAgreed:
+            self._vectors_refused = self._vectors_state
+            raise
+        outside = BOOKED_CALL.set(asked)
+        try:
+            yield
+        finally:
+            BOOKED_CALL.reset(outside)
+            gate.end(asked.booking)
+
+    def require_vectors(self) -> None:
+        """Raises SpendingNotAgreed when vectors were refused, and neither an answer, the rule nor the day is another
+        since."""
+        if self._vectors_refused is not None and self._vectors_refused == self._vectors_state:
+            self.gate.refuse()
+
+    @property
+    def _vectors_state(self) -> tuple[object, ...]:
+        return (*self.gate.state, *self.vectors_gate.state)
 
     def cap(self, job: RunId, max_cost: Decimal | None, spent: Totals) -> None:
         """Caps a job: no further call of it begins once it has cost `max_cost`; `spent` is its cost so far."""
@@ -336,6 +373,10 @@ class Spending:
         text = await self._store.runs.partial_text(run, node, call.attempt)
         await self._store.runs.record(RunEvent(run, "attempt-cut", node, call.attempt, {}, at=datetime.now(UTC)))
         return Usage(None, self.counter.count(text[call.before :]))
+
+
+def _embedding(texts: Sequence[str]) -> ModelRequest:
+    return ModelRequest(tuple(Message("user", text) for text in texts), "embedding")
 
 
 def _priced(endpoint: Endpoint) -> Endpoint:

@@ -32,6 +32,10 @@ from flowcabal_tui.runner.scope import RunScope
 from flowcabal_tui.settings.project_file import ProjectSettings
 from flowcabal_tui.store import Store
 
+SUBJECT_TOKENS = 400
+"""Tokens of a subject of the knowledge server beside the text of its chapter: a line, an overview, names."""
+_VECTORS_AT_MOST = 4
+"""Times the likely tokens of vectors: the margin of the estimate, and texts that the server requests twice."""
 _LEAST, _TRIMMED, _LATEST = 3, 5, 8
 """Runs from which a usual cost is known, from which their extremes are left out, and that are looked at."""
 
@@ -91,7 +95,40 @@ class Quotes:
         return Counter({kind: count * chapters for kind, count in counts.items()})
 
     async def unpaid(self, tasks: Collection[BackgroundTask], monitor: MonitorPort | None) -> Quote:
-        """The quote of waiting tasks: a chapter's reading stands for all that follows from it."""
+        """The quote of waiting tasks: a chapter's reading stands for all that follows from it.
+
+        Vectors in another currency than the answers are left out: they wait for an answer of their own.
+        """
+        answers = await self._answers([task for task in tasks if task.kind != "knowledge"], monitor)
+        sent = [task for task in tasks if task.kind == "knowledge"]
+        vectors = await self._vectors(sent) if sent else None
+        if vectors is None or not answers.likely.calls or answers.most is None or vectors.most is None:
+            return vectors or answers
+        if vectors.currency != answers.currency:
+            return answers
+        dearest = max(answers.dearest, vectors.dearest, key=lambda each: each.tokens)
+        likely, most = answers.likely.plus(vectors.likely), answers.most.plus(vectors.most)
+        return replace(answers, likely=likely, most=most, dearest=dearest)
+
+    async def _vectors(self, tasks: Sequence[BackgroundTask]) -> Quote | None:
+        """The quote of the vectors of these subjects; None where they are free."""
+        endpoint = self._models.endpoint("embedding")
+        if endpoint is None or endpoint.embeds_free:
+            return None
+        price = endpoint.price_in
+        lengths = {f"manuscript/{each.id}": each.length for each in await self._store.book.chapters()}
+        language, counter = self._settings().project.language, self._models.counter
+        texts = (lengths.get(task.subject, 0) for task in tasks)
+        tokens = [SUBJECT_TOKENS + (usual_length(counter, language, each, ()) if each else 0) for each in texts]
+
+        def spend(calls: int, number: int) -> Spend:
+            return Spend(calls, number, 0, None if price is None else price * number / 1_000_000)
+
+        likely = spend(len(tasks), sum(tokens))
+        dearest = spend(1, _VECTORS_AT_MOST * max(tokens))
+        return Quote((), (), likely, likely.times(_VECTORS_AT_MOST), currency=endpoint.currency, dearest=dearest)
+
+    async def _answers(self, tasks: Collection[BackgroundTask], monitor: MonitorPort | None) -> Quote:
         read = {task.subject for task in tasks if task.kind == "story"}
         others = (task for task in tasks if task.kind != "story" and task.subject.rpartition("@")[2] not in read)
         kinds = Counter(task.kind if task.kind in bootstrap_plan.ASKS else "l1" for task in others)

@@ -14,6 +14,7 @@ from flowcabal_tui.domain.memory import (
     StaleText,
     TaskKind,
 )
+from flowcabal_tui.domain.model_calls import Role
 from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.project.commands import Service, handles
@@ -109,7 +110,10 @@ class MemoryService(Service):
         if not tasks:
             return None
         quote = await self._parts.runs.quotes.unpaid(tasks, self._parts.agents.monitor())
-        return UnpaidWork(len(tasks), quote, str(spending_rule()))
+        sends = {task.kind == "knowledge" for task in tasks}
+        by_kind: dict[bool, Role] = {False: "agent", True: "embedding"}
+        roles = tuple(role for kind, role in by_kind.items() if kind in sends)
+        return UnpaidWork(len(tasks), quote, str(spending_rule()), roles)
 
     @handles(PayMemory)
     async def pay(self, command: PayMemory) -> None:

@@ -210,7 +210,7 @@ class MemoryController:
 
     async def _ask_money(self, work: UnpaidWork) -> None:
         """Asks whether the waiting background work may cost its price."""
-        price = quote_price(self._workbench, work.quote, "agent", asks=True)
+        price = quote_price(self._workbench, work.quote, *work.roles, asks=True)
         title = ngettext("Do {n} step of background work?", "Do {n} steps of background work?", work.tasks)
         rule = _("Your settings have the rule for this: ask, an amount a day, or never.")
         if await agrees_to_pay(self._screen.app, title.format(n=work.tasks), price, rule):

@@ -45,8 +45,9 @@ ABOUT: Final = {
     "agents": mark("What happens around a draft: what its prompt includes, which checks it gets, and which summaries "
                    "follow."),
     "knowledge": mark("A server that searches the whole book by meaning. The book works without it."),
-    "spending": mark("What summaries, profiles and the reading of kept chapters may cost, in all books. A paid model "
-                     "is not called beyond it; the work waits, and the text is saved at once."),
+    "spending": mark("What summaries, profiles, the reading of kept chapters and vectors for the search by meaning "
+                     "may cost, in all books. A paid model is not called beyond it; the work waits, and the text is "
+                     "saved at once."),
     "language": mark("Menus and messages only; each book has a language of its own."),
     "theme": mark("Six themes come with the program; yours are read from the folder themes beside config.toml."),
     "keys": mark("Every command and its key. Press a new key to change one."),
