@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual.screen import Screen
 
@@ -11,6 +11,7 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.book import EditChapter, EditScene, MergeChapters, SplitChapter, WriteChapter
 from flowcabal_tui.tui.book.controller import BookController
 from flowcabal_tui.tui.book.kept_controller import KeptController
@@ -24,9 +25,6 @@ from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 Origin = Callable[[ChapterId, str, int], Awaitable[bool]]
 OpenAt = Callable[[ChapterId, int, int], Awaitable[None]]

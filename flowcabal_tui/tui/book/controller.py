@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from textual.screen import Screen
 from textual.suggester import Suggester
@@ -19,6 +19,7 @@ from flowcabal_tui.domain.proposed_rewrite import ProposedRewrite, with_changes
 from flowcabal_tui.domain.text import word_count
 from flowcabal_tui.locale import _, ngettext, sentences
 from flowcabal_tui.manuscript.report import report_lines
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.project.words import unsaved_words
 from flowcabal_tui.protocol.book import (
     AcceptRewrite,
@@ -52,9 +53,6 @@ from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.shared.words import counted, one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 _MOST_WARNINGS: Final = 6
 _MOST_REPORTED: Final = 8

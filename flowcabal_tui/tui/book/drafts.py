@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from textual.screen import Screen
 from textual.timer import Timer
 
 from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.book import WriteChapter
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.shared.subscriptions import on_request
 from flowcabal_tui.tui.shared.trouble import attempt
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 _SECONDS: Final = 1.0
 """From the first change that is not written yet to its writing."""

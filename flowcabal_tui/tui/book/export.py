@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from textual.screen import Screen
 
@@ -17,13 +17,11 @@ from flowcabal_tui.domain.manuscript import EXPORT_FORMATS, Chapter
 from flowcabal_tui.domain.platforms import Platform
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _, ngettext
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed, Unreadable
 from flowcabal_tui.tui.shared.typed_path import typed_path
 from flowcabal_tui.tui.widgets.clipboard import CopyText
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 _LAST: Final = "export"
 """Under this key: the form, the chapters ("this" or "all") and the destination of the last export."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual.screen import Screen
 
@@ -10,14 +10,12 @@ from flowcabal_tui.domain.ids import OutputId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Curated
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.project.words import KEEP_KINDS
 from flowcabal_tui.protocol.book import DeleteOutput, TagOutput
 from flowcabal_tui.tui.book.maintenance import MaintenanceController
 from flowcabal_tui.tui.shared.form import names_of
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 
 class KeptController:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from textual.screen import Screen
 
@@ -13,6 +13,7 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Curated
 from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.project.change_words import change_extent, change_words
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.book import RevertChange
 from flowcabal_tui.protocol.memory import Purge
 from flowcabal_tui.tui.book.controller import BookController
@@ -22,9 +23,6 @@ from flowcabal_tui.tui.shared.typed_path import PathSuggester, typed_path
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.type_name import TypeNameScreen
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 _MEBIBYTE: Final = 2**20
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual.screen import Screen
 
@@ -12,6 +12,7 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proofing import ProofedChapter, ProofMark, ProofRule
 from flowcabal_tui.domain.search import TextPlace
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.project.proof_words import RULES, proof_words
 from flowcabal_tui.protocol.book import ReplaceText, SwitchProofRule
 from flowcabal_tui.tui.book.controller import BookController
@@ -19,9 +20,6 @@ from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.shared.subscriptions import on_request
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.widgets.writing_area import WritingArea
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 
 class ProofController:

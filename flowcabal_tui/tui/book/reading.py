@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual.screen import Screen
 
@@ -10,6 +10,7 @@ from flowcabal_tui.domain.memory import BootstrapStatus
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.memory.bootstrap_words import progress_words, reading_lines
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.project.words import paid_models
 from flowcabal_tui.protocol.memory import BootstrapChanged, PauseBootstrap, StartBootstrap
 from flowcabal_tui.tui.shared.choose import ChooseScreen
@@ -17,9 +18,6 @@ from flowcabal_tui.tui.shared.spending import agrees_to_pay
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
 from flowcabal_tui.tui.shared.words import one_line
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 
 class ReadingController:

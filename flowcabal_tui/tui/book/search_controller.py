@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual.screen import Screen
 
 from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.search import SearchHit, TextPlace
 from flowcabal_tui.locale import _, ngettext, sentences
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.project.words import unsaved_words
 from flowcabal_tui.protocol.book import ReplaceText, RevertChange
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 
 class SearchController:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual.screen import Screen
 
@@ -12,6 +12,7 @@ from flowcabal_tui.domain.overview import Goals
 from flowcabal_tui.domain.writing_days import WritingLog
 from flowcabal_tui.headings.scenes import break_line, scene_at, scenes, with_break, without_break
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.book import OutputPersisted, SetGoals
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.book.writing_line import WritingLine
@@ -19,9 +20,6 @@ from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.widgets.writing_area import WritingArea
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 _CLASSES = ("-writing", "-zoom")
 

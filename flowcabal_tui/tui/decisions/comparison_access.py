@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -12,6 +11,7 @@ from flowcabal_tui.domain.codec import from_json, to_json
 from flowcabal_tui.domain.comparison import ChoiceDraft, Comparison, ComparisonTarget, OutcomeCount, Taken, Verdict
 from flowcabal_tui.domain.ids import RunId
 from flowcabal_tui.domain.run import Quote
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.comparisons import (
     DecideComparison,
     SiftCandidates,
@@ -20,9 +20,6 @@ from flowcabal_tui.protocol.comparisons import (
     WriteCandidates,
 )
 from flowcabal_tui.tui.shared.spending import quote_price
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 
 class ComparisonAccess:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from textual.screen import Screen
 
@@ -14,6 +14,7 @@ from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, Level, MetaN
 from flowcabal_tui.domain.run import SpendLimit
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project.models.consent import EmbeddingQuote
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.project.views import UnpaidWork
 from flowcabal_tui.project.words import LEVELS, META, money
 from flowcabal_tui.protocol.base import Command
@@ -44,9 +45,6 @@ from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.widgets.role_words import facts_words
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 _PARTS: Final = "outline-parts"
 _UNFINISHED: Final = ("waiting", "running", "stale")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 from textual import on
 from textual.app import ComposeResult
@@ -19,6 +19,7 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.outline import NOWHERE, BookOutline, OutlinePart, Placed
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.project.words import META, belongs
 from flowcabal_tui.protocol.book import AssignOutline, WriteMeta, WriteOutlinePart
 from flowcabal_tui.tui.shared.choose import ChooseScreen
@@ -32,9 +33,6 @@ from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.role_words import facts_words
 from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 _OUTLINE: Final = ChapterId("meta/outline")
 _BY_RULES = "rules"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from textual.screen import Screen
 
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.project.words import paid_models, price_lines, sum_words
 from flowcabal_tui.protocol.models import ConfirmModels, ConfirmTrust, TrustChanged
 from flowcabal_tui.protocol.settings import SetModel
@@ -17,10 +18,6 @@ from flowcabal_tui.tui.shared.spending import agrees_to_pay
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
-
 
 _OWN: Final = "own"
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from textual.screen import Screen
 
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, sentences
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.settings import SettingsChanged
 from flowcabal_tui.tui.shared.subscriptions import on_event
 from flowcabal_tui.tui.shared.trouble import attempt
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 LOOK_SECONDS: Final = 2.0
 """Between two looks at the file."""

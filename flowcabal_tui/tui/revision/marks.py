@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual.screen import Screen
 
@@ -11,6 +11,7 @@ from flowcabal_tui.domain.comments import COMMENT_KINDS, Comment, CommentFilter
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.moved_text import MovedText
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.revision import CommentsChanged
 from flowcabal_tui.tui.book.comment_line import CommentLine
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
@@ -22,9 +23,6 @@ from flowcabal_tui.tui.widgets.hints import COMMENT_SIGN, Hint
 from flowcabal_tui.tui.widgets.noted_view import NotedView
 from flowcabal_tui.tui.widgets.role_words import facts_words
 from flowcabal_tui.tui.widgets.writing_area import WritingArea
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 
 class CommentMarks:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -19,14 +19,12 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.nodes.inputs import missing_inputs
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.tui.runs.words import INSTRUCTION, asks_for_length
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine, RunLine
 from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 JSON: str = ":="
 """The prefix of a value that is not text, as on the command line."""

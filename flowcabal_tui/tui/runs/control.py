@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual.screen import Screen
 
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.project.words import paid_models
 from flowcabal_tui.protocol.runs import AdvanceRun, CancelRun, NodeStateChanged, RunStarted, RunStateChanged
 from flowcabal_tui.protocol.workflows import FreezeNode, UnfreezeNode
@@ -29,9 +30,6 @@ from flowcabal_tui.tui.workflows.controller import GraphController
 from flowcabal_tui.tui.workflows.document import WorkflowDocument, WorkflowOpened
 from flowcabal_tui.tui.workflows.rows import NO_NODE
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 
 class RunControl:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from textual.screen import Screen
 
@@ -13,6 +13,7 @@ from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.domain.run import NodeState, Quote, RunFilter, RunRequest, RunState, RunSummary
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.project.words import paid_models, sum_words
 from flowcabal_tui.protocol.runs import ResumeRun, RunStarted, RunStateChanged, RunWorkflow, UsageChanged
 from flowcabal_tui.tui.runs.asking import ask_inputs, ask_instruction
@@ -30,9 +31,6 @@ from flowcabal_tui.tui.widgets.wait import awaited
 from flowcabal_tui.tui.workflows.block_editor import BlockEditor
 from flowcabal_tui.tui.workflows.document import WorkflowDocument, WorkflowOpened
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 
 class RunController:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from textual.binding import Binding, BindingType
 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.run import RunFilter, RunState, RunSummary
 from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.tui.runs.words import run_cells
 from flowcabal_tui.tui.shared.choose import Choices, ChooseScreen
 from flowcabal_tui.tui.shared.lists import PickList
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 PAGE: Final = 50
 RESUMABLE: Final[frozenset[RunState]] = frozenset({"interrupted", "cancelled", "failed"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from textual.screen import Screen
 
@@ -12,6 +12,7 @@ from flowcabal_tui.domain.run import RunFilter
 from flowcabal_tui.domain.workflow import CHAPTER_KEEPS, Workflow
 from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.nodes.graph import dependencies
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.book import PersistOutput
 from flowcabal_tui.protocol.revision import LockChapters
 from flowcabal_tui.tui.runs.output import OutputPane
@@ -19,9 +20,6 @@ from flowcabal_tui.tui.shared.diff import ReplacedScreen
 from flowcabal_tui.tui.shared.subscriptions import on_request
 from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 _BY_HAND: Final[frozenset[Author]] = frozenset({"human", "import", "outside"})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
@@ -18,6 +18,7 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId
 from flowcabal_tui.domain.run import OutputAuthor
 from flowcabal_tui.domain.versions import NodeVersion, VersionTrace
 from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.workflows import EditOutput, FreezeNode, SelectVersion, UnfreezeNode
 from flowcabal_tui.tui.runs.sent import SentScreen
@@ -32,9 +33,6 @@ from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.role_words import facts_words
 from flowcabal_tui.tui.widgets.stream_view import StreamView
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 AUTHORS: Final[dict[OutputAuthor, str]] = {
     "model": mark("a model"),

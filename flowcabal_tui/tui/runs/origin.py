@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from rich.text import Text
 from textual import on
@@ -20,6 +20,7 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.origin import BlamedLine, ParagraphOrigin, Provenance, Written
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.comparison_words import maker_words
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.project.words import AUTHORS, CLASSES, level_words
 from flowcabal_tui.tui.runs.receipt_screen import ReceiptScreen
 from flowcabal_tui.tui.shared.diff import DiffScreen
@@ -31,9 +32,6 @@ from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.column_rows import Column, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.role_words import facts_words, head_words
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 _LINES: Final = (
     Column(is_number=True, role="secondary"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual.screen import Screen
 
@@ -11,6 +11,7 @@ from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.run import RunRequest, RunSummary
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.book import SetScene
 from flowcabal_tui.tui.runs.history import RunPages
 from flowcabal_tui.tui.runs.output import OutputPane
@@ -20,9 +21,6 @@ from flowcabal_tui.tui.shared.subscriptions import on_key, on_request
 from flowcabal_tui.tui.shared.view import OpenView, OriginRequested
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.workflows.document import WorkflowDocument
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 OpenRun = Callable[[RunId, NodeId], Awaitable[None]]
 _NOW = "now/"

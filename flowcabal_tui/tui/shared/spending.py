@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from textual.app import App
 from textual.screen import Screen
@@ -13,13 +13,11 @@ from flowcabal_tui.domain.memory import TaskKind
 from flowcabal_tui.domain.model_calls import Role
 from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.project.words import paid_models, spend_lines
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.memory import PayMemory
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 COSTS: Final = mark("This costs money.")
 GOES_ON: Final = mark("Pay and continue")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
@@ -14,6 +14,7 @@ from textual.widgets.option_list import Option
 from flowcabal_tui.domain.builds import BuildRow, BuildState
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.build_words import STATES
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.memory import Purge
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
@@ -24,9 +25,6 @@ from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.role_words import key_words
 from flowcabal_tui.tui.widgets.roles import Role
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 _ROLES: Final[dict[BuildState, Role]] = {
     "building": "focus", "asks": "waiting", "finished": "waiting", "interrupted": "stale", "accepted": "done",

@@ -6,7 +6,7 @@ Modules for forms are imported when the first form is opened, so that the first 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pydantic import ValidationError
 from textual.screen import Screen
@@ -17,6 +17,7 @@ from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.workflow import Node, Problem, PromptParams, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.registry import kind_named, kinds
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.workflows import MarksChanged
 from flowcabal_tui.tui.editing import changes
 from flowcabal_tui.tui.editing.history import EditHistory
@@ -36,9 +37,6 @@ from flowcabal_tui.tui.workflows.marks import node_marks
 from flowcabal_tui.tui.workflows.node_form import NodeForm
 from flowcabal_tui.tui.workflows.rows import NO_NODE
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 _FIRST_KINDS: Final = ("prompt", "human", "recursive", "evolution", "loop", "condition", "parallel", "subflow")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import ValidationError
 from textual.screen import Screen
@@ -15,6 +15,7 @@ from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import NodeState
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.tui.editing.places import part_for_editor, spot_of
 from flowcabal_tui.tui.shared.diff import UnsavedScreen
@@ -24,9 +25,6 @@ from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.workflows.block_editor import BlockEditor
 from flowcabal_tui.tui.workflows.rows import AT_WORK
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 
 class Unsaved:

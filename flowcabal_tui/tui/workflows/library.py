@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from textual.screen import Screen
 
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.workflows import DeleteWorkflow, SaveWorkflow
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.subscriptions import on_request
@@ -19,9 +20,6 @@ from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.workflows.document import WorkflowDocument
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
 from flowcabal_tui.tui.workflows.workflow_list import WorkflowList
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 _FIRST_PROMPT: Final = "{{input.instruction}}"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from textual.screen import Screen
 from textual.timer import Timer
@@ -11,6 +11,7 @@ from textual.timer import Timer
 from flowcabal_tui.domain.errors import HelperFailed
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.book import BookChanged, CheckBeats, OutputDeleted, OutputPersisted
 from flowcabal_tui.tui.book.chapter_list import ChapterList
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
@@ -22,9 +23,6 @@ from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.widgets.noted_view import NotedView
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 _PAUSE: Final = 0.5
 """Seconds after a change, in which further ones are waited for, until beats are counted again."""

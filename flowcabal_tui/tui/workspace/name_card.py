@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from textual.screen import Screen
 
@@ -14,6 +14,7 @@ from flowcabal_tui.domain.known_names import KnownNames, NameHit
 from flowcabal_tui.domain.name_card import CardPlace, NameCard
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.card_words import FIRST, NAMES, PROFILE, RELATION, SEEN, card_head, card_lines
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.book import BookChanged, OutputDeleted, OutputPersisted
 from flowcabal_tui.protocol.memory import BackgroundChanged, ProfileUpdated
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
@@ -26,9 +27,6 @@ from flowcabal_tui.tui.story.words import BY_ENTITY, kind_words
 from flowcabal_tui.tui.widgets.noted_view import NotedView
 from flowcabal_tui.tui.widgets.role_words import facts_words
 from flowcabal_tui.tui.widgets.writing_area import WritingArea
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 OpenAt = Callable[[ChapterId, int, int], Awaitable[None]]
 ShowProfile = Callable[[str], Awaitable[None]]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual.screen import Screen
 
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.memory import Level
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.tui.book.chapter_list import ChapterList
 from flowcabal_tui.tui.book.controller import BookController
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
@@ -20,9 +21,6 @@ from flowcabal_tui.tui.runs.receipt import ReceiptPane
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.subscriptions import on_key, on_request
 from flowcabal_tui.tui.shared.view import OpenView
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 
 class Navigation:

@@ -8,20 +8,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from textual.screen import Screen
 
 from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.settings.book_summary import BookSummary
 from flowcabal_tui.tui.book.controller import BookController
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import OpenView
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
 
 log = logging.getLogger(__name__)
 SECONDS: Final = 20.0
