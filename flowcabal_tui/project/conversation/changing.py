@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from flowcabal_tui.agents.conversation.changing import MAKER
 from flowcabal_tui.domain.codec import to_plain
@@ -16,13 +16,11 @@ from flowcabal_tui.domain.proposals import Difference, Origin, Proposal, Proposa
 from flowcabal_tui.domain.text import clean_line, digest_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.models.spending import PAYING_RUN
+from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.protocol.book import BookChanged
 from flowcabal_tui.protocol.builds import RequestBuild
 from flowcabal_tui.protocol.findings import CheckChapters
 from flowcabal_tui.settings.seal import user_seal
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.parts import Parts
 
 _MOST_FINDINGS: Final = 50
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from flowcabal_tui.agents.conversation.messages import PROMPT, messages_of, with_sent
 from flowcabal_tui.agents.conversation.permissions import may_apply
@@ -42,12 +42,10 @@ from flowcabal_tui.models.bounds import bound_of_request
 from flowcabal_tui.models.collect import TEXT_ARRIVES
 from flowcabal_tui.project.conversation.changing import ProjectChanges
 from flowcabal_tui.project.conversation.reading import ProjectBook
+from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.project.words import money
 from flowcabal_tui.protocol.conversations import AnswerStreaming, TurnChanged
 from flowcabal_tui.runner.effects import whole
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.parts import Parts
 
 log = logging.getLogger(__name__)
 INSTRUCTION: Final = "instruction"

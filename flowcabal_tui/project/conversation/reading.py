@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from flowcabal_tui.agents.conversation.ports import SearchPlace, SentChip, Surroundings
 from flowcabal_tui.domain.conversation import Chip
@@ -20,10 +20,8 @@ from flowcabal_tui.domain.windows import prompt_room
 from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.memory.sources import entity_text
+from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.project.words import spend_lines, spend_words
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.parts import Parts
 
 CONTEXT_TOKENS: Final = 6_000
 """Most tokens that the Context agent may add to a question."""

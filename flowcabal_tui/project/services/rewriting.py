@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from flowcabal_tui.agents.checking.feedback import feedback
 from flowcabal_tui.agents.checking.rules.corrections import corrected
@@ -23,15 +23,13 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.models.bounds import output_bound, with_margin
 from flowcabal_tui.nodes.graph import kind_and_params
 from flowcabal_tui.project.book.following import AFTER_KEEP, following
+from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.project.runs.tally import Calls, Tally
 from flowcabal_tui.project.services.surroundings import AROUND, CONTEXT_TOKENS, surrounded
 from flowcabal_tui.project.story.edits import place_of
 from flowcabal_tui.protocol.book import BookChanged, OutputPersisted, RewriteProposed, RewriteSelection, TakeRewrite
 from flowcabal_tui.store.book.edits import NewText
 from flowcabal_tui.store.rows.rewrites import accept
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.parts import Parts
 
 REWRITE = "rewrite"
 _MEND: Final = {

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from flowcabal_tui.agents.context.expects import expected
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.prompt_parts import fenced
 from flowcabal_tui.domain.workflow import PromptParams, Workflow
+from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.protocol.book import RewriteSelection
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.parts import Parts
 
 AROUND: Final = 900
 """Characters before the passage, and as many behind it."""

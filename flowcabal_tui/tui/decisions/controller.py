@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual.app import App
 from textual.screen import Screen
@@ -14,6 +14,8 @@ from flowcabal_tui.domain.ids import QuestionId, RunId
 from flowcabal_tui.domain.run import Decision, Question
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.project import Project
+from flowcabal_tui.project.views import NodeView
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.comparisons import ComparisonChanged, SiftProgress
 from flowcabal_tui.protocol.memory import WaiveFinding
@@ -35,10 +37,6 @@ from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import AnswerRequested, NoQuestionWaits, OpenView
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
-    from flowcabal_tui.project.views import NodeView
 
 
 class DecisionController:

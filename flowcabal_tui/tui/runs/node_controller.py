@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from textual.screen import Screen
 
@@ -11,6 +11,8 @@ from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.run import UNDER_WAY, NodeState, RunRequest
 from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.project import Project
+from flowcabal_tui.project.views import NodeView
 from flowcabal_tui.protocol.runs import (
     NodeCompleted,
     NodeNeedsHuman,
@@ -31,10 +33,6 @@ from flowcabal_tui.tui.workflows.document import WorkflowDocument
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
 
 _GATHERED: Final = mark("The context is being gathered: its receipt comes with the call to the model.")
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
-    from flowcabal_tui.project.views import NodeView
 
 
 class NodeController:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.book_kinds import BookKind
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.impact import BookChange
 from flowcabal_tui.domain.memory import Entity, Evidence
 from flowcabal_tui.domain.story import RecordId, Story, StoryRecord
+from flowcabal_tui.project.project import Project
+from flowcabal_tui.project.views import OpenedSource
 from flowcabal_tui.protocol.story import AskPatches, PutEntity, PutRecord, RemoveEntity, RemoveRecord, SetNameKinds
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.changes import merged, moved_records
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
-    from flowcabal_tui.project.views import OpenedSource
 
 
 class StoryAccess:

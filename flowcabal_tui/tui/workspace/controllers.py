@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual.screen import Screen
 
 from flowcabal_tui.domain.conversation import Chip
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.tui.book.browser_controller import BrowserController
 from flowcabal_tui.tui.book.controller import BookController
 from flowcabal_tui.tui.book.maintenance import MaintenanceController
@@ -30,6 +31,7 @@ from flowcabal_tui.tui.runs.control import RunControl
 from flowcabal_tui.tui.runs.controller import RunController
 from flowcabal_tui.tui.runs.keeping import KeepController
 from flowcabal_tui.tui.runs.node_controller import NodeController
+from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.runs.receipt_controller import ReceiptController
 from flowcabal_tui.tui.runs.waiting import WaitController
 from flowcabal_tui.tui.shared.known_books import KnownBooks
@@ -46,10 +48,6 @@ from flowcabal_tui.tui.workspace.navigation import Navigation
 from flowcabal_tui.tui.workspace.notices import EngineNotices
 from flowcabal_tui.tui.workspace.pages import PageOpener
 from flowcabal_tui.tui.workspace.summary import SummaryKeeper
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
-    from flowcabal_tui.tui.runs.output import OutputPane
 
 
 class Controllers:
