@@ -34,6 +34,7 @@ async def test_every_place_is_shown_with_its_difference_and_applied_with_the_tic
         assert isinstance(sent, ApplyImpact)
         assert (sent.change, sent.leave, sent.take) == (RENAME, (first,), ("c2:0",))
         assert "u undoes" in screen(pilot) and "Nothing in the book depends" not in screen(pilot)
+        assert " u Undo  Ctrl+s Apply" in screen(pilot)
         await press(pilot, "u")
         assert workbench.sent[-1] == UndoDecision(scope="impact")
         assert "[-Mara-]{+Vera+}" in screen(pilot)

@@ -108,6 +108,17 @@ async def test_a_review_shows_reason_checks_both_quotations_and_the_attempt(size
         assert bool(side_by_side) == (size[0] >= 100)
 
 
+@pytest.mark.parametrize("width", range(61, 80, 3))
+async def test_a_row_of_checks_ends_between_two_of_them(width: int) -> None:
+    app = Queue(REVIEW)
+    async with app.run_test(size=(width, 24)) as pilot:
+        await app.opened(pilot)
+        checks = app.screen.query_one(".checks").region
+        outcomes = [each for row in shown(app)[checks.y : checks.bottom] for each in row.strip().split("   ")]
+        assert outcomes[:2] == ["● timeline", "≠ 1 state of characters"]
+        assert outcomes[2:] == ["○ rules of the world (the answer could not be read)"]
+
+
 async def test_a_key_that_was_meant_for_something_else_decides_nothing() -> None:
     app = Queue(REVIEW, grace=True)
     async with app.run_test(size=(80, 24)) as pilot:
