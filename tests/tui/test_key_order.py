@@ -16,6 +16,8 @@ from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from flowcabal_tui.tui.app import key_order
+from flowcabal_tui.tui.app.command_runner import CommandRunner
+from flowcabal_tui.tui.app.commands import PaletteCommand
 from flowcabal_tui.tui.app.home import HomeScreen
 from flowcabal_tui.tui.app.key_order import KeyOrder
 from flowcabal_tui.tui.app.new_project import NewProjectScreen
@@ -25,8 +27,10 @@ from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.workflows.block_editor import BlockEditor
 from tests.tui import fake_books as books
+from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import Host
 from tests.tui.test_app import app_at_home
+from tests.tui.test_workspace import workspace
 from tests.tui.waiting import until
 from tests.waiting import soon
 
@@ -72,7 +76,9 @@ class OrderlyHost(AskingHost):
 
     def __init__(self, pane: Widget) -> None:
         super().__init__(pane)
-        self._keys = KeyOrder(self, super().on_event)
+        begun = asyncio.Event()
+        begun.set()
+        self._keys = KeyOrder(self, super().on_event, begun)
 
     async def on_event(self, event: Event) -> None:
         if isinstance(event, Key | Paste) and not event.is_forwarded:
@@ -251,6 +257,21 @@ async def test_the_program_keeps_the_order_from_one_screen_to_the_next(tmp_path)
         await burst(pilot, f"nMy Bok{BACKSPACE}ok{LEFT}o")
         assert isinstance(pilot.app.screen, NewProjectScreen)
         assert pilot.app.screen.query_one("#new-name", Input).value == "My Boook"
+
+
+async def test_words_typed_ahead_of_a_command_of_the_palette_go_to_its_page(tmp_path, monkeypatch):
+    carry_out = CommandRunner.carry_out
+
+    async def later(self: CommandRunner, command: PaletteCommand) -> None:
+        for _turn in range(200):
+            await asyncio.sleep(0)
+        await carry_out(self, command)
+
+    monkeypatch.setattr(CommandRunner, "carry_out", later)
+    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+        await burst(pilot, f"\x10rename{ENTER}Mara")
+        assert isinstance(pilot.app.screen, PromptLine)
+        assert pilot.app.screen.query_one(Input).value == "Mara"
 
 
 @pytest.mark.parametrize(("pause", "answers"), [(float("inf"), []), (-1.0, [True])])

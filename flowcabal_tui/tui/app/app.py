@@ -118,8 +118,8 @@ class FlowCabalApp(App[int]):
         self.guide: Guide | None = None
         self.preferences = Preferences(self, self.departure, self.looks, settings, self._show_language)
         self.front = ProjectOpener(self, self._put_base, self.departure, self.looks, access, settings, proposals, clock)
-        self._keys = KeyOrder(self, super().on_event)
         self.commands = CommandRunner(self, self.departure, self.preferences.own_keys)
+        self._keys = KeyOrder(self, super().on_event, self.commands.begun)
 
     async def on_event(self, event: Event) -> None:
         """Delivers keys and pastes of the terminal one by one."""

@@ -29,9 +29,26 @@ class CommandRunner:
         self._app, self._departure, self._own_keys = app, departure, own_keys
         self._awaited: tuple[type[DOMNode], asyncio.Future[Screen[Any] | None]] | None = None
         self._pressed = 0
+        self._below: list[Screen[Any]] = []
+        """The screens that were there when the command was chosen that runs now."""
+        self.begun = asyncio.Event()
+        """Set when the chosen command has ended or has opened a screen: what is typed next is meant for that."""
+        self.begun.set()
+
+    def _start(self, command: PaletteCommand) -> None:
+        async def carried() -> None:
+            try:
+                await self.carry_out(command)
+            finally:
+                self.begun.set()
+
+        self.begun.clear()
+        attempt(self._departure.workspace or self._app.screen_stack[0], carried())
 
     def screen_changed(self, screen: Screen[Any]) -> None:
         """Continues a command when the page for which it waited is open."""
+        if screen not in self._below:
+            self.begun.set()
         if self._awaited is not None and isinstance(screen, self._awaited[0]) and not self._awaited[1].done():
             self._awaited[1].set_result(screen)
 
@@ -49,11 +66,13 @@ class CommandRunner:
 
         def chosen(command: PaletteCommand | None) -> None:
             if command is not None:
-                attempt(self._departure.workspace or self._app.screen_stack[0], self.carry_out(command))
+                self._start(command)
 
         found = sorted(self._app.screen.active_bindings.values(), key=lambda each: -len(each.node.ancestors))
         here = dict.fromkeys(each.binding.id for each in found if each.binding.id and each.enabled)
-        self._app.push_screen(PaletteScreen({name: place for place, name in enumerate(here)}, self._own_keys), chosen)
+        palette = PaletteScreen({name: place for place, name in enumerate(here)}, self._own_keys)
+        self._below = [*self._app.screen_stack, palette]
+        self._app.push_screen(palette, chosen)
 
     def lead(self) -> None:
         """Waits for the letter after the leader key, and runs its command."""

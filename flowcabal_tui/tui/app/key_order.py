@@ -30,12 +30,13 @@ class KeyOrder:
 
     It waits by callbacks, since a queue preserves order: after letters, one callback in the queue of the focused
     widget, which uses them; after any other key, one in each queue on its way from the focus to the app, where its
-    action runs. A worker started by the action is awaited only up to its first pause.
+    action runs. A worker started by the action is awaited only up to its first pause, or until `begun` is set.
     """
 
-    def __init__(self, app: App[Any], give: Callable[[Event], Awaitable[None]]) -> None:
-        """`give` is Textual's own handler for a terminal event."""
-        self._app, self._give = app, give
+    def __init__(self, app: App[Any], give: Callable[[Event], Awaitable[None]], begun: asyncio.Event) -> None:
+        """`give` is Textual's own handler for a terminal event; `begun` is cleared while a command is on its way to
+        its page."""
+        self._app, self._give, self._begun = app, give, begun
         self._waiting: deque[Key | Paste] = deque()
         self._is_busy = False
         self._typed: tuple[Screen[Any] | None, float] = None, -inf
@@ -85,6 +86,9 @@ class KeyOrder:
         try:
             async with asyncio.timeout(PATIENCE):
                 await end
+                if not self._begun.is_set():
+                    await self._begun.wait()
+                    await self._acted(())
         except (TimeoutError, ScreenStackError):  # a queue does not move, or the app is closing
             while self._waiting:
                 self._app.call_later(self._give, self._waiting.popleft())
