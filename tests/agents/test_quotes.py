@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flowcabal_tui.agents.checking import quotes
 from flowcabal_tui.agents.checking.quotes import VerbatimText
 
 TEXT = "林远说道：“左臂  的伤，\n还没好。”  She said, 'the bridge (of stone) fell'."
@@ -37,3 +38,10 @@ def test_offsets_are_those_of_the_text_itself(text: str, start: int, length: int
     if found is not None:
         words = text[found.start : found.end]
         assert VerbatimText(words).find(text[start : start + length]) is not None
+
+
+def test_a_character_is_folded_once_however_long_the_texts_are():
+    quotes._folded.cache_clear()
+    for _text in range(3):
+        VerbatimText("雨 “Rain”。\n" * 1_000)
+    assert quotes._folded.cache_info().misses == len(set("雨 “Rain”。\n"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 from flowcabal_tui.domain.manuscript import Span
@@ -12,8 +13,11 @@ from flowcabal_tui.domain.text import han_count
 _QUOTE_MARKS: Final = frozenset("\"'`´‘’‚‛“”„‟′″«»‹›「」『』〝〞＂＇")
 _OUTER: Final = "…."
 _LEAST_LETTERS: Final = 6
+_ALPHABET: Final = 8_192
+"""Characters that are remembered: those of a book in both languages, and more."""
 
 
+@lru_cache(_ALPHABET)
 def _folded(char: str) -> str:
     """The character for comparison: "" for white space and quotation marks, half-width otherwise."""
     if char.isspace() or char in _QUOTE_MARKS:
