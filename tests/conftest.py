@@ -25,6 +25,9 @@ KEYS = (
 )
 LONGEST = (
     "project/test_knowledge.py",
+    "tui/test_jobs.py",
+    "project/test_kills.py",
+    "tui/test_empty_states.py",
     "viking/test_server.py",
     "snapshots/test_whole.py",
     "cli/test_maintenance.py",

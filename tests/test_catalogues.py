@@ -7,6 +7,7 @@ import gettext
 import io
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from string import Formatter
 from typing import IO
@@ -19,7 +20,11 @@ from tests.catalogues import MO, PO, SOURCE, collected, compiled, merged, save, 
 
 PLACE = re.compile(r"\{+\w[^{}]*\}+")
 MARKERS = ("_", "mark", "ngettext")
-TREES = {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text("utf-8")) for path in SOURCE.rglob("*.py")}
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    return {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text("utf-8")) for path in SOURCE.rglob("*.py")}
 
 
 def sides(message: Message) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -63,7 +68,7 @@ def test_the_catalogue_has_every_word_that_a_call_names():
     known = {each for message in entries() for each in sides(message)[0]}
     missing = {
         f"{name}:{call.lineno}: {word.value}"
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         for call in calls(tree)
         for word in words_in(call)
         if isinstance(word, ast.Constant) and word.value and word.value not in known
@@ -137,7 +142,7 @@ def is_literal(word: ast.expr) -> bool:
 
 def formats_of_words() -> Iterator[tuple[str, ast.Call, ast.Call]]:
     """Each `_("...").format(...)` with its module: the call of `format` and the call of the marker."""
-    for name, tree in TREES.items():
+    for name, tree in trees().items():
         for node in ast.walk(tree):
             match node:
                 case ast.Call(func=ast.Attribute(attr="format", value=ast.Call(func=ast.Name(id=marker)) as call)):
@@ -152,7 +157,7 @@ def fields(word: str) -> set[str]:
 def test_words_are_literals():
     assert [
         f"{name}:{call.lineno}: {ast.unparse(call)}"
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         for call in calls(tree)
         if not all(map(is_literal, words_in(call)))
     ] == []
@@ -171,7 +176,7 @@ def test_no_word_is_looked_up_before_the_language_is_known():
     """At import time a table holds marked words, so that it follows the language of the screen."""
     assert [
         f"{name}:{node.lineno}"
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         for node in code_of_import(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("_", "ngettext")
     ] == []

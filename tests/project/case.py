@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
+
+import pytest
 
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.ids import ChapterId, NodeId, OutputId, RunId
@@ -186,6 +189,18 @@ def settled_demo(folder: Path, language: str) -> Path:
 
     asyncio.run(settle())
     return folder
+
+
+@pytest.fixture(scope="session")
+def demos(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A demo in each language, its memory complete, to be copied."""
+    root = tmp_path_factory.mktemp("demos")
+    return {language: settled_demo(root / language, language) for language in ("en", "zh")}
+
+
+def demo_at(folder: Path, demos: dict[str, Path], language: str = "en") -> Path:
+    """A copy of a demo, confirmed."""
+    return confirmed(shutil.copytree(demos[language], folder))
 
 
 def write_chapters(folder: Path, chapters: dict[str, str] | None = None) -> Path:

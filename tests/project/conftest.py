@@ -9,7 +9,9 @@ import pytest
 import pytest_asyncio
 
 from tests.faultserver import FaultServer
-from tests.project.case import settled_demo
+from tests.project.case import demos
+
+__all__ = ["demos", "folder", "server"]
 
 
 @pytest_asyncio.fixture
@@ -21,10 +23,3 @@ async def server() -> AsyncIterator[FaultServer]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return tmp_path / "novel"
-
-
-@pytest.fixture(scope="session")
-def demos(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A demo in each language."""
-    root = tmp_path_factory.mktemp("demos")
-    return {language: settled_demo(root / language, language) for language in ("en", "zh")}

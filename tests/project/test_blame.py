@@ -8,7 +8,7 @@ from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import ChapterId, NodeId
 from flowcabal_tui.domain.origin import BlamedLine
 from flowcabal_tui.protocol.book import AddChapter, MergeChapters, PersistOutput, SplitChapter, WriteChapter
-from tests.project.case import Case, make_demo, make_one, opened
+from tests.project.case import Case, demo_at, make_one, opened
 
 FIRST = "The lamp burned.\n\nInes counted the dead.\nThe rain stopped."
 
@@ -68,9 +68,10 @@ async def test_a_line_is_followed_from_one_chapter_into_another(folder: Path) ->
         assert found["The lamp burned."].origin.version == 1
 
 
-async def test_a_model_s_line_leads_to_the_attempt_that_wrote_it_first_and_what_it_was_given(folder: Path) -> None:
-    async with opened(await make_demo(folder)) as case:
-        await case.settled()
+async def test_a_model_s_line_leads_to_the_attempt_that_wrote_it_first_and_what_it_was_given(
+    folder: Path, demos: dict[str, Path]
+) -> None:
+    async with opened(demo_at(folder, demos)) as case:
         last = (await case.project.book.chapters())[-1]
         run = await case.run("chapter", last.position)
         await case.project.carry_out(PersistOutput(run, NodeId("polish"), chapter=last.id))

@@ -27,7 +27,7 @@ from flowcabal_tui.protocol.book import (
 )
 from flowcabal_tui.protocol.memory import Purge
 from flowcabal_tui.protocol.revision import AddComment, LockChapters
-from tests.project.case import Case, make, make_demo, opened, write_chapters
+from tests.project.case import Case, demo_at, make, opened, write_chapters
 
 Shape = list[tuple[ChapterId, int, str, str, str]]
 
@@ -159,8 +159,8 @@ async def test_beats_go_back_to_their_chapter_when_a_merge_is_undone(case: Case)
     assert (back.beats(first), back.beats(second)) == (outline.beats(first), outline.beats(second))
 
 
-async def test_an_undone_keep_is_kept_again(folder: Path) -> None:
-    async with opened(await make_demo(folder)) as case:
+async def test_an_undone_keep_is_kept_again(folder: Path, demos: dict[str, Path]) -> None:
+    async with opened(demo_at(folder, demos)) as case:
         chapter = (await case.project.book.chapters())[-1]
         output = await case.keep(await case.run("chapter", chapter.position), "polish", chapter=chapter.id)
         before = await shape(case)

@@ -12,7 +12,7 @@ from flowcabal_tui.domain.run import Decision, Question
 from flowcabal_tui.project.runs.history import folds_to
 from flowcabal_tui.protocol.runs import NodeCompleted, NodeStateChanged, RunStateChanged
 from tests.faultserver import FaultServer
-from tests.project.case import Case, calls, make_demo, opened
+from tests.project.case import Case, calls, demo_at, opened
 from tests.project.test_steps import case  # noqa: F401  # a fixture
 
 
@@ -47,9 +47,8 @@ async def test_the_log_folds_to_what_was_seen(case: Case, server: FaultServer, f
     assert seen == {node.node: node.state for node in details.nodes}
 
 
-async def test_questions_and_answers_are_replayed(folder: Path):
-    await make_demo(folder)
-    async with opened(folder) as demo:
+async def test_questions_and_answers_are_replayed(folder: Path, demos: dict[str, Path]):
+    async with opened(demo_at(folder, demos)) as demo:
         run = await demo.start("chapter", 7)
         await demo.follow(run, rain_first)
         events = await demo.project.runs.replay(run)

@@ -22,7 +22,7 @@ from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.store.file.blobs import unpack
 from flowcabal_tui.store.file.sent import KEPT
 from tests.faultserver import FaultServer
-from tests.project.case import Case, both, endpoint, make_demo, make_one, opened
+from tests.project.case import Case, both, demo_at, endpoint, make_one, opened
 from tests.runner.fakes import prompt
 
 LINE = NodeId("line")
@@ -118,9 +118,8 @@ def test_the_body_of_either_wire_format_is_read():
 MORE = Decision("retry", note="More rain")
 
 
-async def test_a_text_that_was_served_shows_the_receipt_that_it_was_made_with(folder):
-    await make_demo(folder)
-    async with opened(folder) as case:
+async def test_a_text_that_was_served_shows_the_receipt_that_it_was_made_with(folder, demos):
+    async with opened(demo_at(folder, demos)) as case:
         first, again = [await case.run("quick-draft", 7) for _time in range(2)]
         made, served = (await case.view(first, "draft")).attempts[0], (await case.view(again, "draft")).attempts[0]
         assert served.cached and made.receipt is not None

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from textual.widgets import Static
 
-from flowcabal_tui.project import create_demo
 from flowcabal_tui.tui.app.guide import GuidePanel, guide_text, steps_of
 from flowcabal_tui.tui.app.tour import TOUR, BookState
 from tests.pictures import studio
+from tests.project.case import demo_at
 from tests.tui.waiting import settled, until
 
 
@@ -48,8 +48,8 @@ def words(pilot) -> str:
 
 
 @pytest.mark.parametrize("size", [(80, 24), (140, 40)])
-async def test_a_key_alone_does_not_go_on_and_the_guide_can_be_left(tmp_path: Path, size):
-    async with studio(tmp_path, "en", size, await create_demo(tmp_path / "book", "en")) as at:
+async def test_a_key_alone_does_not_go_on_and_the_guide_can_be_left(tmp_path: Path, demos: dict[str, Path], size):
+    async with studio(tmp_path, "en", size, demo_at(tmp_path / "book", demos)) as at:
         await at.open()
         pilot = at.pilot
         await pilot.press("tilde")
@@ -73,8 +73,10 @@ async def test_a_key_alone_does_not_go_on_and_the_guide_can_be_left(tmp_path: Pa
 
 
 @pytest.mark.parametrize(("language", "size"), [("en", (80, 24)), ("zh", (140, 40))])
-async def test_the_guide_follows_a_chapter_from_its_run_to_the_book(tmp_path: Path, language: str, size):
-    book = await create_demo(tmp_path / "book", language)
+async def test_the_guide_follows_a_chapter_from_its_run_to_the_book(
+    tmp_path: Path, demos: dict[str, Path], language: str, size
+):
+    book = demo_at(tmp_path / "book", demos, language)
     async with studio(tmp_path, language, size, book) as at:
         await at.open()
         await at.press("tilde")

@@ -15,7 +15,7 @@ import pytest
 from textual.widgets import Input, Static
 
 from flowcabal_tui.domain.comments import CommentFilter
-from flowcabal_tui.project import Project, create_demo
+from flowcabal_tui.project import Project
 from flowcabal_tui.protocol.book import WriteChapter
 from flowcabal_tui.tui.app.palette import PaletteScreen
 from flowcabal_tui.tui.app.settings.page import SettingsScreen
@@ -37,6 +37,7 @@ from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.workflows.build_review import BuildReviewScreen
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.pictures import Studio, studio
+from tests.project.case import demo_at
 from tests.tui.test_build_tour import typed
 from tests.tui.waiting import answered, settled, until
 
@@ -104,10 +105,10 @@ class Hands:
 
 
 @asynccontextmanager
-async def hands(folder: Path, language: str, *, runs: bool = False) -> AsyncIterator[Hands]:
+async def hands(folder: Path, demo: Path, language: str, *, runs: bool = False) -> AsyncIterator[Hands]:
     """The sample novel in a small English or a large Chinese terminal; `runs`: a run waits with a contradiction."""
-    book, size = await create_demo(folder / "book", language), (80, 24) if language == "en" else (140, 40)
-    async with studio(folder, language, size, book) as at:
+    size = (80, 24) if language == "en" else (140, 40)
+    async with studio(folder, language, size, demo) as at:
         await at.until(lambda: at.shows(WorkspaceScreen) and not at.pilot.app.screen.is_opening)
         await settled(at.pilot)
         if runs:
@@ -321,9 +322,12 @@ AFTER_A_RUN: Final = ("why a name was in the prompt", "keep a draft", "answer a 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("job", JOBS)
-async def test_a_job_needs_the_palette_and_few_keys(tmp_path: Path, job: str, language: str) -> None:
+async def test_a_job_needs_the_palette_and_few_keys(
+    tmp_path: Path, demos: dict[str, Path], job: str, language: str
+) -> None:
     do, most = JOBS[job]
-    async with hands(tmp_path, language, runs=job in AFTER_A_RUN) as it:
+    demo = demo_at(tmp_path / "book", demos, language)
+    async with hands(tmp_path, demo, language, runs=job in AFTER_A_RUN) as it:
         await do(it)
         assert it.keys <= most
         print(f"{job} {language}: {it.keys}")  # the figures of docs/jobs.md: pytest -s
