@@ -15,9 +15,9 @@ from flowcabal_tui.domain.comparison import ChoiceDraft, ComparisonTarget, Taken
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.project.comparison_words import verdict_words
+from flowcabal_tui.tui.decisions.candidate_work import SeamChangesScreen
 from flowcabal_tui.tui.decisions.choice import edited, known, result_of, with_taken
 from flowcabal_tui.tui.decisions.comparison import ComparisonScreen
-from flowcabal_tui.tui.decisions.seam_changes import SeamChangesScreen
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen

@@ -56,7 +56,7 @@ _KEYED: Final[tuple[tuple[str, str], ...]] = (
     (mark("The text on the whole screen"), "shared.prose_form.ProseScreen"),
     (mark("Decisions"), "decisions.decisions.DecisionsScreen"),
     (mark("Comparison of candidates"), "decisions.comparison.ComparisonScreen"),
-    (mark("Changes at the seams"), "decisions.seam_changes.SeamChangesScreen"),
+    (mark("Changes at the seams"), "decisions.candidate_work.SeamChangesScreen"),
     (mark("Short answers"), "decisions.answers.AnswerList"),
     (mark("Play"), "decisions.play.PlayScreen"),
     (mark("Source"), "shared.source.SourceScreen"),
