@@ -168,3 +168,16 @@ async def test_half_a_file_that_is_being_written_as_the_project_is_opened_is_not
         edited = again.project._parts.book.outside.of(offered.chapter)
         assert edited is not None and edited.text.endswith("From elsewhere.")
         assert len(again.told(OutsideEdit)) == 1
+
+
+async def test_a_file_of_holes_is_not_read_and_not_overwritten(case: Case, folder: Path) -> None:
+    path = folder / "manuscript" / mirrored(folder)[0]
+    os.truncate(path, 1 << 30)
+    assert await case.project._engine.call(case.project._parts.book.mirror.edited_outside()) == ()
+    await case.project.carry_out(WriteChapter(await case.chapter(1), "Second."))
+    await case.settled()
+    (failed,) = await case.project.memory.background("failed")
+    assert failed.kind == "mirror" and "too large to be read" in failed.error
+    assert path.stat().st_size == 1 << 30
+    path.unlink()
+    assert "Second." in await there(path)

@@ -6,6 +6,7 @@ import contextlib
 import json
 import signal
 import sqlite3
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -191,3 +192,17 @@ async def test_a_log_of_an_earlier_release_is_replayed(folder, reopen, monkeypat
 def test_a_stamp_is_a_negative_number_of_32_bits(before: int):
     for _turn in range(100):
         assert -(2**31) <= next_stamp(before) < 0
+
+
+@pytest.mark.parametrize("page_size", [4096, 0, 512])
+async def test_a_log_of_holes_takes_no_time(folder, reopen, page_size):
+    store = await reopen()
+    await store.values.put("ours", LONG)
+    await store.close()
+    file = folder / ".flowcabal" / "project.db"
+    with log_of(file).open("wb") as log:
+        log.write(struct.pack(">III", 0x377F0682, 3007000, page_size))
+        log.truncate(1 << 40)
+    assert not has_foreign_log(file)
+    await (await reopen()).close()
+    assert keys(file) == ["ours"]

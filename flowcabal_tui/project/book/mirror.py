@@ -26,6 +26,8 @@ from flowcabal_tui.system.files import Folder
 P = ParamSpec("P")
 T = TypeVar("T")
 _MIRRORED: Final = late(r"\d{4,}-[^/\0]+\.md")
+_LARGEST: Final = 16 << 20
+"""Bytes of a chapter's file that are read: a larger one, such as a gigabyte of holes, is another program's."""
 _HALF_FILE: Final = late(r"\.[a-z0-9_]{8}\.tmp")
 
 
@@ -80,6 +82,7 @@ class Mirror:
         if edited := await self._edited(chapter, before):
             return edited
         content = render_mirror(chapter.title, text)
+        self._require_small(before)
         written = chapter.digest if clean(text) == text else mirror_digest(content)
         if before.get("name") == name and before.get("digest") == written and self._is_there(name):
             return None
@@ -98,6 +101,16 @@ class Mirror:
             ) from error
         await self._store.values.put(self._key(chapter.id), {"name": name, "digest": written})
         return None
+
+    def _require_small(self, before: dict[str, str]) -> None:
+        """Raises ManuscriptError for a file that is too large to be read, which is not overwritten unread."""
+        about = self._project.status(MANUSCRIPT, before["name"]) if "name" in before else None
+        if about is not None and about.st_size > _LARGEST:
+            raise ManuscriptError(
+                _("The chapter's file is too large to be read: {file}").format(file=before["name"]),
+                _("It was not overwritten. The chapter is safe in the project's database."),
+                _("Move it elsewhere; the next attempt writes the file."),
+            )
 
     def _is_there(self, name: str) -> bool:
         return self._project.status(MANUSCRIPT, name) is not None
@@ -238,7 +251,7 @@ def _names(chapter: Chapter) -> tuple[str, str]:
 
 def _read(project: Folder, name: str) -> str | None:
     try:
-        data = project.read(MANUSCRIPT, name)
+        data = project.read(MANUSCRIPT, name, limit=_LARGEST)
     except OSError:
         return None
     try:

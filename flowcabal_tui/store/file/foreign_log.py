@@ -24,12 +24,13 @@ from flowcabal_tui.locale import _, mark
 from flowcabal_tui.store.file.faults import fault, no_room
 
 STAMP: Final = "PRAGMA application_id"
+LOG_MAGIC: Final = (0x377F0682, 0x377F0683)
+PAGE_SIZES: Final = frozenset({512, 1024, 2048, 4096, 8192, 16384, 32768, 65536})
 _CHECK_BITS: Final = 15
 _LEAST: Final = -(2**31)
 """Stamps of this form are negative; those of earlier releases are positive, and follow nothing."""
 _HEAD, _FRAME_HEAD, _STAMP_AT = 32, 24, 68
 """Sizes in the log, and the offset of the stamp in the first page: https://www.sqlite.org/fileformat2.html."""
-_MAGIC: Final = (0x377F0682, 0x377F0683)
 _TITLE: Final = mark("After the program was killed, another program replaced the project's database or its log.")
 
 
@@ -92,12 +93,16 @@ def _logged_stamps(log: Path) -> list[int] | None:
         return None
     with os.fdopen(file, "rb", buffering=0):
         head = os.pread(file, _HEAD, 0)
-        if len(head) < _HEAD or struct.unpack(">I", head[:4])[0] not in _MAGIC:
+        if len(head) < _HEAD or struct.unpack(">I", head[:4])[0] not in LOG_MAGIC:
             return None
         (size,), salts = struct.unpack(">I", head[8:12]), head[16:24]
+        if size not in PAGE_SIZES:
+            return None
         found, written, at, is_complete = list[int](), list[int](), _HEAD, False
         while len(frame := os.pread(file, _FRAME_HEAD, at)) == _FRAME_HEAD and frame[8:16] == salts:
             page, commit = struct.unpack(">II", frame[:8])
+            if not page:  # no frame: a file of zeros can be of any size
+                break
             if page == 1:
                 written = [int.from_bytes(os.pread(file, 4, at + _FRAME_HEAD + _STAMP_AT), "big", signed=True)]
             if commit:

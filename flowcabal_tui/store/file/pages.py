@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from flowcabal_tui.store.file.foreign_log import LOG_MAGIC, PAGE_SIZES
+
 Value = int | float | str | bytes | None
 MAGIC: Final = b"SQLite format 3\x00"
-_LOG_MAGIC: Final = (0x377F0682, 0x377F0683)
 _USUAL_SIZE: Final = 4096
-_SIZES: Final = frozenset({512, 1024, 2048, 4096, 8192, 16384, 32768, 65536})
 _TABLE_LEAF, _INDEX_LEAF, _INDEX_INNER = 0x0D, 0x0A, 0x02
 _LARGEST_ROW: Final = 64 << 20
 _MOST_COLUMNS: Final = 64
@@ -45,7 +45,7 @@ class Pages:
         self._log = self._opened(log) if log is not None else None
         head = self._read(self._file, 0, 100)
         size = struct.unpack(">H", head[16:18])[0] if len(head) == 100 and head.startswith(MAGIC) else 0
-        self.header_is_whole = (size if size != 1 else 65536) in _SIZES
+        self.header_is_whole = (size if size != 1 else 65536) in PAGE_SIZES
         self._committed: dict[int, int] = {}
         logged = self._log_size()
         self.size = (65536 if size == 1 else size) if self.header_is_whole else logged or _USUAL_SIZE
@@ -86,12 +86,12 @@ class Pages:
         if len(head) < 32:
             return 0
         magic, _version, size = struct.unpack(">III", head[:12])
-        return size if magic in _LOG_MAGIC and size in _SIZES else 0
+        return size if magic in LOG_MAGIC and size in PAGE_SIZES else 0
 
     def _committed_pages(self) -> dict[int, int]:
         """For each page the offset of its newest committed image; frames after a wrong checksum are ignored."""
         head = self._read(self._log, 0, 32)
-        swapped = (struct.unpack(">I", head[:4])[0] == _LOG_MAGIC[0]) != (sys.byteorder == "little")
+        swapped = (struct.unpack(">I", head[:4])[0] == LOG_MAGIC[0]) != (sys.byteorder == "little")
         sums = _checksum(head[:24], (0, 0), swapped=swapped)
         if sums != struct.unpack(">II", head[24:32]):
             return {}
