@@ -17,6 +17,7 @@ from flowcabal_tui.examples import NAMES, example
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.project.build_words import fate_words, rows_of
 from flowcabal_tui.project.builder.records import BuildRecord
+from flowcabal_tui.project.runs.quotes import Quotes
 from flowcabal_tui.protocol.builds import (
     AcceptBuild,
     BuildProgress,
@@ -32,7 +33,7 @@ from flowcabal_tui.protocol.builds import (
 from flowcabal_tui.protocol.memory import Purge
 from flowcabal_tui.protocol.workflows import DeleteWorkflow, SaveWorkflow
 from tests.faultserver import FaultServer
-from tests.project.case import Case, both, endpoint, make, opened
+from tests.project.case import Case, both, endpoint, make, make_demo, opened
 from tests.project.case import change as change_settings
 
 WISH = "Plan it, show me the plan, then draft and polish it."
@@ -69,6 +70,16 @@ async def test_the_word_on_a_change_survives_the_program(folder: Path):
         assert change(record, "plan").ticked
         assert await case.project.carry_out(AcceptBuild(record.id)) == "workflow@1"
         assert [node.id for node in (await now(case)).nodes] == ["plan", "write"]
+
+
+async def test_a_build_plans_no_run_where_every_model_is_the_offline_one(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    async def quote(*_asked: Any) -> None:
+        raise AssertionError("it would wait for a knowledge server that is starting")
+
+    monkeypatch.setattr(Quotes, "quote", quote)
+    await make_demo(folder)
+    async with opened(folder) as case:
+        assert (await built(case, form=FORM)).status == "finished"
 
 
 async def test_what_needs_a_refused_change_falls_with_it(folder: Path):

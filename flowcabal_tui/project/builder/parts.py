@@ -42,7 +42,16 @@ class BuilderParts:
             lambda: (models.endpoint("agent"), models.counter),
             lambda known: partial(runs.actions.records, known.actions or {}),
             partial(self._agents().of, "builder", ModelBuilder),
-            RunPrices(base.store, self._runs).words,
+            RunPrices(base.store, self._runs, self._is_offline).words,
+        )
+
+    def _is_offline(self) -> bool:
+        """True when every model that a node can name is the offline model."""
+        models, named = self._base.models, self._base.current_settings().models.tables.values()
+        return (
+            models.is_offline("user")
+            and models.is_offline("agent")
+            and all(each.provider == "offline" for each in named)
         )
 
     async def rows(self) -> tuple[BuildRow, ...]:

@@ -62,8 +62,9 @@ def price_of(build: Build, endpoint: Endpoint, counter: TokenEstimator, limits: 
 class RunPrices:
     """The price of a run of a document that is not saved."""
 
-    def __init__(self, store: Store, runs: Callable[[], RunParts]) -> None:
-        self._store, self._runs = store, runs
+    def __init__(self, store: Store, runs: Callable[[], RunParts], is_free: Callable[[], bool]) -> None:
+        """`is_free`: no model of the project costs anything."""
+        self._store, self._runs, self._is_free = store, runs, is_free
 
     async def words(self, workflow: Workflow) -> str:
         """The price of a run for the last chapter in which every node runs again; "" if it is free or cannot be
@@ -71,6 +72,8 @@ class RunPrices:
 
         A book without chapters is quoted as if it had a first one.
         """
+        if self._is_free():  # a quote assembles the contexts, and waits for a knowledge server that is starting
+            return ""
         runs, chapters = self._runs(), await self._store.book.chapters()
         request = RunRequest(
             workflow.reference,
