@@ -42,6 +42,8 @@ FINISHES = {"tool": "tool_calls"}
 STOPS = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal", "tool": "tool_use"}
 TOGETHER = 16
 """Events in one chunk of an answer whose fault names only its content: a test of answers needs no test of chunks."""
+PIECES, PIECE = 64, 8
+"""Pieces of a text in such an answer, and the characters of a piece then, at most: costs are counted as they arrive."""
 CONTENT = frozenset(["content", "reasoning", "tool_calls", "finish", "usage", "no_done", "times"])
 Json = dict[str, Any]
 
@@ -295,12 +297,17 @@ class Dialect:
             calls = [{"name": name, "arguments": sample(schema, schema)}]
         self.calls: list[Json] = calls or []
         text: str = fault.get("content", "" if calls else self._prose())
-        self.text = [text[start : start + 2] for start in range(0, len(text), 2)]
+        self.text = self.pieces(text, 2)
         thought: str = fault.get("reasoning", "")
-        self.thought = [thought[start : start + 4] for start in range(0, len(thought), 4)]
+        self.thought = self.pieces(thought, 4)
         self.finish: str = fault.get("finish", "tool" if self.calls else "stop")
         self.tokens_in = len(json.dumps(body["messages"], ensure_ascii=False))
         self.tokens_out = max(1, len(text))
+
+    def pieces(self, text: str, size: int) -> list[str]:
+        """The text in pieces of so many characters; of more where the fault is in no piece."""
+        size = size if self.fault.keys() - CONTENT else max(size, min(len(text) // PIECES, PIECE))
+        return [text[start : start + size] for start in range(0, len(text), size)]
 
     def events(self) -> Iterator[str]:
         raise NotImplementedError
@@ -351,9 +358,8 @@ class OpenAI(Dialect):
             yield self._chunk({"content": piece})
         for number, call in enumerate(self.calls):
             yield self._chunk({"tool_calls": [self._call(number, "")]})
-            text = arguments(call)
-            for start in range(0, len(text), 16):
-                part = {"index": number, "function": {"arguments": text[start : start + 16]}}
+            for piece in self.pieces(arguments(call), 16):
+                part = {"index": number, "function": {"arguments": piece}}
                 yield self._chunk({"tool_calls": [part]})
         yield self._chunk({}, FINISHES.get(self.finish, self.finish))
         if (self.body.get("stream_options") or {}).get("include_usage") and self.usage():
@@ -405,8 +411,7 @@ class Anthropic(Dialect):
         if self.text:
             yield {"type": "text", "text": ""}, [{"type": "text_delta", "text": piece} for piece in self.text]
         for number, call in enumerate(self.calls):
-            text = arguments(call)
-            pieces = [text[start : start + 16] for start in range(0, len(text), 16)]
+            pieces = self.pieces(arguments(call), 16)
             yield self._tool(number), [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
 
     def _tool(self, number: int) -> Json:
