@@ -33,7 +33,7 @@ async def structured(
     Raises ModelError: the call's own, or SCHEMA with the last raw text as `partial`.
     """
     schema = answer_schema(shape)
-    asking = _Asking(model, request, schema, ladder)
+    asking = _Asking(model, replace(request, earlier=""), schema, ladder)
     in_parts = issubclass(shape, StructuredAnswer)
     best = read_before(request.earlier) if in_parts and request.earlier else None
     if best is not None:

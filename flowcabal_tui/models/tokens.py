@@ -144,6 +144,7 @@ def _length(runs: re.Pattern[str], text: str) -> int:
 def _sent(request: ModelRequest) -> str:
     parts = [part for message in request.messages for part in (message.content, *_calls(message.tool_calls))]
     parts += [json.dumps((tool.name, tool.description, tool.parameters), ensure_ascii=False) for tool in request.tools]
+    parts += [request.earlier] if request.earlier else []
     if request.json_schema is not None:
         parts.append(json.dumps(request.json_schema, ensure_ascii=False))
     return "\n".join(parts)

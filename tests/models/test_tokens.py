@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -103,3 +105,9 @@ def test_counting_takes_as_many_calls_for_a_chapter_as_for_a_sentence() -> None:
     counter = TokenEstimator()
     with effort(100):
         counter.count(CHINESE[:3000])
+
+
+def test_an_earlier_answer_counts_as_it_is_sent_with_the_question() -> None:
+    counter, earlier = TokenEstimator(), '{"facts": ["It rained."]}'
+    more = counter.count_request(replace(CHAPTER, earlier=earlier)) - counter.count_request(CHAPTER)
+    assert abs(more - counter.count(earlier)) <= 1
