@@ -102,7 +102,7 @@ def fenced_sources(sources: Iterable[SourceText]) -> Fenced:
 def _fenced_source(pieces: Sequence[SourceText]) -> str:
     title = f' title="{in_attribute(pieces[0].title)}"' if pieces[0].title else ""
     head = f'<source id="{in_attribute(pieces[0].id)}"{title}>'
-    lines = (f"[{each.about}] {each.text}" if each.about else each.text for each in pieces)
+    lines = ((f"[{each.about}] {each.text}" if each.about else each.text).rstrip() for each in pieces)
     return f"{head}{escaped(_BETWEEN.join(lines))}</source>"
 
 

@@ -108,3 +108,7 @@ def test_hostile_text_cannot_close_a_tag_and_comes_back_whole() -> None:
     draft = re.search(r"<draft>\n(.*)\n</draft>", user.content, re.DOTALL)
     assert draft is not None
     assert html.unescape(draft[1]) == hostile
+
+
+def test_no_blank_line_ends_a_source() -> None:
+    assert fenced_sources([SourceText("s1", "u", "", "　　Rain.\n\n")]).text == '<source id="s1">　　Rain.</source>'
