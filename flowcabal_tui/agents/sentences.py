@@ -11,13 +11,11 @@ from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.agents.tokens import cut
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.domain.text import han_count
+from flowcabal_tui.domain.text import NOT_SHORT, han_count
 
 if TYPE_CHECKING:
     from flowcabal_tui.domain.model_ports import TokenCounter
 
-NOT_SHORT: Final = r"(?<!\b[A-HJ-Z])(?<!\b[DMS][rt])(?<!\b(?:Mrs|Mme|Col|Gen|Rev|Hon))(?<!\bCapt|\bProf)"
-"""No sentence ends with the full stop of a title or an initial. Looked at where there is one, which saves time."""
 _CLOSING: Final = r"[”’」』》）)\"']"
 _GOES_ON: Final = r"(?=[^\S\n]++(?:[—–-]++[^\S\n]*+)?[a-zà-öø-ÿ])"
 """A small letter follows on the same line: what was said, asked or cried out is a part of the sentence."""

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Final
 
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.manuscript import Span
-from flowcabal_tui.domain.text import digest
+from flowcabal_tui.domain.text import NOT_SHORT, digest
 
 if TYPE_CHECKING:
     from flowcabal_tui.domain.model_ports import TokenCounter
 
 _REMEMBERED: Final = 50_000
-_BOUNDARY: Final = re.compile(r"\n+|[。！？!?…]+[”’」』\"]*|[.;；](?=\s)|[，,、](?=.)")
+_SENTENCE: Final = rf"\n+|(?:[。！？!?…]|(?=\.){NOT_SHORT}\.(?=[”’」』\"]*\s))+[”’」』\"]*"
+_SENTENCE_END: Final = re.compile(_SENTENCE)
+_BOUNDARY: Final = re.compile(rf"{_SENTENCE}|[;；](?=\s)|[，,、][”’」』\"]*(?=.)")
+_WHOLE: Final = 0.75
+"""The share of a part that remains, at least, where it is shortened to whole sentences."""
 
 
 class CountedTokens:
@@ -34,7 +38,8 @@ class CountedTokens:
 
 
 def cut(text: str, tokens: int, counter: TokenCounter, *, keep_end: bool = False) -> Span:
-    """The longest part of `text` within `tokens` that ends (or begins) at a paragraph, sentence or clause.
+    """The longest part of `text` within `tokens` that ends (or begins) at a paragraph or sentence; at a clause where
+    that would leave out much.
 
     Its beginning, or with `keep_end` its end. Empty when not even a clause fits.
     """
@@ -50,6 +55,16 @@ def cut(text: str, tokens: int, counter: TokenCounter, *, keep_end: bool = False
             break
         span = Span(fitting[0], len(text)) if keep_end else Span(0, fitting[-1])
         if counter.count(text[span.start : span.end]) <= tokens:
-            return span
+            return _of_sentences(text, span, keep_end=keep_end)
         guess = int(guess * 0.9)
     return Span(0, 0)
+
+
+def _of_sentences(text: str, span: Span, *, keep_end: bool) -> Span:
+    """The span without a cut sentence at its border, unless that is much of it."""
+    ends = [match.end() for match in _SENTENCE_END.finditer(text)]
+    whole = [
+        Span(end, span.end) if keep_end else Span(span.start, end) for end in ends if span.start <= end <= span.end
+    ]
+    best = max(whole, key=lambda each: each.end - each.start, default=span)
+    return best if best.end - best.start >= _WHOLE * (span.end - span.start) else span

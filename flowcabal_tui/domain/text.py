@@ -27,6 +27,9 @@ _WORD: Final = late(r"[A-Za-z0-9\u00c0-\u024f]+(?:['’\-][A-Za-z0-9\u00c0-\u024
 _UNSAFE_NAME: Final = late(r"[^\w\-]+", re.UNICODE)
 _QUOTATION_MARKS: Final = frozenset('"\u201c\u201d\u2018\u300c\u300d\u300e\u300f')
 _LOGIN: Final = late(r"(?<=//)[^/?#]*@")
+NOT_SHORT: Final = r"(?<!\b[A-HJ-Z])(?<!\b[DMS][rt])(?<!\b(?:Mrs|Mme|Col|Gen|Rev|Hon))(?<!\bCapt|\bProf)"
+"""Before a full stop: not that of a title or an initial, with which no sentence ends. Looked at where there is a full
+stop, which saves time."""
 
 
 FACTS_APART: Final = "   "

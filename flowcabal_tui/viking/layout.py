@@ -11,7 +11,7 @@ from typing import Final
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter, Span
 from flowcabal_tui.domain.memory import Level
-from flowcabal_tui.domain.text import digest, slug
+from flowcabal_tui.domain.text import NOT_SHORT, digest, slug
 
 RESOURCES: Final = "viking://resources"
 L0_FILE: Final = ".abstract.md"
@@ -24,7 +24,9 @@ VERSION: Final = 2
 """The version of the tree's form: trees of another version are written again."""
 
 _SCENE_SIZES: Final = {"zh": (800, 1_500), "en": (3_000, 5_000)}
-_ATOM: Final = re.compile(r"\n+|[^\n]+?(?:[。！？…!?.]+[”’」』》）)\"']*[ \t\u3000]*|(?=\n)|\Z)")
+_ATOM: Final = re.compile(
+    rf"\n+|[^\n]+?(?:(?:[。！？…!?]|(?=\.){NOT_SHORT}\.)+[”’」』》）)\"']*[ \t\u3000]*|(?=\n)|\Z)"
+)
 
 
 def named(name: str, identity: str) -> str:

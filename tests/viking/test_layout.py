@@ -79,3 +79,9 @@ def test_anything_derived_has_a_place_below_its_root(uri: str) -> None:
     assert path.startswith(uri.split("/")[0] + "/")
     assert ".." not in path.split("/") and "?" not in path
     assert path.count("/") == uri.count("/")
+
+
+def test_no_piece_ends_with_the_full_stop_of_a_title_or_an_initial() -> None:
+    text = "He had business with Mr. Ralph Nickleby of Golden Square, and with J. B. Snawley besides. " * 20
+    found = [text[span.start : span.end].rstrip() for span in layout.pieces(text, 300, 1_000)]
+    assert len(found) > 1 and all(piece.endswith("besides.") for piece in found)

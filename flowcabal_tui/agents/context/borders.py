@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
 from typing import Final
 
-from flowcabal_tui.agents.sentences import NOT_SHORT
 from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.domain.text import NOT_SHORT
 
 _MARGIN: Final = 3
 """A part of the passage: so much is told on either side of the name, and its sentence goes on for no more than that."""

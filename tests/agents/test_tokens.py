@@ -1,0 +1,29 @@
+"""Texts cut to a number of tokens end and begin at borders that a reader sees."""
+
+from __future__ import annotations
+
+import pytest
+
+from flowcabal_tui.agents.tokens import cut
+from tests.agents.fakes import FakeTokens
+
+SPEECH = (
+    "“You never are surprised,” replied Newman, “that’s all.” Mr. Nickleby snatched the letter from his assistant, and "
+    "fixing a cold look upon him, opened it. He read it, slowly."
+)
+LONG = "雨下了一夜。" + "林远把船系在渡口，沈青提着灯，" * 3 + "谁也没有说话。"
+
+
+@pytest.mark.parametrize(("share", "begins"), [(0.84, "Mr. Nickleby snatched"), (0.25, "He read it")])
+def test_the_end_of_a_text_begins_with_a_sentence(share: float, begins: str) -> None:
+    tokens = int(FakeTokens().count(SPEECH) * share)
+    span = cut(SPEECH, tokens, FakeTokens(), keep_end=True)
+    assert SPEECH[span.start :].strip().startswith(begins)
+
+
+def test_the_beginning_of_a_text_ends_with_a_sentence_or_with_a_clause_of_a_long_one() -> None:
+    counter = FakeTokens()
+    span = cut(SPEECH, counter.count(SPEECH) - 1, counter)
+    assert SPEECH[: span.end].endswith("opened it.")
+    span = cut(LONG, counter.count(LONG) // 2, counter)
+    assert LONG[: span.end].endswith("，")
