@@ -54,6 +54,11 @@ async def test_every_sentence_of_an_overview_rests_on_the_chapter() -> None:
     assert "\n".join(each.sentence for each in made.evidence) == made.text
 
 
+async def test_a_sentence_that_a_model_repeats_is_once_in_the_overview() -> None:
+    made = await curator({"sentences": OVERVIEW["sentences"] * 2}).l1(FIRST, TEXT, (LIN,), "zh", G)
+    assert made.text.splitlines() == ["林远清晨到白鹭渡。", "老周把铜铃交给林远。", "桥断了，三人决定坐船。"]
+
+
 @pytest.mark.parametrize("reply", [{"sentences": OVERVIEW["sentences"][1:3]}, {"sentences": []}])
 async def test_with_too_little_evidence_the_overview_is_made_of_the_text_itself(reply: dict[str, Any]) -> None:
     made = await curator(reply).l1(FIRST, TEXT, (LIN, SHEN), "zh", G)

@@ -14,7 +14,7 @@ SPEECH = (
 LONG = "雨下了一夜。" + "林远把船系在渡口，沈青提着灯，" * 3 + "谁也没有说话。"
 
 
-@pytest.mark.parametrize(("share", "begins"), [(0.84, "Mr. Nickleby snatched"), (0.25, "He read it")])
+@pytest.mark.parametrize(("share", "begins"), [(0.84, "Mr. Nickleby snatched"), (0.18, "He read it")])
 def test_the_end_of_a_text_begins_with_a_sentence(share: float, begins: str) -> None:
     tokens = int(FakeTokens().count(SPEECH) * share)
     span = cut(SPEECH, tokens, FakeTokens(), keep_end=True)

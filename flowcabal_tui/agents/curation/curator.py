@@ -295,15 +295,16 @@ class Curator:
 
 
 def _supported(sentences: Sequence[QuotedSentence], chapter: Chapter, text: str) -> tuple[Evidence, ...]:
-    """The sentences whose quotation occurs in the text."""
+    """The sentences whose quotation occurs in the text, each once: small models repeat theirs."""
     if not sentences:
         return ()
     whole = VerbatimText(text)
-    return tuple(
+    found = (
         Evidence(clean(each.sentence).strip(), chapter.id, span.start, span.end)
         for each in sentences
         if each.sentence.strip() and (span := whole.find(each.quote))
     )
+    return tuple({each.sentence: each for each in found}.values())
 
 
 def _names(text: str, entities: Sequence[Entity]) -> str:

@@ -146,7 +146,7 @@ def states_of(
 
 
 def _supported(answer: ProfileAnswer, sources: Sequence[SourceText]) -> tuple[Evidence, ...]:
-    """The sentences whose quotation occurs in a source, with its place in the chapter."""
+    """The sentences whose quotation occurs in a source, each once, with its place in the chapter."""
     texts = [(source, VerbatimText(source.text)) for source in sources]
     found = []
     for claim in answer.sentences:
@@ -156,7 +156,7 @@ def _supported(answer: ProfileAnswer, sources: Sequence[SourceText]) -> tuple[Ev
                 sentence = clean(claim.sentence).strip()
                 found.append(Evidence(sentence, chapter, source.start + span.start, source.start + span.end))
                 break
-    return tuple(found)
+    return tuple({each.sentence: each for each in found}.values())
 
 
 def _extracted(goal: ProfileGoal, sources: Sequence[SourceText], read: Sequence[Mention]) -> tuple[Evidence, ...]:
