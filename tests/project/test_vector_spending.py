@@ -24,6 +24,7 @@ from tests.project.test_embeddings import embeddings, sent, written
 from tests.project.test_knowledge import book, vectors
 from tests.project.test_memory_spending import booked, rule, unpaid
 from tests.viking.fakes import DIMENSION
+from tests.waiting import until
 
 TEXTS = [f"Passage {number}: the ferry left." for number in range(4)]
 
@@ -159,3 +160,18 @@ async def test_a_real_server_waits_for_the_answer_and_then_has_everything(
             totals = await case.project.runs.totals()
             assert embedded and totals.cost is not None and totals.cost <= work.quote.pause.cost
             assert await case.project.memory.unpaid() is None
+
+
+@pytest.mark.viking
+@pytest.mark.slow
+async def test_a_yes_pays_for_all_that_a_real_server_requests_of_the_book_as_it_is(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with priced(folder, tmp_path, monkeypatch) as (embedded, _models), opened(folder, knowledge=True) as case:
+        await case.until(KnowledgeStatus, lambda event: event.state == "asks")
+        await case.project.carry_out(AnswerEmbeddings(True))
+        await whole(case)
+        assert embedded and await case.project.memory.unpaid() is None
+        assert case.told(MemoryWaits) == []
+        gate = case.project._parts.base.models.spending.vectors_gate
+        await until(lambda: not gate.has_answer)  # it ends with the work that it was given for
