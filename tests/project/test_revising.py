@@ -188,5 +188,5 @@ async def test_nothing_asked_for_is_nothing_paid(case: Case, server: FaultServer
         with pytest.raises(RunError):
             await case.project.carry_out(wrong)
     with pytest.raises(KeyError):
-        await case.project.carry_out(TakeRewrite(RewriteId(99)))
+        await case.project.revision.proposed_rewrite(RewriteId(99))
     assert asked(server) == []

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from flowcabal_tui.domain.comments import Comment, CommentFilter
 from flowcabal_tui.domain.errors import Gone, RunError
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.proposed_rewrite import ProposedRewrite
+from flowcabal_tui.domain.proposed_rewrite import ProposedRewrite, RewriteId
 from flowcabal_tui.domain.revision import ChapterLock, PassId, PassProgress, RevisionPass, progress
 from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.domain.text import clean, clean_line, nearest
@@ -130,6 +130,10 @@ class RevisionService(Service):
     async def proposed_rewrites(self) -> tuple[ProposedRewrite, ...]:
         """The rewrites that wait for the writer, oldest first."""
         return await self._store.rewrites.waiting()
+
+    async def proposed_rewrite(self, rewrite: RewriteId) -> ProposedRewrite:
+        """A proposed rewrite, decided or not."""
+        return await self._store.rewrites.proposed(rewrite)
 
     async def quote_rewrite(self, asked: RewriteSelection) -> Quote:
         """The price of a rewrite. Raises ModelError without a model, WorkflowError."""
