@@ -71,12 +71,11 @@ class ProjectBase:
                 await self.models.begin()
                 self._is_complete = True
 
-    async def close(self) -> None:
-        """Closes the models, if any were made, the helper process and the store."""
+    async def stop(self) -> None:
+        """Closes the models, if any were made, and the helper process."""
         if "models" in vars(self):
             await self.models.close()
         await self.workshop.close()
-        await self.store.close()
 
     @cached_property
     def changes(self) -> SettingsInForce:

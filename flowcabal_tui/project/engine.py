@@ -31,7 +31,7 @@ class EngineThread:
         return threading.current_thread() is self._thread
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Awaits work on the engine's loop from the caller's loop."""
+        """Starts work on the engine's loop; its result is the future's."""
         try:
             future = asyncio.run_coroutine_threadsafe(work, self._loop)
         except RuntimeError:
@@ -42,11 +42,11 @@ class EngineThread:
         return future
 
     async def call(self, work: Coroutine[Any, Any, T]) -> T:
-        """Schedules a callback on the engine's loop."""
+        """Awaits work on the engine's loop from the caller's loop."""
         return await work if self.inside else await asyncio.wrap_future(self.submit(work))
 
     def soon(self, callback: Callable[..., object], *arguments: object) -> None:
-        """Calls back on the engine's loop."""
+        """Schedules a callback on the engine's loop."""
         self._loop.call_soon_threadsafe(callback, *arguments)
 
     def stop(self, timeout: float = 5.0) -> None:

@@ -242,8 +242,8 @@ class Parts:
         await base.changes.change(adopt)
         await base.trust.renew_models(base.settings.models)
 
-    async def close(self) -> None:
-        """Closes the runs first, so that their text is journalled, and the store last."""
+    async def stop(self) -> None:
+        """Ends all work, the runs first, so that their text is journalled."""
         base = self.base
         base.emit(Status("closing"))
         for close in base.closes_first:
@@ -254,7 +254,11 @@ class Parts:
             await self.memory.close()
         else:
             await base.tasks.close()
-        await base.close()
+        await base.stop()
+
+    async def close_files(self) -> None:
+        """Closes the store and the log."""
+        await self.base.store.close()
         if self.log is not None:
             close_log(self.log)
 

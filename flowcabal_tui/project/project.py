@@ -84,6 +84,7 @@ class ProjectServices:
 
 log = logging.getLogger(__name__)
 CLOSE_SECONDS = 5.0
+"""For the work, and again for the files."""
 
 
 class Project:
@@ -240,13 +241,18 @@ class Project:
             return await self._engine.call(self._parts.store.skipped_rows())
 
     async def close(self) -> None:
-        """Stops runs at once (their text is journalled; they can be resumed), then everything else."""
+        """Stops runs at once (their text is journalled; they can be resumed), then everything else.
+
+        The database is closed and unlocked also when the work does not stop in time.
+        """
         if self._closed:
             return
         self._closed = True
         try:
-            await asyncio.wait_for(self._engine.call(self._parts.close()), CLOSE_SECONDS)
-        except TimeoutError:
-            log.warning("closing took longer than %s s", CLOSE_SECONDS)
+            for close in (self._parts.stop, self._parts.close_files):
+                try:
+                    await asyncio.wait_for(self._engine.call(close()), CLOSE_SECONDS)
+                except TimeoutError:
+                    log.warning("closing took longer than %s s", CLOSE_SECONDS)
         finally:
             await asyncio.to_thread(self._engine.stop)

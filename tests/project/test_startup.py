@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.project import project as project_module
 from flowcabal_tui.project.memory.purging import Purging
 from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.base import Status
@@ -70,3 +71,20 @@ async def test_a_project_that_is_opened_to_be_shown_first_begins_nothing_until_i
     finally:
         await project.close()
     assert len(began) == 1
+
+
+async def test_a_project_whose_work_does_not_end_in_time_is_closed_and_can_be_opened_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await make(folder)
+    project = await Project.open(folder)
+
+    async def never() -> None:
+        await asyncio.Event().wait()
+
+    project._parts.base.closes_first.append(never)
+    with monkeypatch.context() as patched:
+        patched.setattr(project_module, "CLOSE_SECONDS", 0.05)
+        await project.close()
+    async with await Project.open(folder) as again:
+        assert await again.book.chapters() == ()
