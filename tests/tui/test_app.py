@@ -23,7 +23,7 @@ from flowcabal_tui.tui.app.opening import OpeningScreen
 from flowcabal_tui.tui.shared.trouble import Trouble
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui.try_out import PROPOSALS, invented_access
-from tests.tui.waiting import until
+from tests.tui.waiting import settled, until
 
 NOW = datetime(2026, 11, 21, 9, 41)
 
@@ -212,3 +212,18 @@ async def test_the_palette_finds_an_action_by_its_words(tmp_path):
         lines = pilot.app.screen.query_one(OptionList)
         await until(pilot, lambda: lines.option_count == 1)
         assert "Sample" in str(lines.get_option_at_index(0).prompt)
+
+
+@pytest.mark.parametrize("has_room", [True, False])
+async def test_a_picture_of_the_screen_is_saved_beside_the_reports(tmp_path, has_room):
+    app = app_at_home(tmp_path)
+    if not has_room:
+        (tmp_path / "state").write_text("a file where the folder would be")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("shift+f12")
+        await settled(pilot)
+        pictures = list((tmp_path / "state").glob("screen-*.svg"))
+        assert [picture.stat().st_mode & 0o777 for picture in pictures] == [0o600] * has_room
+        assert all("FlowCabal" in picture.read_text() for picture in pictures)
+        (notice,) = app.announcer.notices.listed
+        assert (str(pictures[0]) if has_room else "was not saved") in notice.words

@@ -39,6 +39,7 @@ SOUGHT = {
     "word count": "book.browser", "字数": "book.browser", "character": "story.names", "人物": "story.names",
     "split": "browser.split", "拆分": "browser.split", "keys": "app.help", "快捷键": "app.help",
     "theme": "app.theme", "导出": "book.export", "undo": "book.changes", "校对": "book.proof",
+    "screenshot": "app.picture", "截图": "app.picture",
     "setup": "home.wizard", "exprt": "book.export", "rename chapter": "chapters.rename",
     "rename": "story.rename", "改名": "story.rename", "save": "manuscript.save", "保存": "manuscript.save",
     "find a scene": "book.search", "why is this name in the prompt": "pane.context", "today": "book.words",

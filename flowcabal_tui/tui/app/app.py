@@ -41,7 +41,6 @@ from flowcabal_tui.tui.app.projects import ProjectOpener
 from flowcabal_tui.tui.app.settings.preferences import Preferences
 from flowcabal_tui.tui.app.signals import listen
 from flowcabal_tui.tui.app.theme_choice import ThemeChoice, role_defaults
-from flowcabal_tui.tui.app.themes import theme_words
 from flowcabal_tui.tui.shared.actions import bindings, shown_key
 from flowcabal_tui.tui.shared.notices import GoesOn, NoticeOver
 from flowcabal_tui.tui.shared.subscriptions import Request
@@ -308,10 +307,11 @@ class FlowCabalApp(App[int]):
 
     def search_themes(self) -> None:
         """Lists the themes, and applies the chosen one."""
-        from flowcabal_tui.tui.shared.choose import ChooseScreen  # not needed for the first frame
+        self.looks.choose()
 
-        themes = tuple((name, theme_words(name)) for name in self.looks.load())
-        self.push_screen(ChooseScreen(_("Colours"), themes), lambda name: self.looks.use(name) if name else None)
+    def action_save_picture(self) -> None:
+        """Saves a picture of the screen."""
+        self.looks.save_picture(self._state_folder, self._now())
 
     def action_settings(self) -> None:
         """Opens the settings of the user and of the open book."""

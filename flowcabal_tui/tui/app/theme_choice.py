@@ -1,7 +1,9 @@
-"""The theme in use: only that one is read before the first frame, then all; the user's files are watched."""
+"""The theme in use: only that one is read before the first frame, then all; the user's files are watched. Pictures of
+the screen."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -9,8 +11,11 @@ from textual.app import App
 from textual.theme import BUILTIN_THEMES
 
 from flowcabal_tui.domain.errors import SettingsError
+from flowcabal_tui.domain.os_errors import os_reason
+from flowcabal_tui.locale import _
+from flowcabal_tui.system.files import write_whole
 from flowcabal_tui.tui.app.kept_styles import KeptStyles
-from flowcabal_tui.tui.app.themes import DEFAULT_THEME, OURS, TERMINAL_THEME, load_theme, load_themes
+from flowcabal_tui.tui.app.themes import DEFAULT_THEME, OURS, TERMINAL_THEME, load_theme, load_themes, theme_words
 from flowcabal_tui.tui.widgets.roles import ROLES
 
 LOOK_SECONDS: Final = 2.0
@@ -69,6 +74,24 @@ class ThemeChoice:
         """Applies the theme of that name, or the default."""
         if not self._app.no_color:
             self._app.theme = name if name in self._app.available_themes else DEFAULT_THEME
+
+    def choose(self) -> None:
+        """Lists the themes, and applies the chosen one."""
+        from flowcabal_tui.tui.shared.choose import ChooseScreen  # not needed for the first frame
+
+        themes = tuple((name, theme_words(name)) for name in self.load())
+        self._app.push_screen(ChooseScreen(_("Colours"), themes), lambda name: self.use(name) if name else None)
+
+    def save_picture(self, folder: Path, at: datetime) -> None:
+        """Writes the screen as a private SVG file into the folder, and says where it is."""
+        path = folder / f"screen-{at:%Y%m%d-%H%M%S}.svg"
+        try:
+            write_whole(path, self._app.export_screenshot().encode())
+        except OSError as error:
+            words = _("The picture of the screen was not saved: {reason}.").format(reason=os_reason(error))
+            self._app.notify(words, severity="error", markup=False)
+        else:
+            self._app.notify(_("The picture of the screen is saved: {file}").format(file=path), markup=False)
 
     def _changes(self) -> dict[Path, int]:
         try:

@@ -50,6 +50,8 @@ ACTIONS: Final[tuple[KeyAction, ...]] = (
            mark("Ask about the book, beside whatever is on the screen; the same key closes it."),
            "app", "conversation", wins=True),
     KeyAction("app.theme", "f12", mark("Theme"), mark("Choose the colours of the screen."), "app", "change_theme"),
+    KeyAction("app.picture", "shift+f12", mark("Screenshot"), mark("Save a picture of the screen as an SVG file."),
+           "app", "save_picture", wins=True),
     KeyAction("app.guide", "tilde", mark("Guide"),
            mark("The guide's first ten minutes beside the screen, a step at a time; the same key leaves it."),
            "app", "guide"),
