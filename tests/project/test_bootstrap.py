@@ -141,7 +141,9 @@ async def test_an_overview_that_could_not_be_read_is_not_asked_for_again_for_its
         assert (by_rule["L1"].method, by_rule["L0"].method) == ("extract", "model")
         case.events.clear()
         quotes = re.findall(r"\w[^.]+\.", CHAPTERS["Chapter 1 The Ferry"])
-        server.push({"content": json.dumps({"sentences": [{"sentence": "So.", "quote": each} for each in quotes]})})
+        server.push(
+            {"content": json.dumps({"sentences": [{"sentence": f"So: {each}", "quote": each} for each in quotes]})}
+        )
         await case.project.carry_out(StartBootstrap())  # the step that failed is done again, and its line follows
         await ended(case)
         await case.settled()
