@@ -43,8 +43,8 @@ class Fenced:
 class SourceText:
     """A text that a model may quote. `uri` is project-relative, `start` the offset of `text` in it.
 
-    A `whole` text is not shortened to make space for others. `about` names the subject if the text does not. Sources
-    with the same id are pieces of one text.
+    A `whole` text is not shortened to make space for others; `shortened` says to the model how much of a longer text
+    this is. `about` names the subject if the text does not. Sources with the same id are pieces of one text.
     """
 
     id: str
@@ -54,6 +54,7 @@ class SourceText:
     start: int = 0
     whole: bool = False
     about: str = ""
+    shortened: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +103,9 @@ def fenced_sources(sources: Iterable[SourceText]) -> Fenced:
 def _fenced_source(pieces: Sequence[SourceText]) -> str:
     title = f' title="{in_attribute(pieces[0].title)}"' if pieces[0].title else ""
     head = f'<source id="{in_attribute(pieces[0].id)}"{title}>'
+    notes = "".join(f"\n{each.shortened}" for each in pieces if each.shortened)
     lines = ((f"[{each.about}] {each.text}" if each.about else each.text).rstrip() for each in pieces)
-    return f"{head}{escaped(_BETWEEN.join(lines))}</source>"
+    return f"{head}{escaped(_BETWEEN.join(lines))}</source>{notes}"
 
 
 def name_lines(entities: Iterable[Entity]) -> str:

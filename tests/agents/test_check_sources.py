@@ -6,7 +6,7 @@ import pytest
 
 from flowcabal_tui.agents.checking.check_sources import notes_for
 from flowcabal_tui.agents.context.gather import read_book
-from flowcabal_tui.agents.prompt_library import SourceText
+from flowcabal_tui.agents.prompt_library import SourceText, fenced_sources
 from tests.agents.fakes import FakeBook, FakeTokens
 from tests.agents.test_context_outline import beats, book, outline
 
@@ -22,7 +22,7 @@ async def of_outline(story: FakeBook, at: int, budget: int = 2_500) -> list[Sour
 async def test_a_check_of_a_chapter_sees_its_beats_whole_and_nothing_later(at: int) -> None:
     text = outline(120)
     given = await of_outline(book(text, written=at), at)
-    assert given[0].text == beats(at)
+    assert given[0].text == beats(at) and not given[0].shortened
     assert all(each.title.startswith("大纲：") for each in given), "a plan is no settled text"
     assert all(text[each.start : each.start + len(each.text)] == each.text for each in given)
     said = "\n".join(each.text for each in given)
@@ -42,10 +42,12 @@ async def test_long_beats_are_not_cut_to_leave_room_for_other_sources() -> None:
     assert (await of_outline(book(text, written=2), 2, budget=1_000))[0].text == long
 
 
-async def test_an_outline_without_chapters_is_given_from_its_beginning() -> None:
+async def test_of_an_outline_without_chapters_the_model_is_given_the_beginning_and_how_much_that_is() -> None:
     prose = "林远离家，沈青送他。" * 400
     (given,) = await of_outline(book(prose, written=3), 3)
     assert prose.startswith(given.text) and 500 < len(given.text) < len(prose)
+    words = f"（篇幅所限，此处只有前 {len(given.text)} 字，全文共 {len(prose)} 字。）"
+    assert fenced_sources([given]).text.endswith(f"</source>\n{words}")
 
 
 async def test_parts_that_fit_no_chapter_bring_what_names_the_cast() -> None:

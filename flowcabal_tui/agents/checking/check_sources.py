@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, meta_title
+from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, meta_title, shortened_words
 from flowcabal_tui.agents.context.gather import BookInputs
 from flowcabal_tui.agents.context.intent import search_terms
 from flowcabal_tui.agents.context.outline import quotable
@@ -36,7 +36,7 @@ async def notes_for(
     of the chapters themselves comes from `evidence`.
     """
     cast = named_in(draft, book.entities)[:_CAST]
-    return _fitting([await _NOTES[each](book, cast) for each in angles], counter, budget)
+    return _fitting([await _NOTES[each](book, cast) for each in angles], counter, budget, book.view.language)
 
 
 async def nearest_passages(book: BookInputs, text: str, counter: TokenCounter, budget: int) -> list[SourceText]:
@@ -48,11 +48,14 @@ async def nearest_passages(book: BookInputs, text: str, counter: TokenCounter, b
     counts = dict(await book.view.mention_counts())
     rare = sorted(cast, key=lambda each: (counts.get(each.id, 0), each.id))[:3]
     named = [one for entity in rare for one in _passages(book, await book.view.search(entity.names, 5))]
-    return _fitting([[*named, *shared]], counter, budget)
+    return _fitting([[*named, *shared]], counter, budget, book.view.language)
 
 
-def _fitting(wanted: Sequence[Sequence[SourceText]], counter: TokenCounter, budget: int) -> list[SourceText]:
-    """The notes of each list that fit, with an equal share for each list."""
+def _fitting(
+    wanted: Sequence[Sequence[SourceText]], counter: TokenCounter, budget: int, language: str
+) -> list[SourceText]:
+    """The notes of each list that fit, with an equal share for each list. A shortened one says how much of it this is,
+    in the language of the book."""
     kept: dict[tuple[str, int], SourceText] = {}
     for place, pieces in enumerate(wanted):
         space = budget // (len(wanted) - place)
@@ -60,8 +63,9 @@ def _fitting(wanted: Sequence[Sequence[SourceText]], counter: TokenCounter, budg
         for piece in pieces:
             if (piece.uri, piece.start) in kept:
                 continue
-            text = piece.text[: cut(piece.text, space if piece.whole else min(space, longest), counter).end]
-            source = replace(piece, id=f"s{len(kept) + 1}", text=text)
+            end, of = cut(piece.text, space if piece.whole else min(space, longest), counter).end, len(piece.text)
+            text, note = piece.text[:end], shortened_words("beginning", end, of, language) if end < of else ""
+            source = replace(piece, id=f"s{len(kept) + 1}", text=text, shortened=note)
             tokens = counter.count(fenced_sources([source]).text)
             if text.strip() and tokens <= space:
                 space, budget = space - tokens, budget - tokens
