@@ -63,14 +63,30 @@ def _fitting(
         for piece in pieces:
             if (piece.uri, piece.start) in kept:
                 continue
-            end, of = cut(piece.text, space if piece.whole else min(space, longest), counter).end, len(piece.text)
-            text, note = piece.text[:end], shortened_words("beginning", end, of, language) if end < of else ""
-            source = replace(piece, id=f"s{len(kept) + 1}", text=text, shortened=note)
-            tokens = counter.count(fenced_sources([source]).text)
-            if text.strip() and tokens <= space:
+            most = space if piece.whole else min(space, longest)
+            source = _shortened(replace(piece, id=f"s{len(kept) + 1}"), most, space, counter, language)
+            tokens = _size(source, counter)
+            if source.text.strip() and tokens <= space:
                 space, budget = space - tokens, budget - tokens
                 kept[piece.uri, piece.start] = source
     return list(kept.values())
+
+
+def _shortened(source: SourceText, tokens: int, space: int, counter: TokenCounter, language: str) -> SourceText:
+    """The source with at most `tokens` of its text, and with words about that if both fit into `space`."""
+    of = len(source.text)
+    begun = replace(source, text=source.text[: cut(source.text, tokens, counter).end])
+    if len(begun.text) == of or _size(begun, counter) > space:
+        return begun
+    noted = replace(begun, shortened=shortened_words("beginning", len(begun.text), of, language))
+    if (over := _size(noted, counter) - space) > 0:
+        end = cut(source.text, counter.count(begun.text) - over, counter).end
+        noted = replace(source, text=source.text[:end], shortened=shortened_words("beginning", end, of, language))
+    return noted
+
+
+def _size(source: SourceText, counter: TokenCounter) -> int:
+    return counter.count(fenced_sources([source]).text)
 
 
 async def _timeline(book: BookInputs, cast: tuple[Entity, ...]) -> list[SourceText]:
