@@ -509,3 +509,17 @@ async def test_a_book_without_a_model_gets_one_by_the_form(tmp_path: Path):
         await pilot.press("ctrl+s")
         await settled(pilot)
     assert [each.table for each in workbench.sent if isinstance(each, SetModel)] == ["user"]
+
+
+async def test_after_a_no_to_the_use_of_a_model_the_form_has_what_was_typed(tmp_path: Path):
+    workbench = FakeWorkbench(offline=False)
+    async with workspace(workbench, tmp_path, size=(80, 24)) as pilot:
+        await page(pilot, "book:user")
+        await fill(pilot, preset="DeepSeek", price_in="2")
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+        await pilot.press("n")
+        await settled(pilot)
+        assert isinstance(pilot.app.screen, ModelForm)
+        assert pilot.app.screen.query_one("#field-price_in", Input).value == "2"
+        assert not [each for each in workbench.sent if isinstance(each, SetModel)]

@@ -21,7 +21,6 @@ from flowcabal_tui.tui.app.entry import ModelProposal
 from flowcabal_tui.tui.app.themes import theme_words
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
-from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.role_words import key_words
 
 if TYPE_CHECKING:
@@ -161,17 +160,10 @@ class FirstRunScreen(Screen[None]):
 
     async def _describe_model(self) -> None:
         """The form of a model; what it sends where is agreed to before the next step."""
-        from flowcabal_tui.tui.models.model_form import KnownKeys, ModelForm, use_question  # not for the first frame
+        from flowcabal_tui.tui.models.model_form import KnownKeys, ModelForm  # not for the first frame
 
         choice = await self.app.push_screen_wait(ModelForm(_("Writes the book"), None, KnownKeys.now()))
-        if choice is None:
-            return
-        endpoint = choice.endpoint
-        if (
-            endpoint.is_local
-            or endpoint.provider == "offline"
-            or await self.app.push_screen_wait(ConfirmScreen(*use_question(choice)))
-        ):
+        if choice is not None:
             self._chosen_model = choice
             self._go_on()
 

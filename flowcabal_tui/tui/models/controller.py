@@ -82,14 +82,12 @@ class ModelController:
     async def _describe_model(self) -> bool:
         """The form of a model; asks before it is used."""
         from flowcabal_tui.settings.key_hosts import keep_model_key
-        from flowcabal_tui.tui.models.model_form import KnownKeys, ModelForm, use_question
+        from flowcabal_tui.tui.models.model_form import KnownKeys, ModelForm
 
         choice = await self._screen.app.push_screen_wait(ModelForm(_("Writes the book"), None, KnownKeys.now()))
         if choice is None:
             return False
-        endpoint, is_here = choice.endpoint, choice.endpoint.is_local or choice.endpoint.provider == "offline"
-        if not is_here and not await self._screen.app.push_screen_wait(ConfirmScreen(*use_question(choice))):
-            return False
+        endpoint = choice.endpoint
         if choice.key:
             endpoint = await asyncio.to_thread(keep_model_key, endpoint, choice.key)
         await self._workbench.carry_out(SetModel("user", endpoint))

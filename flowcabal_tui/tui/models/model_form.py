@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
@@ -65,7 +65,8 @@ class KnownKeys:
 
 
 class ModelForm(FormScreen[ModelChoice]):
-    """Returns the model; the caller stores it and asks before it is used."""
+    """Returns the model once the user has agreed to its use; after a no, the form stays as it is. The caller stores
+    it."""
 
     help = HelpData(
         mark("Model"),
@@ -78,9 +79,18 @@ class ModelForm(FormScreen[ModelChoice]):
                 tooltip=mark("One small call with these settings; you confirm its cost first."))
     ]  # fmt: skip
 
-    def __init__(self, title: str, endpoint: Endpoint | None, keys: KnownKeys, *, embeds: bool = False) -> None:
-        """`embeds`: the model makes vectors; `keys` are the existing ones."""
-        self._base, self._keys_known, self._embeds = endpoint, keys, embeds
+    def __init__(
+        self,
+        title: str,
+        endpoint: Endpoint | None,
+        keys: KnownKeys,
+        *,
+        embeds: bool = False,
+        may_use: Callable[[ModelChoice], Awaitable[bool]] | None = None,
+    ) -> None:
+        """`embeds`: the model makes vectors; `keys` are the existing ones; `may_use` asks for the user's agreement,
+        None: for every model on another machine."""
+        self._base, self._keys_known, self._embeds, self._may_use = endpoint, keys, embeds, may_use
         self._preset = preset_of(endpoint)
         super().__init__(title, self._rows(), self._choice)
 
@@ -170,6 +180,21 @@ class ModelForm(FormScreen[ModelChoice]):
             return ModelChoice(endpoint)
         secret = host if self._preset in OTHER else self._preset.secret
         return ModelChoice(endpoint.model_copy(update={"api_key_env": "", "secret": endpoint.secret or secret}), key)
+
+    def action_take(self) -> None:
+        """Returns the model if the user agrees, or shows the error."""
+        if (choice := self.typed()) is not None:
+            attempt(self, self._take(choice), group="take", exclusive=True)
+
+    async def _take(self, choice: ModelChoice) -> None:
+        if await (self._may_use or self._agrees)(choice):
+            self.dismiss(choice)
+
+    async def _agrees(self, choice: ModelChoice) -> bool:
+        if choice.endpoint.is_local or choice.endpoint.provider == "offline":
+            return True
+        answer: bool = await self.app.push_screen_wait(ConfirmScreen(*use_question(choice)))
+        return answer
 
     def action_try_it(self) -> None:
         """Makes one call, after the user agreed to its cost."""

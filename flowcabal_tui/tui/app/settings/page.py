@@ -256,15 +256,18 @@ class SettingsScreen(ModalScreen[None]):
         models = self._models(place)
         known = models.tables.get(table)
         title = _(ROLE_WORDS[table]) if table in ROLE_WORDS else clean_line(table.removeprefix("more."))
-        form = ModelForm(title, known, KnownKeys.now(), embeds=table == "embedding")
+
+        async def may_use(choice: ModelChoice) -> bool:
+            return (choice.endpoint == known and not choice.key) or await self._may_use(choice, known)
+
+        form = ModelForm(title, known, KnownKeys.now(), embeds=table == "embedding", may_use=may_use)
         choice = await self.app.push_screen_wait(form)
         if choice is None or (choice.endpoint == known and not choice.key):
             return
-        if await self._may_use(choice, known):
-            endpoint = choice.endpoint
-            if choice.key:
-                endpoint = await self._saved(lambda: keep_model_key(choice.endpoint, choice.key))
-            await self._keep_model(place, table, endpoint)
+        endpoint = choice.endpoint
+        if choice.key:
+            endpoint = await self._saved(lambda: keep_model_key(choice.endpoint, choice.key))
+        await self._keep_model(place, table, endpoint)
 
     def _models(self, place: str) -> ModelsSettings:
         if place == "book" and self._book_view is not None:
