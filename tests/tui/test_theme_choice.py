@@ -10,12 +10,14 @@ import pytest
 from rich.color import ColorType
 from rich.segment import Segment
 from rich.style import Style
+from textual.widget import Widget
 
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.settings.paths import config_folder
 from flowcabal_tui.tui.app.app import FlowCabalApp
 from flowcabal_tui.tui.app.themes import theme_words
 from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.lists import PickTree
 from tests.snapshots.test_shell import app
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import shown as rows_shown
@@ -69,12 +71,12 @@ async def test_the_terminals_themes_send_its_colours_on_its_ground_and_never_dim
 
 async def test_without_colour_none_is_sent_and_the_cursor_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    for keys in ((), ("4",), ("f8",)):
+    for keys in (*LISTS, (), ("4",), ("f8",)):
         found = await opened_with("paper", *keys)
         assert {style.color.type for style in found if style.color} <= {ColorType.DEFAULT}
         assert {style.bgcolor.type for style in found if style.bgcolor} <= {ColorType.DEFAULT}
         assert not any(style.dim for style in found)
-        assert keys == ("f8",) or any(style.reverse for style in found), "a list shows its cursor"
+        assert keys not in LISTS or any(style.reverse for style in found), "a list shows its cursor"
 
 
 def reversed_rows(shown: FlowCabalApp) -> list[list[Segment]]:
@@ -106,6 +108,29 @@ async def test_without_colour_the_list_of_an_input_shows_its_cursor(monkeypatch:
             await pilot.press(key)
             await settled(pilot)
         assert reversed_rows(shown)
+
+
+async def test_without_colour_a_tree_marks_its_row_only_while_it_has_the_focus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    shown = app(opened=True)
+    async with shown.run_test(size=(140, 40)) as pilot:
+        await settled(pilot)
+        marked = []
+        for key in ("end", "enter", "7", "1"):
+            await pilot.press(key)
+            await settled(pilot)
+            trees = [tree for tree in shown.screen.query(PickTree) if tree.region and tree.cursor_node]
+            marked.append([reversed_words(shown, tree) != "" for tree in trees])
+        assert any(marked[-2])
+        assert not any(marked[-1])
+
+
+def reversed_words(shown: FlowCabalApp, widget: Widget) -> str:
+    """The letters of a widget that are reversed, its scroll bar left out."""
+    region = widget.scrollable_content_region
+    rows = shown.screen._compositor.render_strips(shown.size)[region.y : region.bottom]
+    cut = [piece for row in rows for piece in row.crop(region.x, region.right)]
+    return "".join(piece.text for piece in cut if piece.style and piece.style.reverse).strip()
 
 
 async def test_without_colour_the_first_steps_show_their_cursor(monkeypatch: pytest.MonkeyPatch) -> None:

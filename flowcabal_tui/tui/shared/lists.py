@@ -109,6 +109,8 @@ class PickTree(Tree[Leaf]):
 
     DEFAULT_CSS = """
     PickTree { height: 1fr; padding: 0; overflow-x: hidden; }
+    PickTree:ansi:nocolor > .tree--cursor { text-style: $block-cursor-blurred-text-style; }
+    PickTree:ansi:nocolor:focus > .tree--cursor { text-style: $block-cursor-text-style; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j", "cursor_down", mark("Down"), show=False, id="tree.down"),
