@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import sqlite3
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from flowcabal_tui.domain.errors import DiskFull
 from flowcabal_tui.project.rescue import Rescue
+from flowcabal_tui.store.file.replaced import OpenFile
 from flowcabal_tui.store.store import Store
 
 OVERWRITTEN = "overwritten by another program"
@@ -188,6 +191,32 @@ async def test_a_log_that_is_removed_is_written_to_the_database_and_takes_no_mor
         await store.values.put("after", LONG)
     await store.close()
     assert texts(file) == ["before"]
+
+
+async def test_writes_that_do_not_wait_for_the_disk_share_a_look_of_10_ms(store, file, monkeypatch):
+    looks, now = [], [0]
+    monkeypatch.setattr(time, "monotonic_ns", lambda: now[0])
+    monkeypatch.setattr(
+        OpenFile, "_displaced_log", lambda self, look=OpenFile._displaced_log: looks.append(1) or look(self)
+    )
+    database = store.maintenance._database
+
+    async def post() -> int:
+        done = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        database.writer.post(lambda connection: loop.call_soon_threadsafe(done.set) and None)
+        await done.wait()
+        return len(looks)
+
+    await store.values.put("before", LONG)
+    before = len(looks)
+    assert [await post(), await post()] == [before, before]
+    now[0] += 20_000_000
+    assert [await post(), await post()] == [before + 1, before + 1]
+    file.with_name("project.db-wal").unlink()
+    assert await post() == before + 1
+    with pytest.raises(DiskFull, match="log of the project's database was removed"):
+        await store.values.put("after", LONG)
 
 
 async def test_a_log_that_is_overwritten_is_not_applied_to_the_database(store, file, tmp_path, clock):

@@ -188,16 +188,17 @@ class Writer:
 
     def _commit(self, batch: Sequence[_Job]) -> None:
         """Runs jobs in one transaction; if one of them fails, runs each in its own."""
+        is_durable = self._durability == "FULL" and any(job.future is not None for job in batch)
         try:
-            self._require_own_file()
-            self._relax(all(job.future is None for job in batch))
+            self._require_own_file(is_durable)
+            self._relax(not is_durable)
             self._connection.execute("BEGIN IMMEDIATE")
             for job in batch:
                 job.value = job.work(self._connection)
             self._stamp()
             self._connection.execute("COMMIT")
             self.commits += 1
-            self._committed()
+            self._committed(is_durable)
         except Exception as error:  # whatever goes wrong in a job belongs to who awaits it, not to the other jobs
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
@@ -218,17 +219,17 @@ class Writer:
             except Exception as error:  # it belongs to who awaits it
                 job.error = fault(error) if isinstance(error, sqlite3.Error) else error
 
-    def _require_own_file(self) -> None:
+    def _require_own_file(self, is_durable: bool = True) -> None:
         if self._file is not None:
-            self._file.require_own()
+            self._file.require_own(is_durable)
 
     def _stamp(self) -> None:
         if self._file is not None:
             self._file.stamp()
 
-    def _committed(self) -> None:
+    def _committed(self, is_durable: bool = True) -> None:
         if self._file is not None:
-            self._file.committed()
+            self._file.committed(is_durable)
 
     def _relax(self, relaxed: bool) -> None:
         if relaxed != self._relaxed and self._durability == "FULL":

@@ -46,7 +46,8 @@ class OpenFile:
         self._path, self._log, self._connection = path, path.with_name(f"{path.name}-wal"), connection
         self.kept = kept_beside(path)
         self.displaced: Displaced | None = None
-        self._log_kept, self._pending, self._is_stamped, self._look_again = False, 0, False, 0
+        self._log_kept, self._pending, self._is_stamped = False, 0, False
+        self._looked = self._look_again = 0
         self._stamps = [self._stamp()]
         """Those that the file can have, oldest first."""
         with suppress(sqlite3.Error):  # a full disk: the book can be read meanwhile
@@ -62,14 +63,15 @@ class OpenFile:
         self._log_file = os.open(self._log, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)  # SQLite locks other files only
         self._salts = self._log_salts()
 
-    def require_own(self) -> None:
-        """Raises DiskFull once the file or its log belongs to another program. Takes microseconds."""
-        if self.displaced is None:
-            self.displaced = self._displaced()
-            if self.displaced is not None:
-                self._set_aside(self.displaced)
-        if self.displaced is not None:
-            raise self._error(self.displaced)
+    def require_own(self, is_durable: bool = True) -> None:
+        """Raises DiskFull once the file or its log belongs to another program. Takes microseconds.
+
+        For a transaction that does not wait for the disk, a look within the last 10 ms is enough.
+        """
+        now = time.monotonic_ns()
+        if is_durable or self.displaced or now > self._looked + _TICK_NS:
+            self._look(with_log=True)
+            self._looked = now
 
     def stamp(self) -> None:
         """In a transaction: writes a new stamp if it is the first one since a checkpoint. Raises sqlite3.Error."""
@@ -79,10 +81,10 @@ class OpenFile:
                 self._stamps.append(self._pending)
             self._connection.execute(f"{STAMP}={self._pending}")
 
-    def committed(self) -> None:
-        """After a transaction with `stamp`. Raises DiskFull as `require_own` does."""
+    def committed(self, is_durable: bool = True) -> None:
+        """After a transaction with `stamp`, which may have run a checkpoint. Raises DiskFull as `require_own` does."""
         self._is_stamped, self._pending = True, 0
-        self.require_own()
+        self._look(with_log=is_durable)
 
     def release(self) -> None:
         """Before the connection is closed. Writes the contents of a replaced file into `kept`. Raises sqlite3.Error or
@@ -99,6 +101,14 @@ class OpenFile:
         finally:
             os.close(self._log_file)
 
+    def _look(self, *, with_log: bool) -> None:
+        if self.displaced is None:
+            self.displaced = self._displaced() or (self._displaced_log() if with_log else None)
+            if self.displaced is not None:
+                self._set_aside(self.displaced)
+        if self.displaced is not None:
+            raise self._error(self.displaced)
+
     def _displaced(self) -> Displaced | None:
         status = _status(self._path)
         if status is None or self._status is None or status[:2] != self._status[:2]:
@@ -110,7 +120,7 @@ class OpenFile:
                 return "overwritten"
             if found is not None:
                 self._have_looked(found, status)
-        return self._displaced_log()
+        return None
 
     def _have_looked(self, found: int, status: Status) -> None:
         del self._stamps[: self._stamps.index(found)]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Final
 
 from flowcabal_tui.domain.text import clean
+
+_COMPACT: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def compact_json(plain: Any) -> str:
     """JSON without blanks; non-ASCII characters are not escaped."""
-    return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
+    return _COMPACT.encode(plain)
 
 
 def cleaned(plain: Any) -> Any:
