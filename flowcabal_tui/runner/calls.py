@@ -39,14 +39,14 @@ class NodeCall:
         return self.retry is not None and bool(self.retry.paragraphs)
 
     @property
-    def asked(self) -> ModelRequest:
+    def retried_request(self) -> ModelRequest:
         """The request with the turns of the retry."""
         return retried(self.request, self.retry)
 
     @property
     def sent(self) -> ModelRequest:
         """The request as sent, including the text to continue."""
-        return continued(self.asked, self.so_far) if self.so_far else self.asked
+        return continued(self.retried_request, self.so_far) if self.so_far else self.retried_request
 
     @property
     def full_key(self) -> Digest:
@@ -79,7 +79,7 @@ class NodeCall:
         keeps `key`.
         """
         key, whole = self.full_key, None
-        text = without_copied_escapes(text, "\n".join(each.content for each in self.asked.messages))
+        text = without_copied_escapes(text, "\n".join(each.content for each in self.retried_request.messages))
         if self.retry is not None and self.mends and finished.finish not in CUT:
             whole = mended(self.retry.attempt.text, text, self.retry.paragraphs)
         if whole is not None:

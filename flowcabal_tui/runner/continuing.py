@@ -43,7 +43,7 @@ class ContinuationSeam:
 
     def __init__(self, before: str) -> None:
         self._tail = before[-_TAIL:]
-        self._held = ""
+        self._pending = ""
 
     def take(self, piece: str) -> str:
         """Returns the text that can be passed on; holds back a beginning that may be a repetition until that is
@@ -51,13 +51,13 @@ class ContinuationSeam:
         """
         if not self._tail:
             return piece
-        self._held += piece
-        return "" if self._held in self._tail else self.end()
+        self._pending += piece
+        return "" if self._pending in self._tail else self.end()
 
     def end(self) -> str:
         """Returns the text that was held back, once the stream has ended."""
-        tail, held = self._tail, self._held
-        self._tail = self._held = ""
-        most = min(len(tail), len(held))
-        repeated = next((n for n in range(most, _REPEATED - 1, -1) if tail.endswith(held[:n])), 0)
-        return held[repeated:]
+        tail, pending = self._tail, self._pending
+        self._tail = self._pending = ""
+        most = min(len(tail), len(pending))
+        repeated = next((n for n in range(most, _REPEATED - 1, -1) if tail.endswith(pending[:n])), 0)
+        return pending[repeated:]

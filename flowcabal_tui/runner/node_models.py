@@ -42,7 +42,7 @@ class JournalledModels:
         self._path = report.path
         self._purpose = f"node:{self._path}"
         self._requests: list[Digest] = []
-        self.stands_under: Digest | None = None
+        self.last_outcome_key: Digest | None = None
         """The key under which the last outcome was looked for or remembered."""
 
     def identity(self, params: PromptParams) -> Any:
@@ -74,8 +74,8 @@ class JournalledModels:
         begun = any(not attempt.done.get("stands") for attempt in self._past.attempts.values())
         if begun or self.report.wanted_again:
             return None
-        self.stands_under = self._outcome_key(request, params)
-        stored = await self._services.journal.outcome(self.stands_under)
+        self.last_outcome_key = self._outcome_key(request, params)
+        stored = await self._services.journal.outcome(self.last_outcome_key)
         return served_attempt(1, stored) if stored else None
 
     async def outcome(self, request: ModelRequest, params: PromptParams) -> Attempt | None:
@@ -88,8 +88,8 @@ class JournalledModels:
         return attempt
 
     async def settle(self, request: ModelRequest, params: PromptParams, attempt: Attempt) -> Attempt:
-        self.stands_under = self._outcome_key(request, params)
-        await self._services.journal.remember_outcome(self.stands_under, stored_result(attempt.key, attempt))
+        self.last_outcome_key = self._outcome_key(request, params)
+        await self._services.journal.remember_outcome(self.last_outcome_key, stored_result(attempt.key, attempt))
         return attempt
 
     def _outcome_key(self, request: ModelRequest, params: PromptParams) -> Digest:
@@ -116,7 +116,7 @@ class JournalledModels:
             if (mended := await self._patched(call)) is not None:
                 return call.completed(mended)
             call = call.of_whole()
-        base = request_key(self._kind, call.asked, call.model.endpoint, params.sample)
+        base = request_key(self._kind, call.retried_request, call.model.endpoint, params.sample)
         async with self._services.limits.turn(base):
             call = replace(call, key=await self._key(base, number), so_far=await self._so_far(number))
             stored = await self._services.journal.result(call.full_key)
@@ -130,7 +130,7 @@ class JournalledModels:
     async def _patched(self, call: NodeCall) -> Attempt | None:
         """The previous attempt with the paragraphs of an answer inserted; None when these could not be placed."""
         journal, past = self._services.journal, self._past.attempts.get(call.number)
-        base = request_key(self._kind, call.asked, call.model.endpoint, call.params.sample)
+        base = request_key(self._kind, call.retried_request, call.model.endpoint, call.params.sample)
         async with self._services.limits.turn(base):
             call = replace(call, key=await self._sample(base))
             key = past.key if past and past.done and past.started.get("paragraphs") else mended_key(call.key)
@@ -147,7 +147,7 @@ class JournalledModels:
     async def _begun(self, call: NodeCall) -> Attempt:
         """Makes the call, from the start or from the text so far.
 
-        If it could take the run past its limit, a person is asked first, and no slot is held meanwhile. An answer that
+        If it could take the run past its limit, a person decides first, and no slot is taken meanwhile. An answer that
         was stopped at the limit is continued, unless it consists of single paragraphs.
         """
         while True:
@@ -212,7 +212,7 @@ class JournalledModels:
             if past is not None and not past.booked:
                 past.booked = True
                 role, endpoint = call.params.role, call.model.endpoint
-                await self._services.spend.book_estimate(role, self._purpose, endpoint, call.asked, partial)
+                await self._services.spend.book_estimate(role, self._purpose, endpoint, call.retried_request, partial)
 
     async def _call(self, call: NodeCall) -> Attempt:
         self.report.state("ready")

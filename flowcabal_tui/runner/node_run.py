@@ -69,7 +69,7 @@ class NodeRun:
         self._path = self.report.path
         self._holds = False
         self._content_key: Digest | None = None
-        self._key_stands = False
+        self._key_is_final = False
         self._asks_under: Digest | None = None
         """The key under which the answer to a question is remembered."""
 
@@ -83,13 +83,13 @@ class NodeRun:
 
         Computed once, except for a node that reads the state, which may change while it runs.
         """
-        if not self._key_stands:
+        if not self._key_is_final:
             try:
                 fingerprint = self._kind.fingerprint(self, self._step.params)
             except ModelError:  # no model: the node says so when it runs
                 return None
             self._content_key = None if fingerprint is None else node_key(self._frame, self._step, fingerprint)
-            self._key_stands = not self._step.reads_state
+            self._key_is_final = not self._step.reads_state
         return self._content_key
 
     @cached_property
@@ -168,7 +168,7 @@ class NodeRun:
         around = self._frame
         inside = Frame(
             scope=self._scope,
-            plan=plan(body.nodes, body.edges, outside=_stands_in(around)),
+            plan=plan(body.nodes, body.edges, outside=around.has_node),
             workflow=around.workflow,
             values={**around.values, **(names or {})},
             state=around.state,
@@ -281,10 +281,10 @@ class NodeRun:
             if (given := await self._services.journal.decision(question.id)) is not None:
                 return given
             if self._past.question != question.id:
-                asked: dict[str, Any] = {"question": to_plain(question)}
+                payload: dict[str, Any] = {"question": to_plain(question)}
                 if self._asks_under:
-                    asked["under"] = self._asks_under
-                await self._services.journal.ask(question, self.report.event("asked", **asked))
+                    payload["under"] = self._asks_under
+                await self._services.journal.ask(question, self.report.event("asked", **payload))
             self.report.state("waiting", reason)
             self._host.waits(self._path)
             last = self._past.attempts.get(attempts[-1].number) if attempts else None
@@ -336,10 +336,10 @@ class NodeRun:
         return decision
 
     async def _answered(self, answer: asyncio.Future[Decision]) -> Decision:
-        held = self._holds
+        had_slot = self._holds
         self.let_go()
         decision = await answer
-        if held:
+        if had_slot:
             await self.hold()
         return decision
 
@@ -357,7 +357,3 @@ class NodeRun:
 
 def _ended(reached: LimitReached) -> BudgetExceeded:
     return BudgetExceeded(_("You ended the run before it could exceed its limit."), reached.detail, reached.advice)
-
-
-def _stands_in(frame: Frame) -> Callable[[NodeId], bool]:
-    return lambda node: any(node in around.plan.steps for around in frame.inside())

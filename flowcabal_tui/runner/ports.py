@@ -184,13 +184,13 @@ class SpendPort(Protocol):
         argument of `require_again`. Raises BudgetExceeded, or LimitReached for the limit of the run.
         """
 
-    def count_piece(self, asked: Any, piece: str) -> None:
+    def count_piece(self, reservation: Any, piece: str) -> None:
         """Counts a piece of the answer or of its thoughts against the reservation.
 
         Raises as `reserved` does when the answer grows too long.
         """
 
-    def require_again(self, asked: Any) -> None:
+    def require_again(self, reservation: Any) -> None:
         """Checks the budget before a failed try is repeated. Raises as `reserved` does."""
 
     def fits(self, reached: LimitReached) -> bool:

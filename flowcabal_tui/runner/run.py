@@ -157,7 +157,7 @@ class Run:
     def left(self, path: NodeId) -> None:
         self._tasks.pop(path, None)
         self._waiting.discard(path)
-        if not self._tasks and self._schedule.held and not self._cancelled:
+        if not self._tasks and self._schedule.paused and not self._cancelled:
             self._tell_served()
             self.scope.services.emit(RunStateChanged(self.scope.id, "paused"))
         if self._waiting:
@@ -287,15 +287,15 @@ class Run:
                 payload["keys"] = [key]
             if effect:
                 payload |= {"effect": to_plain(effect), "state": frame.state_of}
-            stands = (key, produced_result(key, output, seconds)) if key else None
-            kept = partial(journal.keep_output, output, run.report.event("node-done", **payload), outcome=stands)
+            outcome = (key, produced_result(key, output, seconds)) if key else None
+            kept = partial(journal.keep_output, output, run.report.event("node-done", **payload), outcome=outcome)
             if effect is not None:
                 await with_effect(frame.state, effect, kept)
             else:
                 await (kept() if step.kind.reusable else whole(kept()))
             past.state, past.digest, past.form = "done", output.digest, output.form
             return output, None
-        keys = [each for each in (key, run.models.stands_under) if each]
+        keys = [each for each in (key, run.models.last_outcome_key) if each]
         done = run.report.event("node-done", result.number, digest=result.digest, keys=keys)
         if key is None:
             await journal.record(done)
@@ -387,7 +387,7 @@ class Run:
 
     def advance(self) -> bool:
         """In step mode: starts the next level. Returns False when no level is held back."""
-        if not self._schedule.held:
+        if not self._schedule.paused:
             return False
         self.scope.services.emit(RunStateChanged(self.scope.id, "running"))
         self._schedule.advance()

@@ -49,7 +49,7 @@ class Nodes(Protocol):
 
 
 class Schedule:
-    """The execution of one graph. `level` holds back deeper nodes, for step mode; None: nothing is held."""
+    """The execution of one graph. `level` holds back deeper nodes, for step mode; None: it holds back nothing."""
 
     def __init__(self, nodes: Nodes, frame: Frame, level: int | None = None) -> None:
         self._nodes, self._frame, self._plan = nodes, frame, frame.plan
@@ -77,7 +77,7 @@ class Schedule:
         return bool(self._active)
 
     @property
-    def held(self) -> bool:
+    def paused(self) -> bool:
         """True when only step mode holds back the next nodes."""
         return bool(self._ready) and not self._active
 
@@ -85,7 +85,7 @@ class Schedule:
         """Starts the next level; skips levels in which nothing has to run."""
         self._raise_level()
         self.go_on()
-        while self.held and not self._nodes.stopped:
+        while self.paused and not self._nodes.stopped:
             self._raise_level()
             self.go_on()
 
@@ -100,7 +100,7 @@ class Schedule:
                 if not missing:
                     self._is_ready(node)
             self.go_on()
-            if self.held and not self._nodes.stopped:
+            if self.paused and not self._nodes.stopped:
                 self.advance()
             await self._wake.wait()
             if self._broken:
@@ -120,14 +120,14 @@ class Schedule:
 
     def go_on(self) -> None:
         """Starts every node that may start; wakes the waiting caller when there is none left."""
-        held: list[tuple[float, int, NodeId]] = []
+        deeper: list[tuple[float, int, NodeId]] = []
         while self._ready and not (self._closing or self._nodes.stopped):
             entry = heapq.heappop(self._ready)
             if self.level is not None and self._plan.levels[entry[2]] > self.level:
-                held.append(entry)
+                deeper.append(entry)
             else:
                 self._begin(entry[2])
-        for entry in held:
+        for entry in deeper:
             heapq.heappush(self._ready, entry)
         if not self._active and (not self._ready or self._nodes.stopped):
             self._wake.set()

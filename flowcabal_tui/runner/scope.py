@@ -137,6 +137,10 @@ class Frame:
             yield frame
             frame = frame.outer
 
+    def has_node(self, node: NodeId) -> bool:
+        """True when this graph or one around it contains the node."""
+        return any(node in frame.plan.steps for frame in self.inside())
+
 
 class Results(Mapping[str, Any]):
     """The outputs that a frame can name, as JSON values."""

@@ -74,8 +74,8 @@ class QuoteModels(JournalledModels):
         retry: Retry | None = None,
     ) -> Attempt:
         sent = self._basis.measure("\n".join(message.content for message in request.messages))
-        asked = sent.plus(Length(0, with_margin(self._basis.counter, self.figures.spare)))
-        spent = self.costs.of_prompt(params, asked, contexts=injection is not None)
+        prompt = sent.plus(Length(0, with_margin(self._basis.counter, self.figures.spare)))
+        spent = self.costs.of_prompt(params, prompt, contexts=injection is not None)
         if self._is_prompt:
             raise Stop(spent)
         self.figures.add(spent)  # one of several side by side
@@ -107,7 +107,7 @@ class QuotedRun(NodeRun):
     def keys(self) -> frozenset[Digest]:
         """The keys under which its output is looked up, as far as they are known."""
         own = None if self.figures.unknown or not self._kind.reusable else self.key()
-        return frozenset(key for key in (own, self.models.stands_under) if key)
+        return frozenset(key for key in (own, self.models.last_outcome_key) if key)
 
     async def foreseen(self) -> Tally:
         """The cost of the node if its prompts cannot be made yet."""
@@ -136,7 +136,7 @@ class QuotedRun(NodeRun):
                 for node in body.nodes
             }
 
-    async def ask(self, kind: QuestionKind, reason: str, **_asked: object) -> Decision:
+    async def ask(self, kind: QuestionKind, reason: str, **_details: object) -> Decision:
         raise Stop
 
     async def act(self, action: str, params: Mapping[str, Any], *, approved: bool) -> Any:
