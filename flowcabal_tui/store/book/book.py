@@ -293,10 +293,10 @@ class Book(StorePart):
         if before is not None and before.digest == digest(clean(new.text)):
             return before
         version = self._append(connection, new, self._truth(connection, position))
-        asked = tasks(new.subject, version.digest, position)
+        following = tasks(new.subject, version.digest, position)
         if before is not None and says_same(get_text(connection, before.digest), clean(new.text)):
-            asked = follow_same_text(connection, new.subject, before.digest, version.digest, asked)
-        add_tasks(connection, asked)
+            following = follow_same_text(connection, new.subject, before.digest, version.digest, following)
+        add_tasks(connection, following)
         return version
 
     def _append(self, connection: Connection, new: NewVersion, generation: Generation) -> ChapterVersion:

@@ -35,8 +35,8 @@ class Rewrites(StorePart):
             (chapter,),
         )
         return tuple(
-            Rewrite(chapter, unpack(body), start, end, unpack(after), model, asked, datetime.fromisoformat(at))
-            for body, start, end, after, model, asked, at in rows
+            Rewrite(chapter, unpack(body), start, end, unpack(after), model, instruction, datetime.fromisoformat(at))
+            for body, start, end, after, model, instruction, at in rows
         )
 
     @transaction

@@ -27,7 +27,7 @@ _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 _HELD_BY_OTHERS: Final = {errno.EACCES, errno.EAGAIN}
 UNKNOWN: Final = "?"
 """The time of a holder whose record cannot be read."""
-_held: Final[dict[Path, Holder]] = {}
+_own_locks: Final[dict[Path, Holder]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ class ProjectLock:
 
     def __init__(self, path: Path, now: datetime, mode: int = PRIVATE.file) -> None:
         self._path = path.parent.resolve() / path.name
-        if self._path in _held:
-            raise _locked(_held[self._path])
+        if self._path in _own_locks:
+            raise _locked(_own_locks[self._path])
         try:
             self._file = open_own(self._path, os.O_RDWR | os.O_CREAT, mode, owner=self._path.parent.stat().st_uid)
         except UnsafePath as error:
@@ -79,19 +79,19 @@ class ProjectLock:
         except OSError as error:
             os.close(self._file)
             raise no_room(os_reason(error)) from error
-        _held[self._path] = holder
+        _own_locks[self._path] = holder
 
     def release(self) -> None:
         """Releases the lock; a second call does nothing."""
-        if _held.pop(self._path, None):
+        if _own_locks.pop(self._path, None):
             os.close(self._file)
 
 
 def holder_of(path: Path) -> Holder | None:
     """The present holder of the lock; None when it is free."""
     path = path.parent.resolve() / path.name
-    if path in _held:
-        return _held[path]
+    if path in _own_locks:
+        return _own_locks[path]
     try:
         file = open_own(path, os.O_RDONLY, owner=path.parent.stat().st_uid)
     except OSError:

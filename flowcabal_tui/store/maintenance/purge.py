@@ -335,14 +335,14 @@ class _Gone:
         `removed` are further purged words.
         """
         connection = self._connection
-        held = self._held_by_runs()
-        loose = self._texts - held
+        referenced = self._referenced_by_runs()
+        loose = self._texts - referenced
         for name in loose:
             for table in ("result", "outcome"):
                 connection.execute(f"DELETE FROM {table} WHERE digest=? OR key=?", (name, name))
         loose -= {name for (name,) in connection.execute(_REFERENCES)}
         words = self._only_in(loose, removed)
-        self._counts["answers"] = self._forget(words, held)
+        self._counts["answers"] = self._forget(words, referenced)
         connection.executemany("DELETE FROM blob WHERE digest=?", [(name,) for name in loose])
         self._forget_nameless()
         for table in ("sent",) if removed else ("vector", "sent"):  # no row has the origin of its words
@@ -354,7 +354,7 @@ class _Gone:
         add_tasks(connection, (BackgroundTask(0, "knowledge", uri, PURGED, "waiting") for uri in sorted(self._uris)))
         return Purged(chapter, **self._counts, words=frozenset(words))
 
-    def _held_by_runs(self) -> set[str]:
+    def _referenced_by_runs(self) -> set[str]:
         """Digests in the journals of the remaining runs."""
         payloads = self._connection.execute("SELECT payload FROM event WHERE kind IN ('attempt-done', 'node-done')")
         return {name for (payload,) in payloads for name in _DIGEST.findall(unpack(payload))}
@@ -377,7 +377,7 @@ class _Gone:
     def _windows(self, text: str) -> Iterator[str]:
         return windows(text, self._window)
 
-    def _forget(self, words: set[str], held: set[str]) -> int:
+    def _forget(self, words: set[str], referenced: set[str]) -> int:
         """Deletes answers that no journal refers to, and findings and waivers, if they repeat the words. Returns the
         number of answers."""
         if not words:
@@ -387,7 +387,7 @@ class _Gone:
             return not words.isdisjoint(self._windows(_spoken(unpack(body))))
 
         answers = self._connection.execute("SELECT key, digest, body FROM result JOIN blob USING (digest)").fetchall()
-        found = [(key, name) for key, name, body in answers if name not in held and repeats(body)]
+        found = [(key, name) for key, name, body in answers if name not in referenced and repeats(body)]
         self._connection.executemany("DELETE FROM result WHERE key=?", [(key,) for key, _name in found])
         self._connection.executemany(
             f"DELETE FROM blob WHERE digest=? AND digest NOT IN ({_REFERENCES})", [(name,) for _key, name in found]

@@ -112,7 +112,7 @@ class DerivedTexts:
         self, where: str, level: Level, values: Sequence[object], choices: Mapping[str, Chosen] | None = None
     ) -> tuple[Derived, ...]:
         out = await self._withdrawn()
-        column = "rests" if out else "'{}'"  # of the whole work it names every chapter: read only when it is asked
+        column = "rests" if out else "'{}'"  # of the whole work it names every chapter: read only on request
         rows = await self._database.rows(
             f"SELECT number, uri, position, anchor, generation, method='hand', {column} FROM derived"
             f" WHERE {where} AND level=? AND generation<=? ORDER BY number",
@@ -138,9 +138,9 @@ class DerivedTexts:
     def _best(self, states: Sequence[tuple[int, int, Generation, bool]], chosen: Chosen) -> tuple[int, int] | None:
         """Place and number of the current state."""
         if chosen.pinned is not None and (at := self._position(chosen.position, chosen.anchor)) is not None:
-            held = [(place, number) for place, number, since, _ in states if since <= chosen.pinned and place <= at]
-            if held:
-                return max(held)
+            pinned = [(place, number) for place, number, since, _ in states if since <= chosen.pinned and place <= at]
+            if pinned:
+                return max(pinned)
         by_hand = [(place, number) for place, number, since, hand in states if hand and since > chosen.taken]
         made = [(place, number) for place, number, _since, hand in states if not hand]
         return max(by_hand or made, default=None)

@@ -123,17 +123,17 @@ class Memory(StorePart):
         old = entity_now(connection, entity_subject(new.id))
         if old == new:
             return new
-        stands = new
+        stored = new
         if new.by != "hand" and (old.by == "hand" if old else _removed(connection, new.id)):
-            stands = _with_proposals(old, new.proposed) if old else new
-            if old in (None, stands):
-                return stands
+            stored = _with_proposals(old, new.proposed) if old else new
+            if old in (None, stored):
+                return stored
         generation = next_generation(connection, "truth" if new.by == "hand" else "derived", 0, self._now())
-        put_entity_row(connection, stands, generation)
+        put_entity_row(connection, stored, generation)
         if new.by == "hand" and new.note != (old.note if old else ""):
             note = NewVersion(entity_subject(new.id), new.note, "human")
             append_version(connection, note, generation, self._language, self._now())
-        return stands
+        return stored
 
     async def remove_entity(self, entity: EntityId) -> None:
         """Removes an entity by hand: agents do not add it again. Raises Gone if there is none."""

@@ -177,8 +177,8 @@ class Proposals(StorePart):
     async def place_words(self) -> Mapping[Digest, WriterWord]:
         """The writer's decisions on places that depend on a change, by their keys."""
         rows = await self._database.rows(
-            "SELECT key, word FROM place_word AS said WHERE word<>''"
-            " AND generation=(SELECT max(generation) FROM place_word WHERE key=said.key)"
+            "SELECT key, word FROM place_word AS latest WHERE word<>''"
+            " AND generation=(SELECT max(generation) FROM place_word WHERE key=latest.key)"
         )
         return {Digest(key): word for key, word in rows}
 
@@ -342,5 +342,5 @@ def _restore(connection: Connection, table: str, target: str, first: Generation,
         for generation in (first, NOW)
     )
     generation = next_generation(connection, "truth", 0, at)
-    stands, removed = (before or now)[:-1], before is None or bool(before[-1])
-    put_entity_row(connection, entity_of(stands), generation, removed=removed)
+    restored, removed = (before or now)[:-1], before is None or bool(before[-1])
+    put_entity_row(connection, entity_of(restored), generation, removed=removed)

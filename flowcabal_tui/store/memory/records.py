@@ -95,8 +95,8 @@ class Records(StorePart):
             state = (identity, kind, body, reading.chapter, reading.text, "agent", 0)
             if row is None or (row[5] == "agent" and tuple(row) != state):
                 _insert(connection, generation, state)
-        asked = (_reading_id(reading.chapter), READING, "", reading.chapter, reading.source, "agent", 0)
-        _insert(connection, generation, asked)
+        reading_row = (_reading_id(reading.chapter), READING, "", reading.chapter, reading.source, "agent", 0)
+        _insert(connection, generation, reading_row)
 
 
 def write_record(connection: Connection, record: StoryRecord, at: str) -> Generation:

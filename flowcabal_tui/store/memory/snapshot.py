@@ -205,8 +205,8 @@ class Snapshot:
             rows = await self._database.rows(
                 f"SELECT entity, chapter, version, spans FROM mention WHERE {HOLDS}", {"as_of": self.generation}
             )
-            held = [row for row in rows if row[1] in index.of_chapter and self._holds(row[1], row[2])]
-            self._by_passage = await asyncio.to_thread(_by_passage, index, held)
+            current = [row for row in rows if row[1] in index.of_chapter and self._holds(row[1], row[2])]
+            self._by_passage = await asyncio.to_thread(_by_passage, index, current)
         return self._by_passage
 
     async def passages_naming(self, entities: Collection[EntityId]) -> dict[EntityId, array[int]]:

@@ -54,9 +54,9 @@ def decide_notes(
         _resolve(connection, identity)
 
 
-def restore_word(connection: sqlite3.Connection, identity: CommentId, said: NoteWord) -> None:
+def restore_word(connection: sqlite3.Connection, identity: CommentId, decision: NoteWord) -> None:
     """Stores a decision of another database, which cannot be undone here."""
-    values = (identity, said.state, "waiting", clean(said.word).strip())
+    values = (identity, decision.state, "waiting", clean(decision.word).strip())
     connection.execute("INSERT INTO note_word VALUES (?, ?, ?, ?, NULL, '[]')", values)
     _resolve(connection, identity)
 
