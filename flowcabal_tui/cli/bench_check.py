@@ -44,8 +44,9 @@ async def own_check(arguments: Namespace) -> int:
             say_price(len(rows), about_tokens(rows, book.texts, inside=True), model.endpoint)
             return 0
         gold = {each.row.id: each.gold for each in book.planted}
-        asked = judged_rows(book.folder, book.texts, rows, gold, inside=True, model=model)
-        judged: list[Judged] = [each async for each in asked]
+        judged: list[Judged] = [
+            each async for each in judged_rows(book.folder, book.texts, rows, gold, inside=True, model=model)
+        ]
         table = judged_by_kind(book, judged) | figures(judged, gold)
         lines = {each.row.id: each.findings for each in judged}
     if arguments.out:
@@ -62,7 +63,7 @@ def _lines(book: OwnBook, found: Mapping[str, Sequence[Mapping[str, Any]]]) -> l
                 "kind": each.kind,
                 "now": each.row.now,
                 "draft": each.row.draft,
-                "said": each.said,
+                "said": each.own,
                 "instead": each.instead,
                 "source": each.gold.sources[0][0],
                 "findings": found.get(each.row.id, ()),
@@ -147,8 +148,8 @@ async def _judged(arguments: Namespace, by_novel: Mapping[str, Sequence[CheckRow
         novel = arguments.novels / name
         book = await imported(novel, rows[0].language, fresh=arguments.fresh)
         texts, seed = chapter_texts(novel), arguments.erring or 0
-        asked = judged_rows(book.folder, texts, rows, gold, inside=arguments.inside, seed=seed, model=model)
-        found += [each async for each in asked]
+        judged = judged_rows(book.folder, texts, rows, gold, inside=arguments.inside, seed=seed, model=model)
+        found += [each async for each in judged]
         say(_("{novel}: {n} rows").format(novel=name, n=len(rows)), file=sys.stderr)
     write_lines(
         arguments.out,

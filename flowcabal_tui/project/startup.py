@@ -30,7 +30,7 @@ class Startup:
         if parts.store.read_only:
             return
         if parts.base.trust.state == "restricted":
-            parts.memory.knowledge.held_back()
+            parts.memory.knowledge.report_unconfirmed()
             await parts.memory.background.emit_counts()
             return
         await self._work()

@@ -51,7 +51,7 @@ async def test_the_real_server_shows_finds_and_rewrites_a_part(
             contents = await page.contents()
             assert contents.is_up and contents.place and contents.embedder
             entry = next(each for each in contents.entries if each.subject == third)
-            assert (entry.held, entry.step, entry.levels) == (True, "fresh", ("L0", "L1", "L2"))
+            assert (entry.is_stored, entry.step, entry.levels) == (True, "fresh", ("L0", "L1", "L2"))
             texts = dict(await page.text(third))
             source = await case.project.memory.source(third)
             assert texts["L2"] == source.text

@@ -54,11 +54,11 @@ def test_each_kind_swaps_one_value_of_an_earlier_sentence(language: str) -> None
         assert chapter < each.row.now <= len(texts) and sentence and "\n" not in sentence
         assert draft[each.gold.span.start : each.gold.span.end] == each.instead
         if each.kind != "dead":
-            assert draft != sentence and sentence == draft.replace(each.instead, each.said, 1)
+            assert draft != sentence and sentence == draft.replace(each.instead, each.own, 1)
 
 
 def test_what_is_swapped_is_of_the_same_kind() -> None:
-    swapped = {(each.kind, each.said, each.instead) for each in planted("zh")}
+    swapped = {(each.kind, each.own, each.instead) for each in planted("zh")}
     assert {("number", "六十", "三"), ("kin", "母亲", "姨母"), ("attribute", "黑", "白")} <= swapped
     assert ("place", "柳溪村", "白鹭渡") in swapped
     (dead,) = [each for each in planted("en") if each.kind == "dead"]

@@ -92,7 +92,7 @@ class FakeRevision:
     async def proposed_rewrites(self) -> tuple[ProposedRewrite, ...]:
         return tuple(row for row in self.rewrites if row.state == "waiting")
 
-    async def quote_rewrite(self, asked: RewriteSelection) -> Quote:
+    async def quote_rewrite(self, selection: RewriteSelection) -> Quote:
         spend = Spend(1, 900, 300, self.price)
         return Quote((), (), spend, spend, currency="USD")
 

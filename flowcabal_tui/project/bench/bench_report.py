@@ -57,12 +57,12 @@ def ablations(settings: BenchSettings) -> dict[str, BenchSettings]:
 
 
 async def tried(
-    name: str, asked: Sequence[LabelledQueries], settings: BenchSettings
+    name: str, labelled: Sequence[LabelledQueries], settings: BenchSettings
 ) -> tuple[Trial, list[BenchAnswer]]:
     """A trial over books of one language, and its answers."""
     scores: list[tuple[str, Score]] = []
     found: list[BenchAnswer] = []
-    for each in asked:
+    for each in labelled:
         async for answer in answers(each.book, each.queries, settings, each.language):
             found.append(answer)
             if labels := each.labels.get(answer.id):
@@ -70,7 +70,7 @@ async def tried(
     seconds = [answer.seconds for answer in found]
     cuts = quantiles(seconds, n=20, method="inclusive") if len(seconds) > 1 else seconds * 20
     tokens = mean(answer.tokens for answer in found)
-    return Trial(name, asked[0].language, means(scores), tokens, 1000 * cuts[9], 1000 * cuts[18]), found
+    return Trial(name, labelled[0].language, means(scores), tokens, 1000 * cuts[9], 1000 * cuts[18]), found
 
 
 def table(trials: Sequence[Trial]) -> str:

@@ -96,9 +96,9 @@ def score(labels: Labels, items: Iterable[Mapping[str, Any]], lengths: Mapping[i
         elif item["tokens"] >= _SUMMARY:
             included.add(item["chapter"])
     found = [_covered(spans[at.chapter], at.start, at.end) >= _HALF for at in labels.evidence]
-    held = included | {at.chapter for at, is_in in zip(labels.evidence, found, strict=True) if is_in}
-    held |= {at for at in labels.gold if _covered(spans[at], 0, lengths[at]) >= _PART_OF_CHAPTER}
-    recall = sum(grade for chapter, grade in labels.gold.items() if chapter in held) / sum(labels.gold.values())
+    contained = included | {at.chapter for at, is_in in zip(labels.evidence, found, strict=True) if is_in}
+    contained |= {at for at in labels.gold if _covered(spans[at], 0, lengths[at]) >= _PART_OF_CHAPTER}
+    recall = sum(grade for chapter, grade in labels.gold.items() if chapter in contained) / sum(labels.gold.values())
     ideal = _gain(sorted(labels.gold.values(), reverse=True))
     gained = _gain([labels.gold.get(chapter, 0) for chapter in ranked])
     return Score(gained / ideal, recall, sum(found) / len(found) if found else None)
@@ -137,9 +137,9 @@ def _gain(grades: Sequence[int]) -> float:
 
 def _covered(spans: Sequence[tuple[int, int]], start: int, end: int) -> float:
     """The share of a stretch that the spans cover together."""
-    held, last = 0, start
+    covered, last = 0, start
     for first, stop in sorted(spans):
         first, stop = max(first, last), min(stop, end)
         if first < stop:
-            held, last = held + stop - first, stop
-    return held / max(1, end - start)
+            covered, last = covered + stop - first, stop
+    return covered / max(1, end - start)

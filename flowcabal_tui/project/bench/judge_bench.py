@@ -139,10 +139,10 @@ async def judged_rows(
         for row in rows:
             draft, own = checked(row, texts[row.now - 1], inside=inside), gold.get(row.id, Gold())
             judge = model or _scripted(f"{seed} {row.id}", draft, own, texts, language)
-            asked = _Recorder(judge, kept or _Answers())
-            monitor = Monitor(store.memory, _always(asked), TokenEstimator())
+            recorder = _Recorder(judge, kept or _Answers())
+            monitor = Monitor(store.memory, _always(recorder), TokenEstimator())
             checks = await monitor.check_text(draft.text, _DRAFT, "", chapters[row.now], generation)
-            yield _judged(row, draft, own, checks, numbers, asked.requests, judge)
+            yield _judged(row, draft, own, checks, numbers, recorder.requests, judge)
     finally:
         await store.close()
 

@@ -69,12 +69,12 @@ _ACTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """A row with its gold, the planted value, and the book's own."""
+    """A row with its gold, the book's own value, and the planted one."""
 
     kind: PlantKind
     row: CheckRow
     gold: Gold
-    said: str
+    own: str
     instead: str
 
 

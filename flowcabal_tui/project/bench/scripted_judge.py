@@ -48,7 +48,7 @@ class Gold:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Pair:
     """A pair as it appears in a request."""
 
     statement: str
@@ -85,9 +85,9 @@ class ScriptedJudge:
     chapters: Sequence[str]
     endpoint: Endpoint = field(default_factory=lambda: Endpoint(model="scripted", base_url="http://127.0.0.1"))
     requests: list[ModelRequest] = field(default_factory=list)
-    judged: dict[_Asked, bool] = field(default_factory=dict)
+    judged: dict[_Pair, bool] = field(default_factory=dict)
     """True for a pair when the last answer about it was right."""
-    found: set[_Asked] = field(default_factory=set)
+    found: set[_Pair] = field(default_factory=set)
     """True pairs that the first question called contradictions."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
@@ -116,7 +116,7 @@ class ScriptedJudge:
                 compatible.append(statement)
         return {"verdicts": verdicts, "compatible": compatible, "findings": []}
 
-    def _calls_it_one(self, pair: _Asked) -> bool:
+    def _calls_it_one(self, pair: _Pair) -> bool:
         is_one = self.is_true(pair)
         chance = 1 - TRUE if is_one else FALSE
         first = pair not in self.judged
@@ -133,18 +133,18 @@ class ScriptedJudge:
         statement, book = _STATEMENT.search(inner), _BOOK.search(inner)
         words = html.unescape(book[2]) if book else ""
         chapter = int(book[1]) if book else 0
-        asked = [
+        pairs = [
             each
             for each in self.judged
             if statement and each.statement == statement[1] and each.chapter == chapter and each.passage in words
         ]
-        pair = min(asked, key=lambda each: abs(2 * words.find(each.passage) + len(each.passage) - len(words)))
+        pair = min(pairs, key=lambda each: abs(2 * words.find(each.passage) + len(each.passage) - len(words)))
         is_contradiction = self.is_true(pair) != self._errs(pair, DEFENCE)
         innocent = {"verdict": "somebody_else", "reading_quote": pair.passage}
         verdict = {"verdict": "contradiction", "confidence": _CONFIDENCE} if is_contradiction else innocent
         return {"doubt": name, "subtype": "appearance mismatch", **verdict}
 
-    def _errs(self, pair: _Asked, chance: float) -> bool:
+    def _errs(self, pair: _Pair, chance: float) -> bool:
         """True with the probability of an error; with `AGAIN` if it erred on the pair before."""
         chance = chance if self.judged.get(pair, True) else AGAIN
         key = f"{self.seed} {len(self.requests)} {pair.statement} {pair.chapter} {pair.passage}"
@@ -152,7 +152,7 @@ class ScriptedJudge:
         self.judged[pair] = not errs
         return errs
 
-    def is_true(self, pair: _Asked) -> bool:
+    def is_true(self, pair: _Pair) -> bool:
         """True when the gold names both places."""
         if not is_same(self.statements[pair.statement], self.gold.span):
             return False
@@ -167,15 +167,15 @@ class ScriptedJudge:
         return any(is_same(place, Span(at, at + len(each))) for each in golden if (at := text.find(each)) >= 0)
 
 
-def _shown(text: str) -> list[tuple[str, list[tuple[str, _Asked]]]]:
+def _shown(text: str) -> list[tuple[str, list[tuple[str, _Pair]]]]:
     """The statements of a question with their passages, by the ids that both have in it."""
-    found: list[tuple[str, list[tuple[str, _Asked]]]] = []
+    found: list[tuple[str, list[tuple[str, _Pair]]]] = []
     passages: dict[str, tuple[int, str]] = {}
     for line in text.partition("<statements>")[2].partition("</statements>")[0].splitlines():
         if statement := _STATEMENT.match(line):
-            known = [(name, _Asked(statement[1], *passages[name])) for name in (statement[2] or "").split()]
+            known = [(name, _Pair(statement[1], *passages[name])) for name in (statement[2] or "").split()]
             found.append((statement[1], known))
         elif (passage := _PASSAGE.match(line)) and found:
             passages[passage[1]] = int(passage[2]), html.unescape(passage[3])
-            found[-1][1].append((passage[1], _Asked(found[-1][0], *passages[passage[1]])))
+            found[-1][1].append((passage[1], _Pair(found[-1][0], *passages[passage[1]])))
     return found

@@ -107,11 +107,11 @@ def best(pages: Sequence[Page], query: str, limit: int) -> tuple[tuple[SearchHit
     if not any(found.values()):
         words = list(dict.fromkeys(gram[1] or gram[0] for gram in _GRAMS.finditer(phrase)))
         found |= {word: _by_paragraph(pages, word) for word in words}
-    held = {place: sum(place in found[word] for word in words) for word in words for place in found[word]}
-    least = len(words) if len(words) in held.values() else (len(words) + 1) // 2
-    wanted = [place for place, number in held.items() if number >= least]
+    word_counts = {place: sum(place in found[word] for word in words) for word in words for place in found[word]}
+    least = len(words) if len(words) in word_counts.values() else (len(words) + 1) // 2
+    wanted = [place for place, number in word_counts.items() if number >= least]
     scores = _scores(pages, wanted, tuple(found.values()))
-    chosen = nsmallest(limit, wanted, key=lambda at: (at not in found[phrase], -held[at], -scores[at], at))
+    chosen = nsmallest(limit, wanted, key=lambda at: (at not in found[phrase], -word_counts[at], -scores[at], at))
     hits = []
     for place in chosen:
         page, terms = pages[place[0]], [phrase] if place in found[phrase] else words

@@ -76,8 +76,8 @@ class Proofing:
 
         def switch(settings: ProjectSettings) -> ProjectSettings:
             off = [each for each in settings.proofing.off if each != rule]
-            asked = [each for each in settings.proofing.on if each != rule]
-            proofing = ProofingSettings.model_validate({"off": [*off, *silent], "on": [*asked, *wanted]})
+            on_request = [each for each in settings.proofing.on if each != rule]
+            proofing = ProofingSettings.model_validate({"off": [*off, *silent], "on": [*on_request, *wanted]})
             return settings.model_copy(update={"proofing": proofing})
 
         await self._base.changes.change(switch)

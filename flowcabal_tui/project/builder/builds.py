@@ -263,8 +263,8 @@ class Builds:
         built = Built(copied) if as_it_is else build_by_form(form, copied, record.language)
         copied = replace(built.copied, base=record.base)
         if built.question:
-            asked = replace(record, status="asks", questions=(built.question,), document=copied.document, offline=True)
-            return replace(asked, notes=await self._near_note(record))
+            asks = replace(record, status="asks", questions=(built.question,), document=copied.document, offline=True)
+            return replace(asks, notes=await self._near_note(record))
         report = await check(copied, built.items, SimulatedRuns(known, self._run_price))
         return replace(
             record,

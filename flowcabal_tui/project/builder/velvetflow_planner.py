@@ -114,10 +114,10 @@ class VelvetFlowPlanner:
             given = read_arguments(call.arguments)
         except (ValueError, RecursionError) as problem:
             return Outcome(_json({"status": "error", "message": str(problem)[:200]}), refused=True, broken=True)
-        asked: tuple[BuildRound, ...] = ()
+        rounds: tuple[BuildRound, ...] = ()
         match self._pass:
             case "structure" if call.name == "finalize_workflow":
-                answer, asked = await self._finalize(given)
+                answer, rounds = await self._finalize(given)
             case "structure":
                 answer = await self._structure.call(call.name, given)
             case "params":
@@ -126,7 +126,7 @@ class VelvetFlowPlanner:
                 answer = self._repair_call(call.name, given)
         self.draft.take_over()
         text = _json(answer)
-        return Outcome(text, refused=answer.get("status") == "error", asked=asked)
+        return Outcome(text, refused=answer.get("status") == "error", asked=rounds)
 
     async def after(self, text: str, calls: int) -> BuildTurn:
         """Continues with the next pass when this one is done."""
@@ -142,7 +142,7 @@ class VelvetFlowPlanner:
     async def _finalize(self, given: Document) -> tuple[Document, tuple[BuildRound, ...]]:
         """Asks whether the request is covered. Missing parts are fed back a limited number of times; then the pass ends
         anyway."""
-        coverage, asked = await self._covered()
+        coverage, rounds = await self._covered()
         alone = self.draft.skeleton.without_upstream()
         covered = coverage.get("is_covered") is True
         self._missing = () if covered else tuple(clean(each) for each in missing_points(coverage))
@@ -162,7 +162,7 @@ class VelvetFlowPlanner:
         answer = {"status": status, "type": "finalized", "notes": notes, "coverage": coverage}
         answer |= {"nodes_without_upstream": alone}
         gates = [planner_sentence("needs_approval", action=name) for name in self._gated()]
-        return {**answer, **({"approvals": gates} if gates else {})}, asked
+        return {**answer, **({"approvals": gates} if gates else {})}, rounds
 
     def _remind_of(self, alone: list[Document]) -> None:
         if alone:

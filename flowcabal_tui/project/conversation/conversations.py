@@ -81,11 +81,11 @@ class Conversations:
 
     async def ask(self, identity: ConversationId, text: str, chips: tuple[Chip, ...]) -> int:
         """Adds a question, answers it in its turn, and returns its number. Raises RunError, Gone."""
-        asked = clean(text).strip()
-        if not asked:
+        question = clean(text).strip()
+        if not question:
             raise RunError(_("There is no question."))
         await self.get(identity)
-        turn = await self._store.add(Turn(identity, 0, asked, self._clock(), chips))
+        turn = await self._store.add(Turn(identity, 0, question, self._clock(), chips))
         self._parts.base.emit(TurnChanged(identity, turn.number, "pending"))
         return await self._in_turn(identity, turn.number)
 
@@ -171,57 +171,57 @@ class Conversations:
         Raises RunError when it is already answered, and the errors of starting a run; then it can be answered again.
         """
         turn = await self._store.turn(identity, number)
-        asked = next((each.permission for each in turn.used if each.id == call and each.permission), None)
-        if asked is None or asked.answer:
+        permission = next((each.permission for each in turn.used if each.id == call and each.permission), None)
+        if permission is None or permission.answer:
             raise RunError(_("Nothing waits for an answer there."))
         if option in ("allow_always", "reject_always"):
             raise RunError(_("Each run, build or check must be allowed separately."))
         if option == "allow_once":
-            await self._changes.require_sealed(asked, turn)
-            await self._require_price(turn, call, asked)
+            await self._changes.require_sealed(permission, turn)
+            await self._require_price(turn, call, permission)
         # It is answered before it begins: a kill in between starts nothing, and nothing begins twice.
-        await self._store.put(turn.with_permission(call, replace(asked, answer=option)))
+        await self._store.put(turn.with_permission(call, replace(permission, answer=option)))
         made = ""
         if option == "allow_once":
             try:
-                made = await self._begin(asked, turn, call)
+                made = await self._begin(permission, turn, call)
             except FlowCabalError:
                 await self._store.put(turn)
                 raise
-        answered = replace(asked, answer=option, made=made)
+        answered = replace(permission, answer=option, made=made)
         latest = await self._store.turn(identity, number)
         await self._store.put(latest.with_permission(call, answered))
         self._parts.base.emit(TurnChanged(identity, number))
         return made
 
-    async def _require_price(self, turn: Turn, call: str, asked: Permission) -> None:
+    async def _require_price(self, turn: Turn, call: str, permission: Permission) -> None:
         """Raises RunError when what was free, or without a limit, has another price by now; the card shows it then."""
-        if asked.limit is not None or asked.kind == "build":
+        if permission.limit is not None or permission.kind == "build":
             return
-        if asked.kind == "run":
-            price, limit = await self._book.quote_run(asked.workflow, asked.chapter)
+        if permission.kind == "run":
+            price, limit = await self._book.quote_run(permission.workflow, permission.chapter)
         else:
-            chapter = await self._parts.store.book.chapter(asked.chapter or ChapterId(""))
+            chapter = await self._parts.store.book.chapter(permission.chapter or ChapterId(""))
             price, limit = await self._book.quote_check(chapter)
-        if (price, limit) == (asked.price, None):
+        if (price, limit) == (permission.price, None):
             return
-        now = await self._changes.sealed(replace(asked, price=price, limit=limit), turn)
+        now = await self._changes.sealed(replace(permission, price=price, limit=limit), turn)
         await self._store.put(turn.with_permission(call, now))
         self._parts.base.emit(TurnChanged(turn.conversation, turn.number))
         raise RunError(_("The price has changed."), price, _("Nothing was started. Answer again if you agree."))
 
-    async def _begin(self, asked: Permission, turn: Turn, call: str) -> str:
-        if asked.kind == "build":
-            proposal = await self._changes.build(asked)
+    async def _begin(self, permission: Permission, turn: Turn, call: str) -> str:
+        if permission.kind == "build":
+            proposal = await self._changes.build(permission)
             await self._raised(turn, call, (proposal.id,), applied=await self._applied(turn, proposal))
             return getattr(proposal.difference.after, "id", "")
-        if asked.kind == "check":
+        if permission.kind == "check":
             job = RunId(f"{turn.conversation}/{turn.number}/{call}")
-            found = await self._changes.check(asked.chapter or ChapterId(""), asked, job)
+            found = await self._changes.check(permission.chapter or ChapterId(""), permission, job)
             await self._raised(turn, call, found)
             return str(len(found))
-        inputs = ((INSTRUCTION, asked.words),) if asked.words else ()
-        request = RunRequest(asked.workflow, asked.chapter, inputs, limit=asked.limit)
+        inputs = ((INSTRUCTION, permission.words),) if permission.words else ()
+        request = RunRequest(permission.workflow, permission.chapter, inputs, limit=permission.limit)
         return await self._parts.runs.manager.start(request)
 
     async def _applied(self, turn: Turn, proposal: Proposal) -> bool:

@@ -56,7 +56,7 @@ class Background:
         self._announced = 0
         self._lanes: dict[tuple[TaskKind, ...], asyncio.Event] = {LOCAL: work.lane(), KNOWLEDGE: work.lane()}
         self._running: dict[int, asyncio.Task[None]] = {}
-        self._untold: set[int] = set()
+        self._unrecorded: set[int] = set()
         """Tasks whose ends could not be written: they wait again as soon as the store takes that."""
         self._workers: list[asyncio.Task[None]] = []
         self._hindrance: FlowCabalError | None = None
@@ -105,9 +105,9 @@ class Background:
         """Does the next task of a lane; returns False when none can be done now."""
         if not self._may_work() or (kinds is KNOWLEDGE and not self._knowledge_is_up()):
             return False
-        for left in sorted(self._untold):
+        for left in sorted(self._unrecorded):
             await self._outbox.move(("running",), "waiting", left)
-            self._untold.discard(left)
+            self._unrecorded.discard(left)
         due = await self._outbox.next(1, self._now(), kinds)
         if not due:
             return False
@@ -120,7 +120,7 @@ class Background:
             self._running.pop(task.id, None)
             work.cancel()
         if not work.cancelled() and (error := work.exception()) is not None:
-            self._untold.add(task.id)
+            self._unrecorded.add(task.id)
             raise error
         return True
 
@@ -220,17 +220,17 @@ class Background:
         counts, owed = [await self._outbox.counts(kinds) for kinds in (LOCAL, KNOWLEDGE)]
         self._emit(BackgroundChanged(tuple(sorted(counts.items())), task, tuple(sorted(owed.items()))))
 
-    async def heal(self, held: Mapping[str, str]) -> None:
+    async def heal(self, stored: Mapping[str, str]) -> None:
         """Brings the content of the knowledge server up to date: its folder is only a cache.
 
-        `held` maps its subjects to the sources from which they were made. Outdated ones are sent again; subjects
+        `stored` maps its subjects to the sources from which they were made. Outdated ones are sent again; subjects
         without a task are examined, and removed if the book does not have them.
         """
         known = [task for task in await self._outbox.all(get_args(Freshness)) if task.kind == "knowledge"]
-        lacking = [task.subject for task in known if task.state == "fresh" and held.get(task.subject) != task.source]
+        lacking = [task.subject for task in known if task.state == "fresh" and stored.get(task.subject) != task.source]
         postponed = [task.subject for task in known if task.state == "waiting" and task.not_before]
         await self._outbox.again(KNOWLEDGE, [*lacking, *postponed])
-        unknown = held.keys() - {task.subject for task in known}
+        unknown = stored.keys() - {task.subject for task in known}
         new = [BackgroundTask(0, "knowledge", subject, Digest("unknown"), "waiting") for subject in sorted(unknown)]
         await self._outbox.add(new)
         await self.emit_counts()
@@ -275,8 +275,8 @@ class Background:
         if not self._may_work():
             return False
         counts, now = await self._outbox.counts(local), self._now()
-        held = self._not_confirmed | self._unpaid
-        if ("waiting" in counts or "running" in counts) and (not held or await self._local_due(local)):
+        blocked = self._not_confirmed | self._unpaid
+        if ("waiting" in counts or "running" in counts) and (not blocked or await self._local_due(local)):
             return True
         return self._knowledge_is_up() and any(
             task.kind in KNOWLEDGE and not task.job and (task.state == "running" or task.not_before <= now)
@@ -309,4 +309,4 @@ class Background:
             worker.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         self._workers = []
-        self._untold.clear()
+        self._unrecorded.clear()

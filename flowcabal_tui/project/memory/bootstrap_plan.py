@@ -165,22 +165,22 @@ def usual_questions(rows: Iterable[BackgroundTask], arcs: Sequence[StoryArc]) ->
     return found
 
 
-def likely(asked: Counter[TaskKind], lengths: Sequence[int], price: Price, sources: int = _USUAL_SOURCES) -> Spend:
-    """The likely price of these questions. `lengths` are the tokens of the chapters, `sources` those of the passages of
-    a profile.
+def likely(counts: Counter[TaskKind], lengths: Sequence[int], price: Price, sources: int = _USUAL_SOURCES) -> Spend:
+    """The likely price of questions, whose `counts` are by kind. `lengths` are the tokens of the chapters, `sources`
+    those of the passages of a profile.
 
     The reading of a chapter gives its overview and its line too, unless its answer cannot be whole; in parts it gives
-    no line. Answers have their usual length; where the endpoint's limit cuts them, the rest is asked for again.
+    no line. Answers have their usual length; where the endpoint's limit cuts them, another question gets the rest.
     """
-    asked, space = Counter(asked), space_of(price.endpoint)
+    counts, space = Counter(counts), space_of(price.endpoint)
     for kind in ("l1", "l0"):
-        asked[kind] = max(0, asked[kind] - asked["story"])
-    for length, times in _texts("story", asked["story"], lengths):
+        counts[kind] = max(0, counts[kind] - counts["story"])
+    for length, times in _texts("story", counts["story"], lengths):
         cut = _ANSWER["story"] > (1 + REPAIRS) * output_bound(price.endpoint, None)
-        asked["l1"] += times * cut
-        asked["l0"] += times * (cut or parts_at_most(length, _USUAL_PROMPT["story"], space) > 1)
+        counts["l1"] += times * cut
+        counts["l0"] += times * (cut or parts_at_most(length, _USUAL_PROMPT["story"], space) > 1)
     calls = sent = received = 0
-    for kind, number in asked.items():
+    for kind, number in counts.items():
         answer, question = (
             _ANSWER[kind],
             _USUAL_PROMPT[kind] + schema_tokens(_SHAPES[kind], price.counter, price.endpoint),
@@ -196,13 +196,13 @@ def likely(asked: Counter[TaskKind], lengths: Sequence[int], price: Price, sourc
     return Spend(calls, sent, received, spent)
 
 
-def at_most(asked: Counter[TaskKind], lengths: Sequence[int], price: Price) -> tuple[Spend, Spend]:
+def at_most(counts: Counter[TaskKind], lengths: Sequence[int], price: Price) -> tuple[Spend, Spend]:
     """The highest price, and that of the dearest call: with every part, repair and repetition after a failed call, and
     answers of the greatest length."""
     endpoint, counter, space = price.endpoint, price.counter, space_of(price.endpoint)
     out, tries = output_bound(endpoint, None), (1 + REPAIRS) * (1 + endpoint.retries)
     most = dearest = Spend()
-    for kind, number in asked.items():
+    for kind, number in counts.items():
         extra = structured_extra(counter, endpoint, _SHAPES[kind])
         for length, times in _texts(kind, number, lengths):
             parts = parts_at_most(with_margin(counter, length), _PROMPT[kind], space) if kind != "l0" else 1
@@ -227,11 +227,11 @@ def _texts(kind: TaskKind, number: int, lengths: Sequence[int], sources: int = _
 
 
 def quote(
-    asked: Counter[TaskKind], usual_asked: Counter[TaskKind], lengths: Sequence[int], price: Price
+    counts: Counter[TaskKind], usual_counts: Counter[TaskKind], lengths: Sequence[int], price: Price
 ) -> BootstrapQuote:
     """The quote of a reading, for the most and the usual questions; `lengths` are the tokens of its chapters."""
     sources = min(_USUAL_SOURCES, sum(lengths) // _SHARE_NAMED or _USUAL_SOURCES)
-    usual, most = likely(usual_asked, lengths, price, sources), at_most(asked, lengths, price)[0]
+    usual, most = likely(usual_counts, lengths, price, sources), at_most(counts, lengths, price)[0]
     tokens = usual.input_tokens + usual.output_tokens
     seconds = None if price.pace is None else price.pace * tokens
     return BootstrapQuote(

@@ -76,7 +76,7 @@ class KnowledgeConnection:
         self._sync: KnowledgeSync | None = None
         self._client: KnowledgeClient | None = None
         self._repairing: asyncio.Task[None] | None = None
-        self._why_anew = ""
+        self._why_emptied = ""
         self._decided = asyncio.Event()
         self._decided.set()
         self.embedder = ""
@@ -129,11 +129,11 @@ class KnowledgeConnection:
         self._client = KnowledgeClient(self._server.address)
         workspace = self._server.workspace
         if workspace is not None:
-            self._why_anew = await asyncio.to_thread(empty_if_other, workspace, head)
+            self._why_emptied = await asyncio.to_thread(empty_if_other, workspace, head)
         self._sync = KnowledgeSync(self._client, head, workspace or folder, workspace)
         await self._server.start()
 
-    def held_back(self) -> None:
+    def report_unconfirmed(self) -> None:
         """Reports that the user has not confirmed the server."""
         self._emit_status(StatusEvent("off", _("not confirmed: F10")))
 
@@ -265,10 +265,10 @@ class KnowledgeConnection:
                 log.warning("the knowledge server has lost %d texts", len(forgotten))
         except (KnowledgeError, OSError) as error:
             log.warning("repair: %s", error)
-        held = self._sync.held()
-        why, self._why_anew = ("" if held else self._why_anew), ""
+        stored = self._sync.held()
+        why, self._why_emptied = ("" if stored else self._why_emptied), ""
         try:
-            await self._ready(held)
+            await self._ready(stored)
         except FlowCabalError as error:  # the store cannot be written just now: the next start books it
             log.warning("what the knowledge server is owed: %s", error.title)
         self._emit_status(replace(status, message=why or status.message))

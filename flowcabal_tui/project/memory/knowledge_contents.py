@@ -25,7 +25,7 @@ class KnowledgeEntry:
     """
 
     subject: str
-    held: bool
+    is_stored: bool
     step: Freshness
     levels: tuple[Level, ...] = ()
     pieces: int = 0
@@ -62,14 +62,14 @@ class KnowledgeFound:
 
 def entries(records: Iterable[tuple[str, Record]], steps: Iterable[BackgroundTask]) -> tuple[KnowledgeEntry, ...]:
     """Joins the server's content with the steps that update it, by subject."""
-    held = {record.subject: record for _path, record in records}
+    stored = {record.subject: record for _path, record in records}
     latest = {step.subject: step for step in steps if step.kind == "knowledge"}
-    return tuple(_entries(held, latest))
+    return tuple(_entries(stored, latest))
 
 
-def _entries(held: Mapping[str, Record], latest: Mapping[str, BackgroundTask]) -> Iterator[KnowledgeEntry]:
-    for subject in sorted({*held, *latest}):
-        record, step = held.get(subject), latest.get(subject)
+def _entries(stored: Mapping[str, Record], latest: Mapping[str, BackgroundTask]) -> Iterator[KnowledgeEntry]:
+    for subject in sorted({*stored, *latest}):
+        record, step = stored.get(subject), latest.get(subject)
         if record is None:
             if step is not None and step.state != "fresh":  # one that is done took a text out
                 yield KnowledgeEntry(subject, False, step.state, position=step.position, error=step.error)

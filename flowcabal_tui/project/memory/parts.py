@@ -188,8 +188,8 @@ class MemoryParts:
         steps = self.steps if task.pinned is None else Steps(self._tools.restored(task.pinned))
         await steps.do(task)
 
-    async def catch_up(self, held: Mapping[str, str]) -> None:
-        """Queues the texts that the knowledge server lacks; `held` is its content.
+    async def catch_up(self, stored: Mapping[str, str]) -> None:
+        """Queues the texts that the knowledge server lacks; `stored` is its content.
 
         Chapters may have moved, and tasks may have been done, while another server or none was in use. A kill may have
         come between a change of the story's records and its task.
@@ -197,7 +197,7 @@ class MemoryParts:
         chapters = await self._base.store.book.chapters()
         self.knowledge.set_positions({chapter.id: chapter.position for chapter in chapters})
         await self.steps.enqueue_story()
-        await self.background.heal(held)
+        await self.background.heal(stored)
 
     async def start_knowledge(self) -> None:
         """Starts the knowledge server; a failure is shown in the status line and otherwise ignored."""
@@ -212,7 +212,7 @@ class MemoryParts:
             await self.knowledge.start(embedder, agent)
         except (FlowCabalError, OSError) as error:
             if isinstance(error, ProjectNotConfirmed) or _is_not_confirmed(error):
-                self.knowledge.held_back()
+                self.knowledge.report_unconfirmed()
                 return
             log.warning("knowledge server: %s", error)
             self.knowledge.failed(error.title if isinstance(error, FlowCabalError) else str(error))

@@ -124,9 +124,9 @@ class Steps:
     async def put_by_hand(self, entity: Entity) -> Entity:
         """Stores the writer's version of an entity, and queues what follows; returns the stored entity."""
         following = await self._index_tasks(await self._names_with([entity]))
-        (stands,) = await self._store.memory.put_entities([entity], following)
-        await self.enqueue_entity(stands)
-        return stands
+        (stored,) = await self._store.memory.put_entities([entity], following)
+        await self.enqueue_entity(stored)
+        return stored
 
     async def after_names(self, entities: Sequence[Entity]) -> list[BackgroundTask]:
         """The tasks that follow when these have other names: the index of the book, and the knowledge server."""
@@ -192,13 +192,13 @@ class Steps:
         """
         known = await story_records.visible_records(await self._store.memory.view(None))
         every = await self._store.outbox.all(get_args(Freshness))
-        asked = {task.subject: task.source for task in every if task.kind == "knowledge"}
-        gone = {each for each in asked.keys() - known.keys() if each.startswith(f"{story_records.ROOT}/")}
+        queued = {task.subject: task.source for task in every if task.kind == "knowledge"}
+        gone = {each for each in queued.keys() - known.keys() if each.startswith(f"{story_records.ROOT}/")}
         sources = {each: digest_of([each_text.head, each_text.text]) for each, each_text in known.items()}
         await self._store.outbox.add(
             task
             for each, source in (sources | dict.fromkeys(gone, digest_of(["gone"]))).items()
-            if asked.get(each) != source
+            if queued.get(each) != source
             for task in tasks(("knowledge",), each, source, 0)
         )
 

@@ -60,7 +60,7 @@ class SummarySteps:
     async def l0(self, task: BackgroundTask) -> None:
         """Makes the line of a chapter from the L1, which is made by rule here if its own step failed.
 
-        The model is not asked the same question again. Then queues the tasks that follow from both.
+        The model does not get the same question again. Then queues the tasks that follow from both.
         """
         chapter, text = await self._tools.chapter(task.subject)
         failed = _has(await self._store.outbox.all(("failed",)), "l1", chapter)
@@ -69,7 +69,7 @@ class SummarySteps:
         curator = await self._tools.curator_for(chapter, made=known_line)
         if curator is None or overview is None:
             return
-        if not await self._stands(known_line, curator.l0_source(chapter, overview)):
+        if not await self._is_current(known_line, curator.l0_source(chapter, overview)):
             view = await self._store.memory.view(None, await self._tools.generation())
             known, language = await self._cast(chapter, text) if curator.asks else (), self._tools.language
             sentence = await self._line(curator, chapter, text, overview, view.generation)
@@ -100,7 +100,7 @@ class SummarySteps:
         )
         if curator is None:
             return None
-        if not await self._stands(standing, curator.l1_source(chapter, text), sample):
+        if not await self._is_current(standing, curator.l1_source(chapter, text), sample):
             view = await self._store.memory.view(None, await self._tools.generation())
             known = await (self._cast(chapter, text) if curator.asks else self._named_in(chapter, view))
             answer = await self.chapter_answer(curator, chapter, text, view.generation, "curator.l1", sample)
@@ -123,8 +123,8 @@ class SummarySteps:
     ) -> StoryAnswer:
         """The model's answer about the chapter from its reading for the story.
 
-        Empty if the writer has a prompt of their own for the task, or requests a further answer; the question is then
-        asked.
+        Empty if the writer has a prompt of their own for the task, or requests a further answer; the caller then asks
+        the question.
         """
         if not curator.asks or sample or curator.prompts.source(task):
             return UNASKED
@@ -184,7 +184,7 @@ class SummarySteps:
     async def profile(self, task: BackgroundTask) -> None:
         """Makes one profile as of one chapter, with the others that are due then and the arcs that end there.
 
-        A model is asked for all in one question.
+        A model gets one question for all of them.
 
         Raises Gone, and SettingsError for a kind that cannot be read.
         """
@@ -196,14 +196,14 @@ class SummarySteps:
         if curator is None:
             return
         profiler, goal = Profiler(curator), await self._profile_goal(uri, chapter, sample)
-        if await self._stands(made, await profiler.source(goal), sample):
+        if await self._is_current(made, await profiler.source(goal), sample):
             return
         due = [(each, await profiler.observe(each)) for each in await self._due_together(task, goal, curator)]
         missing = [each for each in due if each[0] is goal or not await self._is_made(*each)]
         arcs = [] if self._is_alone(task, goal, curator) else await self._arcs_together(curator, chapter, len(due))
         missing_arcs = [each for each in arcs if not await self._has_state(curator, each[0], chapter)]
         thoughts: Mapping[str, ProfileThought] = {}
-        if len(due) + len(arcs) > 1:  # the first asks; what its answer leaves out is asked alone, by a step of its own
+        if len(due) + len(arcs) > 1:  # the first asks; for what its answer leaves out, a step of its own asks
             spend = due[0][0] is goal and len(missing) + len(missing_arcs) > 1
             thoughts = await states_together(curator, due, text, arcs, spend=spend)
         for each, seen in missing:
@@ -226,7 +226,7 @@ class SummarySteps:
 
     async def _is_made(self, goal: ProfileGoal, seen: ProfileMaterial) -> bool:
         made = await (await self._as_of(goal.chapter, now=True)).made(goal.uri, "L1")
-        return await self._stands(made, seen.source)
+        return await self._is_current(made, seen.source)
 
     def _is_alone(self, task: BackgroundTask, goal: ProfileGoal, curator: Curator) -> bool:
         alone = task.job or goal.sample or not curator.asks or self._tools.by_rule(goal.chapter)
@@ -235,8 +235,8 @@ class SummarySteps:
     async def _due_together(self, task: BackgroundTask, goal: ProfileGoal, curator: Curator) -> list[ProfileGoal]:
         """The profile and those planned with it when the chapter was kept, done or not, in the order of their steps.
 
-        This makes the question the same whenever it is asked. Only the profile itself for a job, a further answer, a
-        rule, or a question of the writer's own.
+        This makes the question the same at any time. Only the profile itself for a job, a further answer, a rule, or a
+        question of the writer's own.
         """
         chapter = goal.chapter
         if self._is_alone(task, goal, curator):
@@ -331,7 +331,7 @@ class SummarySteps:
     async def _has_state(self, curator: Curator, goal: ArcGoal, chapter: Chapter) -> bool:
         view = await self._as_of(chapter, now=True)
         source = await ArcSummariser(curator).source(await self._as_its_step(goal, view))
-        return await self._stands(await view.made(goal.uri, "L1"), source)
+        return await self._is_current(await view.made(goal.uri, "L1"), source)
 
     async def _put_arcs(
         self, curator: Curator, chapter: Chapter, arcs: Iterable[DueArc], thoughts: Mapping[str, ProfileThought]
@@ -374,7 +374,7 @@ class SummarySteps:
             return False
         teller, goal = ArcSummariser(curator), ArcGoal(uri, title, below, view, last.position, sample)
         source = await teller.source(goal)
-        if not source or await self._stands(made, source, sample):
+        if not source or await self._is_current(made, source, sample):
             return False
         await self._put(await teller.pursue(goal), "arcs", name)
         await self.tell_knowledge(uri, last.position)
@@ -392,7 +392,7 @@ class SummarySteps:
         following = next((each.id for each in chapters if each.position == chapter.position + 1), None)
         return await self._store.memory.view(following, None if now else await self._tools.generation())
 
-    async def _stands(self, made: Derived | None, source: Digest, sample: int = 0) -> bool:
+    async def _is_current(self, made: Derived | None, source: Digest, sample: int = 0) -> bool:
         """True when the existing text has the same sources; then records that it describes the current texts."""
         if made is None or not is_fresh(made, source, sample):
             return False

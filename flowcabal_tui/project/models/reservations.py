@@ -69,16 +69,16 @@ class RunSpending:
     """The quote, plus the same again for each time that a person agreed."""
     spent: Totals
     answers: int = 0
-    """The number of times that a person was asked and has answered."""
+    """The number of questions about the limit that a person has answered."""
     sent: int = 0
-    """Calls that were begun since it is held."""
+    """Calls that were begun since the run has its limit."""
 
 
 class Reservations:
     """Lets a call begin only when it fits within the limit together with spent and reserved amounts.
 
     The project's caps let one call pass at a time, at any price, and can be exceeded only by that call. A run's own
-    limit is not exceeded: LimitReached is raised instead, and a person is asked.
+    limit is not exceeded: LimitReached is raised instead, and a person decides.
     """
 
     def __init__(self, budget: Callable[[], BudgetSettings], totals: Callable[[], Totals]) -> None:
@@ -89,14 +89,14 @@ class Reservations:
         self.jobs: dict[RunId, tuple[Decimal | None, Totals]] = {}
         """Caps of background jobs and what these have cost; like the project's, passed by one call at most."""
 
-    def hold(self, run: RunId, held: RunSpending) -> None:
+    def hold(self, run: RunId, spending: RunSpending) -> None:
         """Limits a run: no call begins that could exceed its limit."""
-        self.runs[run] = held
+        self.runs[run] = spending
 
     def spent(self, run: RunId, call: UsageRecord) -> None:
         """Records a booked call of this run or job."""
-        if (held := self.runs.get(run)) is not None:
-            held.spent = held.spent.plus(call)
+        if (spending := self.runs.get(run)) is not None:
+            spending.spent = spending.spent.plus(call)
         if run in self.jobs:
             limit, so_far = self.jobs[run]
             self.jobs[run] = (limit, so_far.plus(call))
@@ -105,100 +105,100 @@ class Reservations:
         """Removes the limit of a run that has ended."""
         self.runs.pop(run, None)
 
-    async def admit(self, asked: Reservation, require: Callable[[], None]) -> None:
+    async def admit(self, call: Reservation, require: Callable[[], None]) -> None:
         """Waits until the call fits, and reserves it. `require` raises BudgetExceeded when a cap is used up.
 
         Raises LimitReached when it cannot fit into the limit of its run.
         """
         while True:
             require()
-            of_run = [each for each in self._under_way if each.run is not None and each.run == asked.run]
-            if self._no_call_left(asked) or not self._fits_run(asked, of_run):
+            of_run = [each for each in self._under_way if each.run is not None and each.run == call.run]
+            if self._no_call_left(call) or not self._fits_run(call, of_run):
                 if not of_run:
-                    raise self._reached(asked)
-            elif (self._fits_project(asked, self._under_way) and self._fits_job(asked, of_run)) or not self._under_way:
-                self._under_way.add(asked)
-                self._sent(asked)
+                    raise self._reached(call)
+            elif (self._fits_project(call, self._under_way) and self._fits_job(call, of_run)) or not self._under_way:
+                self._under_way.add(call)
+                self._sent(call)
                 return
             self._changed.clear()
             await self._changed.wait()
 
-    def require_again(self, asked: Reservation) -> None:
+    def require_again(self, call: Reservation) -> None:
         """Checks a call before it repeats a failed try. Raises LimitReached when that could exceed the limit of its
         run."""
-        asked.starts_again()
-        if self._no_call_left(asked) or not self._fits_run(
-            asked, [each for each in self._under_way if each.run == asked.run and each is not asked]
+        call.starts_again()
+        if self._no_call_left(call) or not self._fits_run(
+            call, [each for each in self._under_way if each.run == call.run and each is not call]
         ):
-            raise self._reached(asked)
-        self._sent(asked)
+            raise self._reached(call)
+        self._sent(call)
 
-    def _no_call_left(self, asked: Reservation) -> bool:
-        held = self.runs.get(asked.run) if asked.run is not None else None
-        return held is not None and held.limit.calls is not None and held.sent >= held.limit.calls
+    def _no_call_left(self, call: Reservation) -> bool:
+        spending = self.runs.get(call.run) if call.run is not None else None
+        return spending is not None and spending.limit.calls is not None and spending.sent >= spending.limit.calls
 
-    def _sent(self, asked: Reservation) -> None:
-        if asked.run is not None and (held := self.runs.get(asked.run)) is not None:
-            held.sent += 1
+    def _sent(self, call: Reservation) -> None:
+        if call.run is not None and (spending := self.runs.get(call.run)) is not None:
+            spending.sent += 1
 
-    def enlarge(self, asked: Reservation, output_tokens: int) -> None:
+    def enlarge(self, call: Reservation, output_tokens: int) -> None:
         """Reserves a longer answer for a running call.
 
         Raises LimitReached when the limit of its run has no space for it, BudgetExceeded when a cap has none.
         """
-        if asked.unlimited is None or output_tokens <= asked.bound.output_tokens:
+        if call.unlimited is None or output_tokens <= call.bound.output_tokens:
             return
-        larger = Reservation(bound_of(asked.unlimited, asked.bound.input_tokens, output_tokens), asked.run)
-        others = [each for each in self._under_way if each is not asked]
-        of_run = [each for each in others if each.run is not None and each.run == asked.run]
+        larger = Reservation(bound_of(call.unlimited, call.bound.input_tokens, output_tokens), call.run)
+        others = [each for each in self._under_way if each is not call]
+        of_run = [each for each in others if each.run is not None and each.run == call.run]
         if not self._fits_run(larger, of_run):
-            raise self._cut(asked)
+            raise self._cut(call)
         if not self._fits_project(larger, others) or not self._fits_job(larger, of_run):
             raise BudgetExceeded(
                 _("A cap is reached: an answer was stopped while it arrived."),
                 _("It grew longer than the length reserved for it. What arrived is kept and was paid for."),
                 _("Raise max_cost or max_tokens under [budget] in flowcabal.toml, or start again with a higher cap."),
             )
-        asked.bound = larger.bound
+        call.bound = larger.bound
 
-    def release(self, asked: Reservation) -> None:
+    def release(self, call: Reservation) -> None:
         """Releases the reservation of a call that has ended and is booked."""
-        self._under_way.discard(asked)
+        self._under_way.discard(call)
         self._changed.set()
 
-    def raise_limit(self, run: RunId, asked: Reservation) -> SpendLimit:
+    def raise_limit(self, run: RunId, call: Reservation) -> SpendLimit:
         """Raises the limit of a run by the agreed amount, and at least by the requested call; returns the new limit."""
-        held = self.runs[run]
-        spent, limit, agreed = held.spent, held.limit, held.agreed
+        spending = self.runs[run]
+        spent, limit, agreed = spending.spent, spending.limit, spending.agreed
         if limit.cost is not None:
-            most = max(limit.cost, spent.cost or Decimal(0)) + max(agreed.cost or Decimal(0), asked.cost)
+            most = max(limit.cost, spent.cost or Decimal(0)) + max(agreed.cost or Decimal(0), call.cost)
             limit = replace(limit, cost=most)
         if limit.tokens is not None:
-            limit = replace(limit, tokens=max(limit.tokens, _tokens(spent)) + max(agreed.tokens or 0, asked.tokens))
+            limit = replace(limit, tokens=max(limit.tokens, _tokens(spent)) + max(agreed.tokens or 0, call.tokens))
         if limit.calls is not None:
-            limit = replace(limit, calls=held.sent + max(1, agreed.calls or 0))
-        held.limit = limit
+            limit = replace(limit, calls=spending.sent + max(1, agreed.calls or 0))
+        spending.limit = limit
         self._changed.set()
         return limit
 
-    def fits_run(self, asked: Reservation) -> bool:
+    def fits_run(self, call: Reservation) -> bool:
         """True when the call fits within the limit of its run, if no other call of the run is in progress."""
-        return self._fits_run(asked, ())
+        return self._fits_run(call, ())
 
-    def _fits_run(self, asked: Reservation, beside: Iterable[Reservation]) -> bool:
-        held = self.runs.get(asked.run) if asked.run is not None else None
-        if held is None:
+    def _fits_run(self, call: Reservation, beside: Iterable[Reservation]) -> bool:
+        spending = self.runs.get(call.run) if call.run is not None else None
+        if spending is None:
             return True
-        calls = [asked, *beside]
-        if held.limit.cost is not None:
-            spent = held.spent.cost
-            return spent is not None and spent + sum(each.cost for each in calls) <= held.limit.cost
-        if held.limit.tokens is not None:
-            return _tokens(held.spent) + sum(each.tokens for each in calls) <= held.limit.tokens
+        calls = [call, *beside]
+        if spending.limit.cost is not None:
+            spent = spending.spent.cost
+            return spent is not None and spent + sum(each.cost for each in calls) <= spending.limit.cost
+        if spending.limit.tokens is not None:
+            return _tokens(spending.spent) + sum(each.tokens for each in calls) <= spending.limit.tokens
         return True
 
-    def _fits_project(self, asked: Reservation, beside: Iterable[Reservation]) -> bool:
-        budget, spent, calls = self._budget(), self._totals(), [asked, *beside]
+    def _fits_project(self, call: Reservation, beside: Iterable[Reservation]) -> bool:
+        budget, spent, calls = self._budget(), self._totals(), [call, *beside]
         cost = None if spent.cost is None else spent.cost + sum(each.cost for each in calls)
         if budget.max_cost is not None and cost is not None and cost > budget.max_cost:
             return False
@@ -206,38 +206,38 @@ class Reservations:
             return True
         return _tokens(spent) + sum(each.tokens for each in calls) <= budget.max_tokens
 
-    def _fits_job(self, asked: Reservation, beside: Iterable[Reservation]) -> bool:
-        limit, spent = self.jobs.get(asked.run, (None, Totals())) if asked.run is not None else (None, Totals())
+    def _fits_job(self, call: Reservation, beside: Iterable[Reservation]) -> bool:
+        limit, spent = self.jobs.get(call.run, (None, Totals())) if call.run is not None else (None, Totals())
         if limit is None or spent.cost is None:
             return True
-        return spent.cost + sum(each.cost for each in (asked, *beside)) <= limit
+        return spent.cost + sum(each.cost for each in (call, *beside)) <= limit
 
-    def _cut(self, asked: Reservation) -> LimitReached:
-        held = self.runs[asked.run] if asked.run is not None else None
+    def _cut(self, call: Reservation) -> LimitReached:
+        spending = self.runs[call.run] if call.run is not None else None
         words = _("An answer grew longer than the length reserved for it and was stopped. What arrived is kept.")
         reached = LimitReached(_("The run has reached the upper limit of its quote."), words, _advice())
-        reached.asked, reached.number, reached.cut = asked, held.answers if held else 0, True
+        reached.asked, reached.number, reached.cut = call, spending.answers if spending else 0, True
         return reached
 
-    def _reached(self, asked: Reservation) -> LimitReached:
+    def _reached(self, call: Reservation) -> LimitReached:
         nothing = SpendLimit()
-        held = self.runs[asked.run] if asked.run is not None else RunSpending(nothing, nothing, Totals())
-        limit, spent = held.limit, held.spent
+        spending = self.runs[call.run] if call.run is not None else RunSpending(nothing, nothing, Totals())
+        limit, spent = spending.limit, spending.spent
         if limit.cost is not None:
             words = _("You agreed to at most {limit}; {spent} has been spent, and the next call may cost up to {next}.")
             words = words.format(
                 limit=money(limit.cost, limit.currency),
                 spent=_("an unknown amount") if spent.cost is None else money(spent.cost, limit.currency),
-                next=_("an unknown amount") if asked.bound.cost is None else money(asked.cost, limit.currency),
+                next=_("an unknown amount") if call.bound.cost is None else money(call.cost, limit.currency),
             )
         else:
             words = _(
                 "You agreed to at most {limit:,} tokens; {spent:,} have been used, and the next call may use up "
                 "to {next:,}."
             )
-            words = words.format(limit=limit.tokens or 0, spent=_tokens(spent), next=asked.tokens)
+            words = words.format(limit=limit.tokens or 0, spent=_tokens(spent), next=call.tokens)
         reached = LimitReached(_("The run has reached the upper limit of its quote."), words, _advice())
-        reached.asked, reached.number = asked, held.answers
+        reached.asked, reached.number = call, spending.answers
         return reached
 
 

@@ -65,7 +65,7 @@ class ModelRoles:
         self._paid: dict[Endpoint, PaidOnce] = {}
         self._modes: dict[str, dict[StructuredMode, bool]] = {}
         self._windows: dict[str, dict[Learned, int]] = {}
-        self._asked: set[str] = set()
+        self._queried: set[str] = set()
         self.counter = TokenEstimator(self.name("user"))
         self.spending = Spending(lambda: self._settings.budget, store, self.counter, emit, clock)
 
@@ -121,15 +121,15 @@ class ModelRoles:
 
         Costs nothing. Skips endpoints whose window is configured or that the user has not confirmed.
         """
-        asked = set() if again else self._asked
+        queried = set() if again else self._queried
         for role in ROLES[:2]:
             endpoint = self._settings.models.of(role)
             if endpoint is None or endpoint.provider == "offline" or endpoint.context_window is not None:
                 continue
-            if endpoint.identity in asked:
+            if endpoint.identity in queried:
                 continue
-            asked.add(endpoint.identity)
-            self._asked.add(endpoint.identity)
+            queried.add(endpoint.identity)
+            self._queried.add(endpoint.identity)
             try:
                 ask = getattr(self.model(role), "window", None)
             except ModelError:

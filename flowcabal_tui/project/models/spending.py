@@ -106,19 +106,19 @@ class Spending:
             return
         tokens = with_margin(self.counter, self.counter.count_request(_embedding(texts)))
         cost_of_all = None if endpoint.price_in is None else endpoint.price_in * tokens / 1_000_000
-        asked = Reservation(CallBound(tokens, 0, cost_of_all))
+        reservation = Reservation(CallBound(tokens, 0, cost_of_all))
         gate = self.vectors_gate if self.vectors_gate.has_answer else self.gate
         try:
-            asked.booking = await gate.begin(endpoint.currency, asked.bound)
+            reservation.booking = await gate.begin(endpoint.currency, reservation.bound)
         except SpendingNotAgreed:
             self._vectors_refused = self._vectors_state
             raise
-        outside = BOOKED_CALL.set(asked)
+        outside = BOOKED_CALL.set(reservation)
         try:
             yield
         finally:
             BOOKED_CALL.reset(outside)
-            gate.end(asked.booking)
+            gate.end(reservation.booking)
 
     def require_vectors(self) -> None:
         """Raises SpendingNotAgreed when vectors were refused, and neither an answer, the rule nor the day is another
@@ -152,18 +152,17 @@ class Spending:
 
     def fits(self, reached: LimitReached) -> bool:
         """True when the call that reached a limit would fit now."""
-        asked = reached.asked
-        return not isinstance(asked, Reservation) or self.reservations.fits_run(asked)
+        return not isinstance(reached.asked, Reservation) or self.reservations.fits_run(reached.asked)
 
     async def answered(self, run: RunId, reached: LimitReached, *, more: bool) -> None:
         """Records a person's answer; with `more`, the run may cost the agreed amount once again."""
-        held = self.reservations.runs.get(run)
-        if held is None or not isinstance(reached.asked, Reservation):
+        run_spending = self.reservations.runs.get(run)
+        if run_spending is None or not isinstance(reached.asked, Reservation):
             return
-        held.answers += 1
+        run_spending.answers += 1
         if more:
             self.reservations.raise_limit(run, reached.asked)
-        await self._store.values.put(f"{LIMIT}/{run}", to_plain(_Raised(held.answers, held.limit)))
+        await self._store.values.put(f"{LIMIT}/{run}", to_plain(_Raised(run_spending.answers, run_spending.limit)))
 
     @asynccontextmanager
     async def reserved(
@@ -189,8 +188,10 @@ class Spending:
         run = PAYING_RUN.get()
         keeper = WENT_OUT.set(partial(self._keep_sent, role, endpoint.model, purpose, run or "", attempt))
         try:
-            async with self._held(endpoint, request, role, purpose, run, attempt, before, extra, answer) as asked:
-                yield asked
+            async with self._reserve(
+                endpoint, request, role, purpose, run, attempt, before, extra, answer
+            ) as reservation:
+                yield reservation
         finally:
             WENT_OUT.reset(keeper)
 
@@ -201,7 +202,7 @@ class Spending:
         self._store.sent.keep(SentRequest(role, model, purpose, run, attempt, words, datetime.now(UTC)))
 
     @asynccontextmanager
-    async def _held(
+    async def _reserve(
         self,
         endpoint: Endpoint,
         request: ModelRequest,
@@ -216,12 +217,12 @@ class Spending:
         if endpoint.provider == "offline":
             yield Reservation(FREE)
             return
-        held = self.reservations.runs.get(run) if run else None
-        assumed = answer or (held.limit.answer if held else 0) or USUAL_OUTPUT
+        run_spending = self.reservations.runs.get(run) if run else None
+        assumed = answer or (run_spending.limit.answer if run_spending else 0) or USUAL_OUTPUT
         bound = bound_of_request(self.counter, endpoint, request, extra, assumed)
         limited = sent_limit(endpoint, request.max_tokens) is not None
-        asked = Reservation(bound, run, None if limited else endpoint)
-        asked.call = OpenCall(
+        reservation = Reservation(bound, run, None if limited else endpoint)
+        reservation.call = OpenCall(
             role,
             purpose,
             _priced(endpoint),
@@ -230,47 +231,47 @@ class Spending:
             attempt,
             len(before),
         )
-        await self.reservations.admit(asked, self.require_budget)
-        outside = BOOKED_CALL.set(asked)
+        await self.reservations.admit(reservation, self.require_budget)
+        outside = BOOKED_CALL.set(reservation)
         try:
             if MEMORY_WORK.get() is not None and not endpoint.is_free:
-                asked.booking = await self.gate.begin(endpoint.currency, bound)
-            await self._store.usage.open(asked.number, asked.call)
-            yield asked
+                reservation.booking = await self.gate.begin(endpoint.currency, bound)
+            await self._store.usage.open(reservation.number, reservation.call)
+            yield reservation
         finally:
             BOOKED_CALL.reset(outside)
-            self._store.usage.close(asked.number)
-            self.reservations.release(asked)
-            if asked.booking is not None:
-                self.gate.end(asked.booking)
+            self._store.usage.close(reservation.number)
+            self.reservations.release(reservation)
+            if reservation.booking is not None:
+                self.gate.end(reservation.booking)
 
-    def count_piece(self, asked: Reservation, piece: str) -> None:
+    def count_piece(self, reservation: Reservation, piece: str) -> None:
         """Counts a piece of an answer or of its thoughts. Enlarges the reservation of a request without a limit.
 
         Raises LimitReached or BudgetExceeded when the run's limit or a cap leaves no space for the larger reservation.
         """
-        asked.pieces.append(piece)
-        if asked.unlimited is None:
+        reservation.pieces.append(piece)
+        if reservation.unlimited is None:
             return
-        asked.uncounted.append(piece)
-        if sum(map(len, asked.uncounted)) < COUNTED_AT_ONCE:
+        reservation.uncounted.append(piece)
+        if sum(map(len, reservation.uncounted)) < COUNTED_AT_ONCE:
             return
-        asked.arrived += self.counter.count("".join(asked.uncounted))
-        asked.uncounted.clear()
-        if (most := with_margin(self.counter, asked.arrived)) > asked.bound.output_tokens:
-            self.reservations.enlarge(asked, most + ROOM_TOKENS)
-            if asked.booking is not None:
-                self.gate.again(asked.booking, asked.bound)
+        reservation.arrived += self.counter.count("".join(reservation.uncounted))
+        reservation.uncounted.clear()
+        if (most := with_margin(self.counter, reservation.arrived)) > reservation.bound.output_tokens:
+            self.reservations.enlarge(reservation, most + ROOM_TOKENS)
+            if reservation.booking is not None:
+                self.gate.again(reservation.booking, reservation.bound)
 
-    def require_again(self, asked: Reservation) -> None:
+    def require_again(self, reservation: Reservation) -> None:
         """Checks the budget before a failed try is repeated. Raises BudgetExceeded, or LimitReached for a run's
         limit."""
         self.require_budget()
-        self.reservations.require_again(asked)
-        if asked.booking is not None:
-            self.gate.again(asked.booking, asked.bound)
-        if asked.call is not None:
-            self._store.usage.open_again(asked.number, asked.call)
+        self.reservations.require_again(reservation)
+        if reservation.booking is not None:
+            self.gate.again(reservation.booking, reservation.bound)
+        if reservation.call is not None:
+            self._store.usage.open_again(reservation.number, reservation.call)
 
     def require_budget(self) -> None:
         """Raises BudgetExceeded when the hard cap on money or tokens, or the cap of the paying job, is reached."""

@@ -266,9 +266,9 @@ class Comparisons:
         question = await self._store.runs.question(target.question)
         if await self._manager.goes_on(question.run):
             await self._manager.cancel(question.run, None)
-        asked = [each for each in await self._store.runs.history(question.run) if each.kind == "asked"]
-        payloads = [each.payload for each in asked if each.payload["question"]["id"] == question.id]
-        keys = {Digest(payload["under"]) for payload in payloads if "under" in payload}
+        history = await self._store.runs.history(question.run)
+        payloads = [each.payload for each in history if each.kind == "asked"]
+        keys = {Digest(each["under"]) for each in payloads if each["question"]["id"] == question.id and "under" in each}
         for path in (*containers(target.node), target.node):
             keys |= await self._store.versions.keys(target.workflow, target.chapter, path, None)
         return forgetting_outcomes(keys)

@@ -16,11 +16,11 @@ from flowcabal_tui.locale import _
 
 
 def layers_of(
-    first: ModelRequest, asked: ModelRequest, params: PromptParams, injection: Injection | None
+    first: ModelRequest, request: ModelRequest, params: PromptParams, injection: Injection | None
 ) -> tuple[SentLayer, ...]:
-    """The layers of `asked` in the order of its text; `first` is the request before any retry."""
+    """The layers of `request` in the order of its text; `first` is the request before any retry."""
     layers: list[SentLayer] = []
-    for number, message in enumerate(asked.messages):
+    for number, message in enumerate(request.messages):
         base = first.messages[number] if number < len(first.messages) else None
         own = base.content if base and base.role == message.role and message.content.startswith(base.content) else ""
         template = template_text(params.system if message.role == "system" else params.prompt)

@@ -71,7 +71,7 @@ class RunManager:
         self._tasks: dict[RunId, asyncio.Task[None]] = {}
         self._marks: dict[RunId, RunMarks] = {}
         self._paused: set[RunId] = set()
-        self._last_words: dict[RunId, RunStateChanged] = {}
+        self._final_events: dict[RunId, RunStateChanged] = {}
         self._kept_state: DualState | None = None
         self._taking_up = asyncio.Lock()
         """Held while a run of the past is taken up: what stops it waits until it is there to be stopped."""
@@ -227,10 +227,10 @@ class RunManager:
         if not any(f"chapter.{name}" in document for name in ("length", "style")):
             return text
         view = await self._store.memory.view(chapter, generation)
-        wish, asked = (str(inputs.get(name, "")) for name in ("instruction", LENGTH))
+        wish, length = (str(inputs.get(name, "")) for name in ("instruction", LENGTH))
         settings = self._settings()
         pages = shows_pages(workflow, settings.budget.context_tokens if settings.agents.context else 0)
-        found = await expected(view, wish, settings.goals.chapter, asked, has_pages=pages)
+        found = await expected(view, wish, settings.goals.chapter, length, has_pages=pages)
         return {"length": found.length, "style": found.style} | text
 
     def _execute(self, scope: RunScope, past: RunFold) -> None:
@@ -244,10 +244,6 @@ class RunManager:
         self._marks[scope.id] = RunMarks(self._store, self._emit, scope, whole)
         self._tasks[scope.id] = asyncio.create_task(self._watch(run), name=f"run {scope.id}")
 
-    async def _held(self, scope: RunScope) -> None:
-        if scope.request.limit is not None:
-            await self._spending.hold(scope.id, scope.request.limit)
-
     def _pass_on(self, event: Event) -> None:
         """Passes the events of a run on, and notes which are paused and which nodes have ended.
 
@@ -256,7 +252,7 @@ class RunManager:
         if isinstance(event, RunStateChanged):
             (self._paused.add if event.state == "paused" else self._paused.discard)(event.run)
             if event.state in ENDED:
-                self._last_words[event.run] = event
+                self._final_events[event.run] = event
                 return
         self._emit(event)
         if isinstance(event, NodeCompleted) and (marks := self._marks.get(event.run)):
@@ -266,7 +262,8 @@ class RunManager:
         name = run.scope.id
         PAYING_RUN.set(name)
         try:
-            await self._held(run.scope)
+            if run.scope.request.limit is not None:
+                await self._spending.hold(name, run.scope.request.limit)
             await run.execute()
         except Exception as error:  # the edge of a task: it must be reported, and must not end the engine
             known = _known(error)
@@ -274,29 +271,29 @@ class RunManager:
                 log.exception("run %s", name)
                 known = RunError(_("The run stopped because of an error in the program."), repr(error))
             self._emit(WorkflowFailed(name, known.title, known.detail, known.advice))
-            self._last_words[name] = RunStateChanged(name, "interrupted")
+            self._final_events[name] = RunStateChanged(name, "interrupted")
         finally:
             await self._marks.pop(name).end(run.outputs)
-            for held in (self._runs, self._tasks, self._plans):
-                held.pop(name, None)
+            for table in (self._runs, self._tasks, self._plans):
+                table.pop(name, None)
             self._paused.discard(name)
             self._spending.reservations.release_run(name)
-            if (last := self._last_words.pop(name, None)) is not None:
+            if (last := self._final_events.pop(name, None)) is not None:
                 self._emit(last)
 
-    async def decide(self, question: QuestionId, decision: Decision, beside: Work = lambda _connection: None) -> None:
+    async def decide(self, identity: QuestionId, decision: Decision, beside: Work = lambda _connection: None) -> None:
         """Stores an answer together with the writes of `beside`, and wakes the node; resumes a run that is not being
         executed.
 
         Raises StaleQuestion; then nothing was written.
         """
-        asked = await self._store.runs.question(question)
-        if decision.kind not in asked.options:
+        question = await self._store.runs.question(identity)
+        if decision.kind not in question.options:
             raise StaleQuestion(
                 _("That is not a valid answer to this question."),
-                _("Possible answers: {options}").format(options=_(", ").join(asked.options)),
+                _("Possible answers: {options}").format(options=_(", ").join(question.options)),
             )
-        numbers = range(1, len(asked.choices) + 1) if asked.choices else asked.attempts
+        numbers = range(1, len(question.choices) + 1) if question.choices else question.attempts
         if (decision.attempt or decision.kind == "choose") and decision.attempt not in numbers:
             raise StaleQuestion(
                 _("There is no attempt {n} to choose.").format(n=decision.attempt),
@@ -304,26 +301,26 @@ class RunManager:
                     numbers=", ".join(map(str, numbers)) or _("none")
                 ),
             )
-        if asked.run not in self._runs:  # the answer would take the run up again
-            await self._require_run(asked.run)
+        if question.run not in self._runs:  # the answer would take the run up again
+            await self._require_run(question.run)
         decision = replace(decision, text=clean(decision.text), note=clean(decision.note))
         event = RunEvent(
-            asked.run,
+            question.run,
             "answered",
-            asked.node,
+            question.node,
             decision.attempt,
-            {"question": question, "decision": {"kind": decision.kind, "note": decision.note}},
+            {"question": identity, "decision": {"kind": decision.kind, "note": decision.note}},
         )
-        if not await self._store.runs.answer(question, decision, event, beside=beside):
+        if not await self._store.runs.answer(identity, decision, event, beside=beside):
             raise StaleQuestion(
                 _("That question was already answered, or its run was stopped."), _("The first answer was kept.")
             )
-        run = self._runs.get(asked.run)
+        run = self._runs.get(question.run)
         if run is None:
-            self._emit(QuestionAnswered(question, decision))
-            await self.resume(asked.run)
-        elif not run.answer(question, decision):
-            self._emit(QuestionAnswered(question, decision))
+            self._emit(QuestionAnswered(identity, decision))
+            await self.resume(question.run)
+        elif not run.answer(identity, decision):
+            self._emit(QuestionAnswered(identity, decision))
 
     async def goes_on(self, run: RunId) -> bool:
         """True when the run is executed in this process, or was left unfinished by another one."""

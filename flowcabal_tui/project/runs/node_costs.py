@@ -79,25 +79,25 @@ class NodeCosts:
         self._basis, self._figures, self._path = basis, figures, path
         self._services, self._chapter = frame.scope.services, frame.scope.request.chapter
 
-    def of_prompt(self, params: PromptParams, asked: Length, *, contexts: bool) -> Tally:
+    def of_prompt(self, params: PromptParams, prompt: Length, *, contexts: bool) -> Tally:
         """The cost of a prompt of the given length, with its checks and their possible consequences."""
         tally = Tally()
         endpoint = self.endpoint(params.role, params.model)
         if endpoint is None:
             return tally
-        limit = output_bound(endpoint, params.max_tokens, asked.likely, self._basis.answer_tokens)
+        limit = output_bound(endpoint, params.max_tokens, prompt.likely, self._basis.answer_tokens)
         usual = self._basis.draft_tokens if params.role == "user" else AGENT_TOKENS
         self._figures.length = Length(min(usual, limit), limit)
         checker, groups = self.checker(params)
         tries, sent = 1 + endpoint.retries, params.max_tokens
-        likely, first = Calls(1, asked.likely, self._figures.length.likely), Calls(tries, asked.most, limit, sent)
+        likely, first = Calls(1, prompt.likely, self._figures.length.likely), Calls(tries, prompt.most, limit, sent)
         tally.call("writing", endpoint, likely, first)
         attempts = MODEL_ATTEMPTS if checker is not None else 1
         if checker is not None:
             found = groups * (output_bound(checker, None) + FINDING_TOKENS)
             again = with_margin(self._basis.counter, RETRY_TOKENS) + self._figures.length.most + round(found * ESCAPED)
             tally.call(
-                "writing", endpoint, Calls(0, 0, 0), Calls(MODEL_RETRIES * tries, asked.most + again, limit, sent)
+                "writing", endpoint, Calls(0, 0, 0), Calls(MODEL_RETRIES * tries, prompt.most + again, limit, sent)
             )
         self.count_checks(tally, params, self._figures.length, attempts)
         if contexts:
@@ -162,15 +162,15 @@ class NodeCosts:
         words = "".join(block.text for block in blocks if isinstance(block, TextBlock))
         references = sum(1 for block in blocks if not isinstance(block, TextBlock)) + words.count("{{")
         draft = Length(self._basis.draft_tokens, max(MOST_TOKENS, self._longest()))
-        asked = self._basis.measure(words)
+        prompt = self._basis.measure(words)
         for _reference in range(references):
-            asked = asked.plus(draft)
+            prompt = prompt.plus(draft)
         contexts = self._services.context is not None and params.context
         if contexts:
             budget = self._services.context_budget
-            asked = asked.plus(Length(budget // 2, with_margin(self._basis.counter, budget + FOUND_TOKENS)))
+            prompt = prompt.plus(Length(budget // 2, with_margin(self._basis.counter, budget + FOUND_TOKENS)))
             self._figures.inquiries = sum(isinstance(block, InquiryBlock) for block in blocks)
-        return self.of_prompt(params, asked, contexts=contexts)
+        return self.of_prompt(params, prompt, contexts=contexts)
 
     def _longest(self) -> int:
         """Of all texts that would be written before it."""

@@ -45,7 +45,7 @@ class _Sought:
     found: tuple[ModelRequest, Digest] | None = None
     layers: tuple[SentLayer, ...] = ()
 
-    def asked(self, request: ModelRequest) -> ModelRequest:
+    def with_retry(self, request: ModelRequest) -> ModelRequest:
         """The request of the attempt. Before retries contained the draft, they contained only the feedback on it."""
         attempt = self.attempts.get(self.number)
         if attempt is None or (attempt.of and attempt.of not in self.attempts):
@@ -74,9 +74,9 @@ class _TraceModels(QuoteModels):
         number: int,
         retry: Retry | None = None,
     ) -> Attempt:
-        asked = self._sought.asked(request)
-        self._sought.found = asked, request_key(self._kind, asked, self._model(params).endpoint, params.sample)
-        self._sought.layers = layers_of(request, asked, params, injection)
+        sent = self._sought.with_retry(request)
+        self._sought.found = sent, request_key(self._kind, sent, self._model(params).endpoint, params.sample)
+        self._sought.layers = layers_of(request, sent, params, injection)
         if number >= self._sought.number or number not in self._sought.attempts:
             raise Stop
         return self._sought.attempts[number]
@@ -161,7 +161,6 @@ class RunQueries:
             output = Output(await self._store.runs.text(found.digest), found.form)
             item_errors = output.errors
             attempts, chosen = [Attempt(1, output.text, digest=found.digest)], 1
-        asked = await self._store.runs.question(found.question) if found.question else None
         state = found.state
         if state in UNDER_WAY and await self._store.runs.is_interrupted(run):
             state = node_state_in("interrupted", state)
@@ -174,7 +173,7 @@ class RunQueries:
             attempts=tuple(attempts),
             chosen=chosen,
             partial=attempts[-1].text if attempts and not attempts[-1].complete else "",
-            question=asked if state == "waiting" else None,
+            question=await self._store.runs.question(found.question) if state == "waiting" and found.question else None,
             error=found.error,
             item_errors=item_errors,
             begins=tuple(_title(workflow, one) for one, needed in dependencies(workflow).items() if node in needed),

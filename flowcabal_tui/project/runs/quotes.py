@@ -95,7 +95,7 @@ class Quotes:
         return Counter({kind: count * chapters for kind, count in counts.items()})
 
     async def unpaid(self, tasks: Collection[BackgroundTask], monitor: MonitorPort | None) -> Quote:
-        """The quote of waiting tasks: a chapter's reading stands for all that follows from it.
+        """The quote of waiting tasks: a chapter's reading covers all that follows from it.
 
         Vectors in another currency than the answers are left out: they wait for an answer of their own.
         """
@@ -148,13 +148,13 @@ class Quotes:
     async def background(self, steps: Mapping[TaskKind, int]) -> Quote:
         """The quote of background work; free if none of its steps uses a paid model."""
         endpoint = self._models.endpoint("agent")
-        asked = Counter({kind: count for kind, count in steps.items() if kind in bootstrap_plan.ASKS and count})
-        if not asked or endpoint is None or endpoint.is_free or not self._settings().agents.curator:
+        counts = Counter({kind: count for kind, count in steps.items() if kind in bootstrap_plan.ASKS and count})
+        if not counts or endpoint is None or endpoint.is_free or not self._settings().agents.curator:
             return Quote((), ())
         basis = await self._basis(RunRequest(""))
         price = bootstrap_plan.Price(basis.counter, endpoint)
-        likely = bootstrap_plan.likely(asked, (basis.draft_tokens,), price)
-        most, dearest = bootstrap_plan.at_most(asked, (basis.answer_tokens,), price)
+        likely = bootstrap_plan.likely(counts, (basis.draft_tokens,), price)
+        most, dearest = bootstrap_plan.at_most(counts, (basis.answer_tokens,), price)
         return Quote((), (), likely, most, currency=endpoint.currency, dearest=dearest)
 
     def _keeping(self, length: int) -> Spend | None:

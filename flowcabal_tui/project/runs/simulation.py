@@ -87,10 +87,10 @@ class _Offline:
         """Reserves nothing."""
         return nullcontext()
 
-    def count_piece(self, asked: object, piece: str) -> None:
+    def count_piece(self, reservation: object, piece: str) -> None:
         """Does nothing: answers have no limit."""
 
-    def require_again(self, asked: object) -> None:
+    def require_again(self, reservation: object) -> None:
         """Does nothing: there is no budget."""
 
     def fits(self, reached: LimitReached) -> bool:
@@ -98,7 +98,7 @@ class _Offline:
         return True
 
     async def answered(self, run: RunId, reached: LimitReached, *, more: bool) -> None:
-        """Does nothing: no question is asked."""
+        """Does nothing: no question about a limit comes up."""
 
     async def spent(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
         """Books nothing."""

@@ -188,9 +188,9 @@ class OutputVersions:
         document = await self._store.workflows.get(name_of(workflow))
         version = await self._version(document.id, chapter, node, digest)
         text = await self._store.runs.text(version.digest)
-        await self._stand(document, chapter, version, text, frozen=frozen, chosen=chosen, beside=beside)
+        await self._make_current(document, chapter, version, text, frozen=frozen, chosen=chosen, beside=beside)
 
-    async def _stand(
+    async def _make_current(
         self,
         document: Workflow,
         chapter: ChapterId | None,
@@ -213,7 +213,7 @@ class OutputVersions:
         now = await self._keys_now(document, chapter, node) if "/" not in node else frozenset()
         if not keys and version.author == "human" and not version.run:
             keys = now
-        stands = CurrentOutput(
+        current = CurrentOutput(
             node,
             version.digest,
             version.form,
@@ -223,7 +223,7 @@ class OutputVersions:
             version.run,
             before.made if before else Digest(""),
         )
-        change = self._change(graph, known, stands, fits="/" in node or keeps or bool(keys & now))
+        change = self._change(graph, known, current, fits="/" in node or keeps or bool(keys & now))
         parts = (*self._remembering(version, text, keys), await self._opening_containers(document.id, chapter, node))
         await self._store.current_outputs.write(document.id, {chapter: change}, *beside, *parts)
         self._emit(MarksChanged(document.id, chapter, (node,)))
@@ -261,7 +261,9 @@ class OutputVersions:
         version = next((one for one in versions if (one.digest, one.author) == (output.digest, "human")), by_hand)
         stays = True if stays_as_edited(self._graphs.of(document), node) else None
         written = self._store.versions.writing(document.id, chapter, node, output, base)
-        await self._stand(document, chapter, version, output.stored, base=base, frozen=stays, beside=(written, *beside))
+        await self._make_current(
+            document, chapter, version, output.stored, base=base, frozen=stays, beside=(written, *beside)
+        )
 
     async def freeze(self, command: FreezeNode) -> None:
         """Freezes a node. Raises RunError when there is no such output."""
@@ -280,21 +282,21 @@ class OutputVersions:
         await self.select(name, command.node, command.chapter, known.digest, frozen=False, chosen=known.chosen)
 
     def _change(
-        self, graph: Plan, known: dict[NodeId, CurrentOutput], stands: CurrentOutput, *, fits: bool
+        self, graph: Plan, known: dict[NodeId, CurrentOutput], current: CurrentOutput, *, fits: bool
     ) -> OutputChange:
         """The changes that one node's new output causes; `fits`: it was made from the current inputs."""
-        top = NodeId(stands.node.split("/")[0])
-        before = known.get(stands.node)
-        other = before is None or before.digest != stands.digest
+        top = NodeId(current.node.split("/")[0])
+        before = known.get(current.node)
+        other = before is None or before.digest != current.digest
         marks: list[Mark] = [
             (each, top, "output")
             for each in (
                 stale_after_run(graph, top, has_output=known.__contains__) if other and top in graph.steps else ()
             )
         ]
-        if not fits or top != stands.node:
+        if not fits or top != current.node:
             marks.append((top, top, "output"))
-        return OutputChange(put=(stands,), fresh=(stands.node,), marks=tuple(marks))
+        return OutputChange(put=(current,), fresh=(current.node,), marks=tuple(marks))
 
     def _remembering(self, version: NodeVersion, text: str, keys: Collection[Digest]) -> list[Work]:
         written, parts = version.author == "human", []

@@ -135,12 +135,12 @@ class RevisionService(Service):
         """A proposed rewrite, decided or not."""
         return await self._store.rewrites.proposed(rewrite)
 
-    async def quote_rewrite(self, asked: RewriteSelection) -> Quote:
+    async def quote_rewrite(self, selection: RewriteSelection) -> Quote:
         """The price of a rewrite. Raises ModelError without a model, WorkflowError."""
         from flowcabal_tui.project.services.rewriting import quote_rewrite  # imports the Context agent
 
         await self._parts.base.models.learn_windows()
-        return await quote_rewrite(self._parts, asked)
+        return await quote_rewrite(self._parts, selection)
 
     @handles(TakeRewrite)
     async def take_rewrite(self, command: TakeRewrite) -> str:

@@ -41,7 +41,7 @@ _NOTE: Final = 80
 """Characters of the instruction in the note of a version."""
 
 
-async def rewrite(parts: Parts, command: CommandId, asked: RewriteSelection) -> RewriteProposed:
+async def rewrite(parts: Parts, command: CommandId, selection: RewriteSelection) -> RewriteProposed:
     """Asks the user's model through the project's `rewrite` template, piece by piece of a long passage.
 
     If rules can fix all findings of a piece, no model is called for it.
@@ -49,13 +49,14 @@ async def rewrite(parts: Parts, command: CommandId, asked: RewriteSelection) -> 
     Each answer is stored at once, so that it is not paid for twice; after a failure, the remaining pieces stay
     unchanged. Raises ModelError, WorkflowError, ChapterLocked, or RunError for an empty request.
     """
-    await parts.store.revision.require_unlocked(asked.chapter)
-    found = await _findings(parts, asked)
+    await parts.store.revision.require_unlocked(selection.chapter)
+    found = await _findings(parts, selection)
+    findings = tuple(each.id for each in found)
     proposed = ProposedRewrite(
-        asked.chapter, asked.start, asked.text, "", "", clean(asked.instruction), tuple(each.id for each in found)
+        selection.chapter, selection.start, selection.text, "", "", clean(selection.instruction), findings
     )
-    texts = [asked.text[start:end] for start, end in pieces(asked.text)]
-    for number, piece in enumerate(_pieces(asked, found)):
+    texts = [selection.text[start:end] for start, end in pieces(selection.text)]
+    for number, piece in enumerate(_pieces(selection, found)):
         if piece is None:
             continue
         if isinstance(piece, str):
@@ -84,26 +85,28 @@ def _proposed(command: CommandId, proposed: ProposedRewrite) -> RewriteProposed:
     return RewriteProposed(command, *place, proposed.model, proposed.instruction, proposed.id)
 
 
-async def _findings(parts: Parts, asked: RewriteSelection) -> Sequence[Proposal]:
+async def _findings(parts: Parts, selection: RewriteSelection) -> Sequence[Proposal]:
     """The findings to fix. Raises RunError where neither a finding nor an instruction is given."""
-    if not asked.findings and not asked.instruction.strip():
+    if not selection.findings and not selection.instruction.strip():
         raise RunError(_("How should it be rewritten?"), _("Nothing was sent."), _("Give an instruction or findings."))
-    return await parts.store.proposals.get(asked.findings) if asked.findings else ()
+    return await parts.store.proposals.get(selection.findings) if selection.findings else ()
 
 
-def _pieces(asked: RewriteSelection, found: Sequence[Proposal]) -> list[RewriteSelection | str | None]:
+def _pieces(selection: RewriteSelection, found: Sequence[Proposal]) -> list[RewriteSelection | str | None]:
     """The request for each piece of the passage, its new text if rules can fix all its findings, or None if it has none
     of the findings."""
     asks: list[RewriteSelection | str | None] = []
-    for start, end in pieces(asked.text):
-        text = asked.text[start:end]
+    for start, end in pieces(selection.text):
+        text = selection.text[start:end]
         here = [each for each in found if each.quotation and each.quotation in text]
-        known = None if asked.instruction.strip() else _by_rule(text, here)
+        known = None if selection.instruction.strip() else _by_rule(text, here)
         if known is not None:
             asks.append(known)
             continue
-        request = "\n\n".join(filter(None, (_feedback(here), clean(asked.instruction))))
-        piece = replace(asked, start=asked.start + start, end=asked.start + end, text=text, instruction=request)
+        request = "\n\n".join(filter(None, (_feedback(here), clean(selection.instruction))))
+        piece = replace(
+            selection, start=selection.start + start, end=selection.start + end, text=text, instruction=request
+        )
         asks.append(piece if text.strip() and (here or not found) else None)
     return asks
 
@@ -165,9 +168,11 @@ async def take(parts: Parts, command: TakeRewrite) -> Generation:
     return generation
 
 
-async def quote_rewrite(parts: Parts, asked: RewriteSelection) -> Quote:
+async def quote_rewrite(parts: Parts, selection: RewriteSelection) -> Quote:
     """The price of a rewrite. Raises ModelError without a model, WorkflowError."""
-    asks = [each for each in _pieces(asked, await _findings(parts, asked)) if isinstance(each, RewriteSelection)]
+    asks = [
+        each for each in _pieces(selection, await _findings(parts, selection)) if isinstance(each, RewriteSelection)
+    ]
     if not asks:
         return Tally().quote()
     _workflow, params = await _template(parts)
@@ -197,18 +202,18 @@ async def _template(parts: Parts) -> tuple[Workflow, PromptParams]:
     return workflow, params
 
 
-async def _answer(parts: Parts, asked: RewriteSelection) -> Answer:
+async def _answer(parts: Parts, selection: RewriteSelection) -> Answer:
     """The answer for one piece. Raises ModelError, also for an answer that was cut off."""
     workflow, params = await _template(parts)
-    chapter = await parts.store.book.chapter(asked.chapter)
+    chapter = await parts.store.book.chapter(selection.chapter)
     project = parts.base.settings.project
     values = {
-        "input": {"selection": asked.text, "instruction": asked.instruction},
+        "input": {"selection": selection.text, "instruction": selection.instruction},
         "chapter": chapter_values(chapter, project.language),
         "project": {"name": project.name, "language": project.language},
     }
     system, prompt = (_text(blocks, values, project.language) for blocks in (params.system, params.prompt))
-    system, prompt = await surrounded(parts, workflow, params, asked, system, prompt)
+    system, prompt = await surrounded(parts, workflow, params, selection, system, prompt)
     messages = (*((Message("system", system),) if system else ()), Message("user", prompt))
     request = ModelRequest(messages, "rewrite", params.max_tokens, params.temperature)
     answer = await parts.base.models.booked(params.role).answer(request)

@@ -16,11 +16,11 @@ AROUND: Final = 900
 CONTEXT_TOKENS: Final = 3_000
 """Most tokens of the Context agent if the template sets none."""
 _PASSAGE: Final = "[…]"
-"""Where the passage stands in the text around it."""
+"""Marks the place of the passage in the text around it."""
 
 
 async def surrounded(
-    parts: Parts, workflow: Workflow, params: PromptParams, asked: RewriteSelection, system: str, prompt: str
+    parts: Parts, workflow: Workflow, params: PromptParams, selection: RewriteSelection, system: str, prompt: str
 ) -> tuple[str, str]:
     """The two messages of a rewrite request, preceded by the surroundings of the passage. Makes no paid call."""
     language, generation = parts.base.settings.project.language, await parts.store.memory.generation()
@@ -30,21 +30,21 @@ async def surrounded(
         agent = parts.runs.services.context_agent(generation, counter, spend=False)
         node = workflow.nodes[0]
         bounded = params.model_copy(update={"context_tokens": params.context_tokens or CONTEXT_TOKENS})
-        words = f"{asked.text}\n{asked.instruction}"
-        injection = await agent.assemble(workflow, node, bounded, words, asked.chapter, generation, ())
+        words = f"{selection.text}\n{selection.instruction}"
+        injection = await agent.assemble(workflow, node, bounded, words, selection.chapter, generation, ())
         around_it = ["\n".join(filter(None, (injection.system_prefix, system))), injection.user_suffix]
-    style = (await expected(await parts.store.memory.view(asked.chapter, generation), "", 0)).style
-    around = around_passage(await _text(parts, asked.chapter), asked)
+    style = (await expected(await parts.store.memory.view(selection.chapter, generation), "", 0)).style
+    around = around_passage(await _text(parts, selection.chapter), selection)
     pieces = (around_it[1], fenced("style", style, language), fenced("around", around, language), prompt)
     return around_it[0], "\n\n".join(filter(None, pieces))
 
 
-def around_passage(text: str, asked: RewriteSelection) -> str:
+def around_passage(text: str, selection: RewriteSelection) -> str:
     """The text before and after the passage, with a mark in its place; "" if the passage is not in the text."""
-    start = asked.start if text[asked.start : asked.end] == asked.text else text.find(asked.text)
-    if start < 0 or not asked.text:
+    start = selection.start if text[selection.start : selection.end] == selection.text else text.find(selection.text)
+    if start < 0 or not selection.text:
         return ""
-    end = start + len(asked.text)
+    end = start + len(selection.text)
     before, behind = text[max(0, start - AROUND) : start], text[end : end + AROUND]
     if start > AROUND:
         before = before[before.find("\n") + 1 :]

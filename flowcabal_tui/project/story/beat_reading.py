@@ -79,11 +79,11 @@ class BeatReading:
         """
         chapter, stored = await self._chapter(found), await self._stored(found.chapter)
         model, counter, tally = self._models.agent(), self._models.counter, Tally()
-        asked = self._asked(found, chapter, stored, model)
-        if asked and stored and stored.is_complete:
+        earlier = self._earlier_requests(found, chapter, stored, model)
+        if earlier and stored and stored.is_complete:
             return None
         for each in beat_questions(self._base.prompts, chapter, counter, model.endpoint):
-            if await model.stored(each.request, BeatAnswers, asked) is None:
+            if await model.stored(each.request, BeatAnswers, earlier) is None:
                 tokens = _ANSWER * len(each.beats)
                 tally.structured("checks", model.endpoint, counter, each.request, BeatAnswers, tokens)
         return tally.quote()
@@ -92,33 +92,35 @@ class BeatReading:
         """Asks the model, and keeps its advice. Raises RunError, ModelError, SettingsError, BudgetExceeded."""
         chapter, stored = await self._chapter(found), await self._stored(found.chapter)
         model = self._models.agent()
-        asked = self._asked(found, chapter, stored, model)
-        if asked and stored and stored.is_complete:
+        earlier = self._earlier_requests(found, chapter, stored, model)
+        if earlier and stored and stored.is_complete:
             return
-        advice = beat_advice(chapter, await self._answers(model, chapter, asked))
+        advice = beat_advice(chapter, await self._answers(model, chapter, earlier))
         kept = StoredAdvice(
             digest(chapter.text),
             _digest(found),
             digest_of(model.endpoint.identity),
-            asked + 1,
+            earlier + 1,
             {_key(words): each for words, each in zip(chapter.beats, advice, strict=True)},
         )
         await self._store.values.put(_value(found.chapter), to_plain(kept))
 
     async def _answers(
-        self, model: PaidOnce, chapter: PlannedChapter, asked: int
+        self, model: PaidOnce, chapter: PlannedChapter, sample: int
     ) -> Sequence[tuple[BeatQuestion, BeatAnswers | None]]:
         for shrink in SHRINKS:
             questions = beat_questions(self._base.prompts, chapter, self._models.counter, model.endpoint, shrink)
             try:
-                return [(each, await _answer(model, each, asked)) for each in questions]
+                return [(each, await _answer(model, each, sample)) for each in questions]
             except ModelError as error:
                 if not is_too_long(error) or shrink == SHRINKS[-1]:
                     raise
                 model = self._models.agent()  # with the window that the error has named
         raise AssertionError("unreachable")
 
-    def _asked(self, found: ChapterBeats, chapter: PlannedChapter, stored: StoredAdvice | None, model: PaidOnce) -> int:
+    def _earlier_requests(
+        self, found: ChapterBeats, chapter: PlannedChapter, stored: StoredAdvice | None, model: PaidOnce
+    ) -> int:
         """The number of earlier requests to this model about this text and these beats."""
         about = digest(chapter.text), _digest(found), digest_of(model.endpoint.identity)
         return stored.asked if stored and (stored.text, stored.beats, stored.model) == about else 0
@@ -136,10 +138,10 @@ class BeatReading:
         return await self._store.values.learned(_value(chapter), StoredAdvice)
 
 
-async def _answer(model: PaidOnce, asked: BeatQuestion, sample: int) -> BeatAnswers | None:
+async def _answer(model: PaidOnce, question: BeatQuestion, sample: int) -> BeatAnswers | None:
     """The answer; None if it cannot be read."""
     try:
-        return await model.structured(asked.request, BeatAnswers, sample)
+        return await model.structured(question.request, BeatAnswers, sample)
     except ModelError as error:
         if error.fault is not ModelFault.SCHEMA:
             raise

@@ -32,14 +32,14 @@ class NameCards:
         position = len(chapters) + 1 if chapter is None else chapters[chapter].position
         mentions = await view.mentions(identity)
         last = next((each for each in reversed(mentions) if each.position < position), None)
-        held = [each for each in (await view.story()).relations if _holds(each, position, chapters)]
+        relations = [each for each in (await view.story()).relations if _holds(each, position, chapters)]
         profile, about = await self._profile(entities[identity], view.up_to(position))
         return NameCard(
             entities[identity],
             len(mentions),
             await _place(last, view, chapters) if last else None,
             await _place(mentions[0], view, chapters) if mentions else None,
-            tuple(_relations(identity, held, entities)),
+            tuple(_relations(identity, relations, entities)),
             profile,
             about,
         )

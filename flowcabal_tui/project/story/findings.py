@@ -34,7 +34,7 @@ from flowcabal_tui.protocol.revision import CommentsChanged
 from flowcabal_tui.store import Store
 
 _FAILURES: Final = 2
-"""Chapters in a row that the model could not check, after which it is not asked about further ones."""
+"""Chapters in a row that the model could not check, after which it gets no further ones."""
 
 
 class Findings:
@@ -152,9 +152,9 @@ class Findings:
             if self._stops:
                 break
             self._emit(CheckProgress(done, len(chapters)))
-            asked = monitor if failures < _FAILURES else None
-            checks = await self._check(chapter, asked)
-            failures = failures + 1 if asked and _failed(checks) else 0
+            usable_monitor = monitor if failures < _FAILURES else None
+            checks = await self._check(chapter, usable_monitor)
+            failures = failures + 1 if usable_monitor and _failed(checks) else 0
         self._emit(CheckProgress(len(chapters), len(chapters)))
         wish = FindingFilter(chapters=tuple(chapter.id for chapter in chapters), folded=True)
         return (await self.page(wish, 0, 1)).total if chapters else 0

@@ -45,13 +45,13 @@ def chosen(impact: Impact, command: ApplyImpact) -> ImpactChoice:
     out = {*command.leave, *command.holds}
     rows = [row for row in impact.rows if (row.chosen or row.proposal.id in command.take)]
     rows = [row for row in rows if row.proposal.id not in out]
-    asked = [row for row in rows if row.answer == "decide"]
+    to_decide = [row for row in rows if row.answer == "decide"]
     words = [
-        *(_word(row, "decide", source) for row in asked),
+        *(_word(row, "decide", source) for row in to_decide),
         *(_word(row, "holds", source) for row in impact.rows if row.proposal.id in command.holds),
         *(_word(row, "", source) for row in impact.settled if row.proposal.id in command.again),
     ]
-    findings = [replace(row.proposal, id=ProposalId("")) for row in asked]
+    findings = [replace(row.proposal, id=ProposalId("")) for row in to_decide]
     return ImpactChoice([row for row in rows if row.answer == "patch"], findings, words)
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from flowcabal_tui.agents.impact.patching import PlacePatch, patch_of, patch_request
-from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault, SettingsError
 from flowcabal_tui.domain.impact import ImpactRow
@@ -26,8 +25,8 @@ _AT_ONCE: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """A row that a model can be asked about, and the question."""
+class _RowQuestion:
+    """A row that a model can decide, and the question about it."""
 
     row: ImpactRow
     text: str
@@ -50,12 +49,12 @@ class ImpactPatches:
         if not any(row.asks for row in rows):
             return tuple(rows)
         try:
-            model, asked = self._models.paid("user"), {each.row.key: each for each in self._asked(rows, texts)}
-        except (ModelError, SettingsError):  # no model, or one that is not confirmed, has not been asked either
+            model, questions = self._models.paid("user"), {each.row.key: each for each in self._questions(rows, texts)}
+        except (ModelError, SettingsError):  # no model, or one that is not confirmed, has no answers either
             return tuple(rows)
         found = []
         for row in rows:
-            each = asked.get(row.key) if row.asks else None
+            each = questions.get(row.key) if row.asks else None
             answer = await model.stored(each.request, PlacePatch) if each else None
             found.append(_answered(each, answer) if each and answer else row)
         return tuple(found)
@@ -63,7 +62,7 @@ class ImpactPatches:
     async def quote(self, rows: Sequence[ImpactRow], texts: Mapping[str, str]) -> Quote:
         """The price of the missing patches. Raises ModelError without a model, SettingsError."""
         model, counter, tally = self._models.paid("user"), self._models.counter, Tally()
-        for each in self._asked(rows, texts):
+        for each in self._questions(rows, texts):
             if await model.stored(each.request, PlacePatch) is None:
                 answer = counter.count(each.row.proposal.quotation) * 2
                 tally.structured("writing", model.endpoint, counter, each.request, PlacePatch, answer)
@@ -75,7 +74,7 @@ class ImpactPatches:
         Raises ModelError or BudgetExceeded when no further answer is possible; earlier answers are kept.
         """
         model, unread, failed = self._models.paid("user"), 0, list[ModelError | BudgetExceeded]()
-        waiting = iter(list(self._asked(rows, texts)))
+        waiting = iter(list(self._questions(rows, texts)))
 
         async def work() -> None:
             nonlocal unread
@@ -83,7 +82,7 @@ class ImpactPatches:
                 if failed:
                     return
                 try:
-                    await _answer(model, each)
+                    await model.structured(each.request, PlacePatch)
                 except (ModelError, BudgetExceeded) as error:
                     if isinstance(error, ModelError) and error.fault is ModelFault.SCHEMA:
                         unread += 1
@@ -95,21 +94,17 @@ class ImpactPatches:
             raise failed[0]
         return unread
 
-    def _asked(self, rows: Sequence[ImpactRow], texts: Mapping[str, str]) -> Iterator[_Asked]:
+    def _questions(self, rows: Sequence[ImpactRow], texts: Mapping[str, str]) -> Iterator[_RowQuestion]:
         for row in rows:
             place = row.proposal.place
             if row.asks is None or place is None:
                 continue
             text, span = texts[place.chapter], Span(place.start, place.end)
-            yield _Asked(row, text, span, patch_request(self._prompts, row.asks, text, span, self._language))
+            yield _RowQuestion(row, text, span, patch_request(self._prompts, row.asks, text, span, self._language))
 
 
-async def _answer(model: PaidOnce, asked: _Asked) -> None:
-    await model.structured(asked.request, PlacePatch)
-
-
-def _answered(asked: _Asked, answer: PlacePatch) -> ImpactRow:
-    row, (verdict, words) = asked.row, patch_of(asked.text, asked.place, answer)
+def _answered(question: _RowQuestion, answer: PlacePatch) -> ImpactRow:
+    row, (verdict, words) = question.row, patch_of(question.text, question.place, answer)
     proposal = row.proposal
     if verdict == "patch" and proposal.place is not None:
         edit = TextEdit(proposal.id, proposal.place.chapter, proposal.quotation, words)

@@ -61,7 +61,7 @@ class Trust:
         self._record: TrustRecord | None = None
         self._confirmed: set[str] = set()
         self._known = False
-        self._asked: dict[str, TrustItem] = {}
+        self._unconfirmed: dict[str, TrustItem] = {}
         self._keys: set[KeyHost] = set()
         self._problem = ""
 
@@ -80,7 +80,7 @@ class Trust:
             return
         self._known, self._confirmed = True, set(confirmed)
         found = collect(self._folder, self._settings(), documents, self._confirmed)
-        self._asked = {item.digest: item for item in found.request.items if not self._is_confirmed(item)}
+        self._unconfirmed = {item.digest: item for item in found.request.items if not self._is_confirmed(item)}
         if self._remember_documents(found):
             self._keep(create=False)
 
@@ -92,20 +92,20 @@ class Trust:
             return "trusted"
         if not self._known:
             return "restricted"
-        return "changed" if self._asked else "trusted"
+        return "changed" if self._unconfirmed else "trusted"
 
     async def view(self) -> TrustView:
         """All current requests of the project, confirmed and unconfirmed ones."""
         documents = await self._store.workflows.documents()
         found = await asyncio.to_thread(collect, self._folder, self._settings(), documents)
-        every = (*found.request.items, *self._asked.values())
-        asked_for = TrustRequest.of(item for item in every if not self._is_confirmed(item))
+        every = (*found.request.items, *self._unconfirmed.values())
+        unconfirmed = TrustRequest.of(item for item in every if not self._is_confirmed(item))
         confirmed = TrustRequest.of(
             item for item in found.request.items if self._is_confirmed(item) and not self._is_ours(item)
         )
         if self._known:
-            self._asked = {item.digest: item for item in asked_for.items}
-        return TrustView(self.state, asked_for, confirmed, self._for_this_run, self._problem)
+            self._unconfirmed = {item.digest: item for item in unconfirmed.items}
+        return TrustView(self.state, unconfirmed, confirmed, self._for_this_run, self._problem)
 
     # Use
 
@@ -236,12 +236,12 @@ class Trust:
         """The user may have answered in another process since."""
         if self._known and self._record is not None:
             self._confirmed |= set(self._record.read() or ())
-            self._asked = {digest: item for digest, item in self._asked.items() if not self._is_confirmed(item)}
+            self._unconfirmed = {key: item for key, item in self._unconfirmed.items() if not self._is_confirmed(item)}
 
     def _refuse(self, refused: TrustRequest) -> None:
         """Adds refused items to the request, even if they were not there when the folder was read."""
-        new = [item for item in refused.items if item.digest not in self._asked]
-        self._asked |= {item.digest: item for item in new}
+        new = [item for item in refused.items if item.digest not in self._unconfirmed]
+        self._unconfirmed |= {item.digest: item for item in new}
         if new and self._known:
             self.emit_state()
 
@@ -259,7 +259,7 @@ class Trust:
         self._confirmed |= {item.digest for item in items}
         self._known = True
         for item in items:
-            self._asked.pop(item.digest, None)
+            self._unconfirmed.pop(item.digest, None)
         documents = await self._store.workflows.documents()
         self._remember_documents(await asyncio.to_thread(collect, self._folder, self._settings(), documents))
         self._problem = await asyncio.to_thread(self._keep, create=True)
@@ -272,7 +272,7 @@ class Trust:
         if self._known:
             self._confirmed |= {item.digest for item in new}
             for item in new:
-                self._asked.pop(item.digest, None)
+                self._unconfirmed.pop(item.digest, None)
         self._problem = await asyncio.to_thread(self._keep, create=False)
         self.emit_state()
 
@@ -316,7 +316,7 @@ class Trust:
 
     def emit_state(self) -> None:
         """Emits the trust state of the project."""
-        self._emit(TrustChanged(self.state, len(self._asked), self._problem))
+        self._emit(TrustChanged(self.state, len(self._unconfirmed), self._problem))
 
 
 def require_transport(url: str) -> None:

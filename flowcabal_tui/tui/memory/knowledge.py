@@ -94,7 +94,7 @@ def named(subject: str, names: Mapping[str, str]) -> str:
 
 def _sum(members: Sequence[KnowledgeEntry]) -> str:
     """The number of entries, and the number of those that the server lacks in their current form."""
-    owed = sum(not entry.held or entry.step != "fresh" for entry in members)
+    owed = sum(not entry.is_stored or entry.step != "fresh" for entry in members)
     return _("{n}, {owed} to send").format(n=len(members), owed=owed) if owed else str(len(members))
 
 
@@ -104,7 +104,7 @@ def look_of(entry: KnowledgeEntry) -> tuple[Role, str]:
         return "failed", _(TASK_STATES["failed"])
     if entry.step == "running":
         return "focus", _("being sent")
-    if not entry.held:
+    if not entry.is_stored:
         return "secondary", _("not sent yet") if entry.step == "waiting" else _(TASK_STATES[entry.step])
     return ("done", _("stored")) if entry.step == "fresh" else ("stale", _("stored, out of date"))
 
@@ -218,9 +218,9 @@ class KnowledgeScreen(ModalScreen[None]):
             yield _("Installation: {words}").format(words=self._controller.progress)
         elif state == "absent":
             yield _("`+` installs it: search by meaning. Everything else works without it.")
-        held = sum(entry.held for entry in contents.entries)
-        owed = sum(not entry.held or entry.step != "fresh" for entry in contents.entries)
-        counted = facts_words(_("stored: {n}").format(n=f"{held:,}"), _("to send: {owed}").format(owed=f"{owed:,}"))
+        stored = sum(entry.is_stored for entry in contents.entries)
+        owed = sum(not entry.is_stored or entry.step != "fresh" for entry in contents.entries)
+        counted = facts_words(_("stored: {n}").format(n=f"{stored:,}"), _("to send: {owed}").format(owed=f"{owed:,}"))
         vectors = _("vectors of {name}").format(name=one_line(contents.embedder)) if contents.embedder else ""
         yield facts_words(counted, vectors, one_line(contents.place))
 
@@ -250,7 +250,7 @@ class KnowledgeScreen(ModalScreen[None]):
             facts_words(named(subject, self._names), look_of(entry)[1]),
             *([clean(entry.error)] if entry.error else []),
         ]
-        if entry.held and self._contents and self._contents.is_up:
+        if entry.is_stored and self._contents and self._contents.is_up:
             for level, text in await self._controller.workbench.knowledge.text(subject):
                 lines += ["", f"{level} {_(LEVELS[level])}", clean(text)]
         self.query_one("#text", Static).update("\n".join(lines))
