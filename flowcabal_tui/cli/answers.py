@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -119,9 +119,8 @@ class Answers:
         """The answer given for the node by its path, else by its id, at any depth."""
         return next((self.by_node[name] for name in _names(question) if name in self.by_node), None)
 
-    def unused(self, asked: Iterable[Question]) -> Iterable[str]:
+    def unused(self, questions: Sequence[Question]) -> Iterable[str]:
         """Messages about answers that matched no question."""
-        questions = list(asked)
         for node in self.by_node:
             of_node = [question for question in questions if node in _names(question)]
             if not of_node:

@@ -32,7 +32,7 @@ async def progress(arguments: Namespace) -> int:
     require_beside("--progress --chapter", arguments.chapter is not None, model=asks)
     async with await opened(arguments, read_only=not asks, knowledge=False, uses_models=asks) as project:
         chapter = await chapter_at(project, arguments.chapter)
-        if asks and chapter is not None and not await _asked(project, chapter, yes=arguments.yes):
+        if asks and chapter is not None and not await _check_beats(project, chapter, yes=arguments.yes):
             return 1
         found = [await project.book.beats(chapter)] if chapter is not None else await _all(project)
         positions = {each.id: (each.position, each.title) for each in await project.book.chapters()}
@@ -48,8 +48,8 @@ async def progress(arguments: Namespace) -> int:
     return 0 if any(each.beats for each in found) else 1
 
 
-async def _asked(project: Project, chapter: ChapterId, *, yes: bool) -> bool:
-    """Asks the agents' model about the beats; False when the writer refuses the price."""
+async def _check_beats(project: Project, chapter: ChapterId, *, yes: bool) -> bool:
+    """Has the agents' model check the beats; False when the writer refuses the price."""
     quote = await project.book.quote_beats(chapter)
     if quote is None:
         return True

@@ -32,8 +32,8 @@ async def builder(arguments: Namespace) -> int:
         arguments.out.write_text("".join(f"{json_text(each)}\n" for each in answers), encoding="utf-8")
     except OSError as error:
         raise DiskFull(_("Cannot write {file}.").format(file=arguments.out.name), os_reason(error)) from error
-    asked, made = (sum(bool(each[key]) for each in answers) for key in ("question", "workflow"))
-    say(_("{n} briefs: {m} workflows, {asked} questions.").format(n=len(answers), m=made, asked=asked))
+    questions, workflows = (sum(bool(each[key]) for each in answers) for key in ("question", "workflow"))
+    say(_("{n} briefs: {m} workflows, {asked} questions.").format(n=len(answers), m=workflows, asked=questions))
     return 0
 
 

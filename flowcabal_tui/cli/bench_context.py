@@ -28,13 +28,13 @@ from flowcabal_tui.project.bench.context_bench import (
 
 async def context(arguments: Namespace) -> int:
     """Prints the scores as a table or as JSON; with `--out`, writes the run file, one line per query."""
-    asked = await (own_queries(arguments.project, arguments.most) if arguments.project else _given(arguments))
+    labelled = await (own_queries(arguments.project, arguments.most) if arguments.project else _given(arguments))
     settings = settings_of(arguments)
     trials: list[Trial] = []
     found: list[BenchAnswer] = []
     for name, each in (ablations(settings) if arguments.ablate else {_("contexts"): settings}).items():
-        for language in dict.fromkeys(one.language for one in asked):
-            trial, made = await tried(name, [one for one in asked if one.language == language], each)
+        for language in dict.fromkeys(one.language for one in labelled):
+            trial, made = await tried(name, [one for one in labelled if one.language == language], each)
             trials.append(trial)
             found += made
     if arguments.out:
@@ -73,14 +73,14 @@ async def _given(arguments: Namespace) -> list[LabelledQueries]:
     for query in read_queries(arguments.queries)[:: arguments.every]:
         by_novel.setdefault(query.novel, []).append(query)
     labels = read_labels(arguments.queries)
-    asked = []
+    labelled = []
     for name, queries in by_novel.items():
         if name in (arguments.novel or by_novel):
             novel = arguments.novels / name
             book = await imported(novel, queries[0].language, arguments.chapters, fresh=arguments.fresh)
-            asked.append(LabelledQueries(book, tuple(queries), labels, chapter_lengths(novel)))
+            labelled.append(LabelledQueries(book, tuple(queries), labels, chapter_lengths(novel)))
             say(_("{novel}: {n} contexts").format(novel=name, n=len(queries)), file=sys.stderr)
-    return asked
+    return labelled
 
 
 def write_lines(out: Path, lines: Iterable[str]) -> None:

@@ -49,7 +49,7 @@ _LONGEST: Final = 100
 async def build(arguments: Namespace) -> int:
     """Builds a new workflow from a request; returns 3 when the writer has to decide or answer."""
     command = RequestBuild(arguments.wish, template=arguments.template, **_how(arguments))
-    return await _asked(arguments, command)
+    return await _request_build(arguments, command)
 
 
 async def update(arguments: Namespace) -> int:
@@ -58,7 +58,7 @@ async def update(arguments: Namespace) -> int:
     if (file := Path(arguments.workflow)).suffix in SUFFIXES:
         named = {"document": conversion_of(file, read_document(file)).workflow.model_dump(mode="json")}
     command = RequestBuild(arguments.wish, **_how(arguments), **named)
-    return await _asked(arguments, command)
+    return await _request_build(arguments, command)
 
 
 async def builds(arguments: Namespace) -> int:
@@ -106,14 +106,14 @@ async def decide(arguments: Namespace) -> int:
     return DONE
 
 
-async def _asked(arguments: Namespace, command: RequestBuild) -> int:
+async def _request_build(arguments: Namespace, command: RequestBuild) -> int:
     async with await opened(arguments, knowledge=False, uses_models=not command.offline) as project:
-        asked = (command.wish, command.workflow, command.tools)
-        price = None if command.offline else await project.builds.build_price(*asked)
-        if price is not None and not await agreed_to_pay(
-            build_price_lines(price), yes=arguments.yes, advice=_("Give --yes or --offline.")
-        ):
-            return FAILED
+        if not command.offline:
+            price = await project.builds.build_price(command.wish, command.workflow, command.tools)
+            if price is not None and not await agreed_to_pay(
+                build_price_lines(price), yes=arguments.yes, advice=_("Give --yes or --offline.")
+            ):
+                return FAILED
         record = await _built(project, command)
     if arguments.out and record.status != "asks":
         _write(arguments.out, record)

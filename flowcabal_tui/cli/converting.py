@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, get_args
 
 from flowcabal_tui.cli.answers import BadArgument
-from flowcabal_tui.cli.documents import asked_workflow, conversion_of, note_line, read_document
+from flowcabal_tui.cli.documents import conversion_of, named_workflow, note_line, read_document
 from flowcabal_tui.cli.terminal import give_bytes, json_text, say, say_json
 from flowcabal_tui.dialects.detect import written
 from flowcabal_tui.dialects.report import Conversion, ConversionNote
@@ -87,7 +87,7 @@ def _report(source: str, target: str, conversion: Conversion, notes: Iterable[Co
 
 async def render(arguments: Namespace) -> int:
     """Draws a workflow: SVG, PNG, JPEG, Mermaid, or rails for the terminal."""
-    workflow = await asked_workflow(arguments)
+    workflow = await named_workflow(arguments)
     output: Path | None = arguments.output
     ending = output.suffix.lstrip(".").lower() if output else ""
     form = arguments.format or _ENDINGS.get(ending, ending) or "rails"

@@ -120,7 +120,7 @@ async def in_project(folder: Path, reference: str) -> InProject:
     return InProject(workflow, {name: one for one in others for name in (one.id, one.reference)})
 
 
-async def asked_workflow(arguments: Namespace) -> Workflow:
+async def named_workflow(arguments: Namespace) -> Workflow:
     """The workflow named by the arguments. Raises FlowCabalError."""
     if arguments.workflow:
         return (await in_project(arguments.document, arguments.workflow)).workflow

@@ -15,6 +15,6 @@ async def settle_embeddings(project: Project, arguments: Namespace) -> None:
     """Applies the flag. Raises EmbeddingsNotAgreed when the server is used and the user has not answered."""
     if arguments.embeddings is not None:
         await project.carry_out(AnswerEmbeddings(arguments.embeddings == "yes"))
-    elif arguments.knowledge and (asked := await project.models.embedding_question()) is not None:
-        say(asked.words, file=sys.stderr)
-        raise not_agreed(asked.embedder)
+    elif arguments.knowledge and (quote := await project.models.embedding_question()) is not None:
+        say(quote.words, file=sys.stderr)
+        raise not_agreed(quote.embedder)

@@ -37,7 +37,7 @@ async def outline(arguments: Namespace) -> int:
             await project.carry_out(await _command(arguments, project))
         book, _version = await project.book.outline()
         chapter = await chapter_at(project, arguments.chapter)
-    asked = any(one is not None for one in (arguments.chapter, arguments.part, arguments.volume))
+    selects_parts = any(one is not None for one in (arguments.chapter, arguments.part, arguments.volume))
     if arguments.part is not None:
         shown = [_placed(book, arguments.part)] if not changes else []
     elif arguments.volume is not None:
@@ -52,12 +52,12 @@ async def outline(arguments: Namespace) -> int:
     elif arguments.whole:
         say(book.text, end="")
         return 0 if book.text.strip() else 1
-    elif asked:
+    elif selects_parts:
         for each in shown:
             say(book.outline.beats(each.part))
     else:
         _print(book)
-    return 0 if changes or not asked or any(book.outline.beats(each.part).strip() for each in shown) else 1
+    return 0 if changes or not selects_parts or any(book.outline.beats(each.part).strip() for each in shown) else 1
 
 
 async def _command(arguments: Namespace, project: Project) -> Command:

@@ -160,7 +160,7 @@ class _Session:
         self._asks = asyncio.Event()
         self._paused: RunId | None = None
         self._retried: set[NodeId] = set()
-        self._asked_for: list[Question] = []
+        self._questions: list[Question] = []
         self._input_ended = False
         self._model_failed = False
         self.pays = False
@@ -172,7 +172,7 @@ class _Session:
         With `wait`, also waits for the background tasks and prints the advice.
         """
         code = await self._followed(run, keep, wait=wait)
-        for note in self._answers.unused(self._asked_for):
+        for note in self._answers.unused(self._questions):
             say(note, file=sys.stderr)
         return code
 
@@ -207,7 +207,7 @@ class _Session:
             for event in self._project.take():
                 self._printer.event(event)
                 if isinstance(event, NodeNeedsHuman):
-                    await self._asked(event.question)
+                    await self._on_question(event.question)
                 elif isinstance(event, QuestionAnswered):
                     self._waiting.pop(event.question, None)
                 elif isinstance(event, WorkflowFailed):
@@ -224,9 +224,9 @@ class _Session:
         for event in self._project.take():
             self._printer.event(event)
 
-    async def _asked(self, question: Question) -> None:
+    async def _on_question(self, question: Question) -> None:
         self._waiting[question.id] = question
-        self._asked_for.append(question)
+        self._questions.append(question)
         self._asks.set()
         if not await self._answered_by_flag(question) and not self._reads_commands:
             attempts = (await self._project.runs.node(question.run, question.node)).attempts
@@ -269,7 +269,7 @@ class _Session:
                 self._printer.pauses()
 
     async def _typed(self, words: str) -> None:
-        """Waits for a question, or for a pause: a pipe gives its lines before anything is asked."""
+        """Waits for a question, or for a pause: the lines of a pipe arrive before the first question."""
         goes_on = words in ("", "next")
         if not words and not (self._steps or self._paused):
             return

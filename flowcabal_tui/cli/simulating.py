@@ -43,11 +43,11 @@ async def simulate(arguments: Namespace) -> int:
     await require_nodes(answers.nodes, workflow, world.workflow)
     inputs = given_inputs(arguments)
     require_inputs(workflow, inputs)
-    asked: list[Question] = []
+    questions: list[Question] = []
 
     def answered(question: Question) -> Decision | None:
         """Answers a question by the flags; here they may also answer questions that require a person."""
-        asked.append(replace(question, required=False))
+        questions.append(replace(question, required=False))
         return answers.given(question)
 
     show = JsonPrinter().event if arguments.json else _Words().event
@@ -59,7 +59,7 @@ async def simulate(arguments: Namespace) -> int:
         answer=answered,
     )
     state = await simulation.execute(arguments.seconds)
-    for note in answers.unused(asked):
+    for note in answers.unused(questions):
         say(note, file=sys.stderr)
     return {"done": DONE, "cancelled": CANCELLED}.get(state, FAILED)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from flowcabal_tui.cli.session.questions import QUESTIONS, asked
+from flowcabal_tui.cli.session.questions import QUESTIONS, ask
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.project import Project
 from tests.cli.conftest import Call
@@ -55,7 +55,7 @@ async def ask_everything(folder: Path, given: dict[str, dict[str, object]]) -> l
     try:
         for question in QUESTIONS.keys() - NEED_MORE:
             try:
-                await asked(project, question, given.get(question, {}))
+                await ask(project, question, given.get(question, {}))
             except FlowCabalError:
                 continue
             except Exception as error:  # whatever else a question raises is what this test looks for

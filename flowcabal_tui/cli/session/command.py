@@ -34,7 +34,7 @@ from flowcabal_tui.cli.session.messages import (
     description,
     message_of,
 )
-from flowcabal_tui.cli.session.questions import QUESTIONS, asked
+from flowcabal_tui.cli.session.questions import QUESTIONS, ask
 from flowcabal_tui.cli.terminal import json_text, say_json
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.errors import FlowCabalError
@@ -260,7 +260,7 @@ class _Session:
                 runs = await project.runs.summaries(message.limit)
                 return {"type": "run:list", "id": identity, "runs": [to_plain(run) for run in runs]}
             case Ask(question=question) if question in QUESTIONS:
-                value = await asked(project, question, message.arguments)
+                value = await ask(project, question, message.arguments)
                 return {"type": "answer", "id": identity, "question": question, "value": value}
         names = ", ".join(QUESTIONS)
         raise BadLine("UnknownQuestion", _("There is no such question."), _("There are: {names}").format(names=names))

@@ -52,7 +52,7 @@ class LineSplitter:
     """Divides bytes into lines; never holds more than one line of MOST_BYTES."""
 
     def __init__(self) -> None:
-        self._held = bytearray()
+        self._buffer = bytearray()
         self._whole = True
 
     def feed(self, piece: bytes) -> Iterator[SessionLine]:
@@ -65,15 +65,15 @@ class LineSplitter:
 
     def end(self) -> Iterator[SessionLine]:
         """The rest as a line: the input, or the line, has ended."""
-        if self._held:
-            yield SessionLine(bytes(self._held), self._whole)
-        self._held.clear()
+        if self._buffer:
+            yield SessionLine(bytes(self._buffer), self._whole)
+        self._buffer.clear()
         self._whole = True
 
     def _hold(self, part: bytes) -> None:
-        space = MOST_BYTES - len(self._held)
+        space = MOST_BYTES - len(self._buffer)
         self._whole = self._whole and len(part) <= space
-        self._held += part[:space]
+        self._buffer += part[:space]
 
 
 async def lines_of(source: int) -> AsyncIterator[SessionLine]:

@@ -70,11 +70,11 @@ def _method(question: str) -> Any:
 @cache
 def arguments_of(question: str) -> type[BaseModel]:
     """The arguments of a question by name, as a model that accepts no others."""
-    asked = _method(question)
-    hints = get_type_hints(asked)
+    method = _method(question)
+    hints = get_type_hints(method)
     fields: dict[str, Any] = {
         name: (hints[name], ... if parameter.default is parameter.empty else parameter.default)
-        for name, parameter in inspect.signature(asked).parameters.items()
+        for name, parameter in inspect.signature(method).parameters.items()
         if name != "self"
     }
     return create_model(question, __config__=ConfigDict(extra="forbid"), **fields)
@@ -91,7 +91,7 @@ def about(question: str) -> str:
     return inspect.cleandoc(_method(question).__doc__ or "")
 
 
-async def asked(project: Project, question: str, given: Mapping[str, Any]) -> Any:
+async def ask(project: Project, question: str, given: Mapping[str, Any]) -> Any:
     """Asks the question; returns the answer as a JSON value. Raises FlowCabalError, and pydantic.ValidationError for
     bad arguments."""
     arguments = arguments_of(question).model_validate(given)
