@@ -285,7 +285,7 @@ async def test_an_accepted_rewrite_is_the_models_in_the_origin_of_the_saved_chap
     folder, chapter = book
     async with opened(folder, tmp_path) as (project, pilot):
         proposal = RewriteProposed(CommandId("c"), chapter, 4, 8, "lamp", "torch", "writer-1", "brighter")
-        pilot.app.screen.book._asked.add((chapter, 4, "lamp"))
+        pilot.app.screen.book._requested.add((chapter, 4, "lamp"))
         pilot.app.screen.book.propose(proposal)
         await settled(pilot)
         pane(pilot).query_one(DiffView).focus()

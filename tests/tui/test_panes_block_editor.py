@@ -58,7 +58,7 @@ async def test_a_row_of_the_head_ends_between_two_facts() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await open_draft(pilot, pane)
         params = {"model": "a-model-with-a-long-name", "temperature": 0.8, "max_tokens": 4000}
-        pane.show(with_params(DOCUMENT, books.DRAFT, params), books.DRAFT, False, anew=True)
+        pane.show(with_params(DOCUMENT, books.DRAFT, params), books.DRAFT, False, newer=True)
         await pilot.pause()
         rows = shown(app)[: pane.query_one(".head").size.height]
         facts = [fact for row in rows for fact in row.strip().split("   ")]

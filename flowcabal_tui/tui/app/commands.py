@@ -73,14 +73,14 @@ def all_commands() -> tuple[PaletteCommand, ...]:
 
 def _declared(known: set[str]) -> Iterator[PaletteCommand]:
     """Those that classes declare; of several with the same words, such as one a digit, the first."""
-    said: set[tuple[type[DOMNode], str, str]] = set()
+    seen: set[tuple[type[DOMNode], str, str]] = set()
     for place, owner, binding in declared_keys():
         keys = tuple(binding.key.split(","))
         title = binding.description or binding.tooltip
-        is_new = binding.id not in known and (owner, title, binding.tooltip) not in said
+        is_new = binding.id not in known and (owner, title, binding.tooltip) not in seen
         if binding.id and is_new and not is_of_hands(binding.id, keys):
             known.add(binding.id)
-            said.add((owner, title, binding.tooltip))
+            seen.add((owner, title, binding.tooltip))
             yield PaletteCommand(binding.id, title, binding.tooltip, place, keys, binding.action, "", owner)
 
 

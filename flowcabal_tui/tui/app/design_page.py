@@ -57,7 +57,7 @@ _RULES: Final = """
 - From top to bottom a pane has its title, what is in view, the rows, and what the row under the cursor says in full.
 - The title is bold, and what is in view follows it in the same row, three blanks apart (`widgets.role_words`), without
   ` · `.
-- What the row under the cursor says in full stands beside the list, and below it where the page has less than 96
+- The full text of the row under the cursor is beside the list, and below it where the page has less than 96
   columns (`widgets.list_detail`).
 - A key that a sentence names has the key role, without backticks.
 - Below 100 columns one pane fills the screen, without a frame; the names of all panes stand in the first row.
@@ -126,7 +126,7 @@ def _contrast_table() -> Iterator[str]:
 
 
 def _state_table() -> Iterator[str]:
-    words = {str(state): _(said) for state, said in STATES.items()}
+    words = {str(state): _(word) for state, word in STATES.items()}
     for state, (sign, plain) in STATE_SIGNS.items():
         yield f"| {words.get(state, state)} | `{sign}` | `{plain}` | {STATE_ROLES.get(state, 'text')} |\n"
 

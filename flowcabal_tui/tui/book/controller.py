@@ -70,7 +70,7 @@ class BookController:
         self.reading = ReadingController(screen, workbench)
         self.chapters: tuple[Chapter, ...] = ()
         self._proposed: RewriteProposed | None = None
-        self._asked: set[tuple[ChapterId, int, str]] = set()
+        self._requested: set[tuple[ChapterId, int, str]] = set()
         self.drafts = ChapterDrafts(screen, workbench, self._list)
 
     @property
@@ -295,21 +295,21 @@ class BookController:
     @on_request(ManuscriptPane.RewriteRequested)
     async def rewrite(self, chapter: ChapterId, start: int, end: int, text: str, instruction: str) -> None:
         """Asks the writer's model for another version of a passage, after showing the price."""
-        asked = RewriteSelection(chapter, start, end, text, instruction)
+        selection = RewriteSelection(chapter, start, end, text, instruction)
         await self.drafts.write()
-        quote = await self._workbench.revision.quote_rewrite(asked)
+        quote = await self._workbench.revision.quote_rewrite(selection)
         if not await agrees_to_spend(self._screen.app, self._workbench, _("Rewrite it?"), quote, "user"):
             return
         self._screen.notify(_("The passage is being rewritten ..."), markup=False)
-        self._asked.add((chapter, start, text))
-        await self._workbench.carry_out(asked)
+        self._requested.add((chapter, start, text))
+        await self._workbench.carry_out(selection)
 
     @on_event
     def propose(self, proposal: RewriteProposed) -> None:
         """Shows a rewritten passage that was requested here, if its chapter is open."""
-        asked = (proposal.chapter, proposal.start, proposal.before)
-        if asked in self._asked:
-            self._asked.discard(asked)
+        passage = (proposal.chapter, proposal.start, proposal.before)
+        if passage in self._requested:
+            self._requested.discard(passage)
             attempt(self._screen, self._propose(proposal))
 
     async def _propose(self, proposal: RewriteProposed) -> None:
@@ -382,10 +382,10 @@ class BookController:
     async def export_book(self) -> None:
         """Asks for the format, the chapters and the file or clipboard, and exports them."""
         export = BookExport(self._screen, self._workbench)
-        asked = await export.ask(self.chapters, self.chapter)
+        choice = await export.ask(self.chapters, self.chapter)
         words = _("The export has the saved text.")
-        if asked and await self.may_leave_unsaved(_("Export without the unsaved text?"), words):
-            await export.write(asked)
+        if choice and await self.may_leave_unsaved(_("Export without the unsaved text?"), words):
+            await export.write(choice)
 
     async def unsaved_names(self) -> str:
         """A sentence that names the chapters with unsaved text; "" when there are none."""

@@ -38,11 +38,10 @@ class ChapterDrafts:
 
     async def load(self) -> None:
         """Reads which chapters have unsaved text."""
-        stored = {chapter.id for chapter, _draft in await self._workbench.drafts.all()}
-        self._mark(stored - {key for key, (text, _base) in self._typed.items() if text is None} | self._held())
-
-    def _held(self) -> set[ChapterId]:
-        return {chapter for chapter, (text, _base) in self._typed.items() if text is not None}
+        chapters = {chapter.id for chapter, _draft in await self._workbench.drafts.all()}
+        for chapter, (text, _base) in self._typed.items():
+            (chapters.discard if text is None else chapters.add)(chapter)
+        self._mark(chapters)
 
     def _mark(self, chapters: set[ChapterId]) -> None:
         if chapters != self.chapters:

@@ -73,11 +73,11 @@ class BookExport:
             return _Export(form, wanted, path, with_comments)
 
         form = FormScreen(_("Export"), fields, read)
-        asked: _Export | None = await self._screen.app.push_screen_wait(form)
-        if asked is not None and not self._workbench.info.read_only:
-            which = "this" if open_one is not None and asked.chapters == (open_one.id,) else "all"
-            await self._workbench.drafts.put_draft(_LAST, "\n".join((asked.form, which, asked.goes_to)))
-        return asked
+        choice: _Export | None = await self._screen.app.push_screen_wait(form)
+        if choice is not None and not self._workbench.info.read_only:
+            which = "this" if open_one is not None and choice.chapters == (open_one.id,) else "all"
+            await self._workbench.drafts.put_draft(_LAST, "\n".join((choice.form, which, choice.goes_to)))
+        return choice
 
     async def write(self, export: _Export) -> None:
         """Writes or copies the export. Problems that a platform may have with it are reported but do not stop it."""

@@ -49,7 +49,7 @@ class KeptController:
 
     async def tag(self, kept: Curated) -> None:
         """Asks for the tags of a kept output, separated by commas."""
-        asked = PromptLine(_("Tags, separated by commas"), value=_(", ").join(kept.tags))
-        typed: str | None = await self._screen.app.push_screen_wait(asked)
+        line = PromptLine(_("Tags, separated by commas"), value=_(", ").join(kept.tags))
+        typed: str | None = await self._screen.app.push_screen_wait(line)
         if typed is not None:
             await self.workbench.carry_out(TagOutput(kept.id, names_of(typed)))

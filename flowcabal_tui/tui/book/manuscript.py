@@ -384,11 +384,11 @@ class ManuscriptPane(Vertical):
         if not passage.strip():
             self.notify(_("There is no text at the cursor to rewrite."), markup=False)
             return
-        asked = partial(self.RewriteRequested, chapter.id, start, end, passage)
+        request = partial(self.RewriteRequested, chapter.id, start, end, passage)
 
         def ask_for_it(instruction: str | None) -> None:
             if instruction:
-                self.post_message(asked(instruction))
+                self.post_message(request(instruction))
 
         question = _("How should this passage be rewritten? ({length})")
         self.app.push_screen(PromptLine(question.format(length=length_words(passage, self.book_language))), ask_for_it)
@@ -434,5 +434,5 @@ class ManuscriptPane(Vertical):
         """The text of a version, as soon as `show_version` brings it."""
         if (chapter := self._chapter) is None:
             return ""
-        asked = self.VersionRequested(chapter.id, version)
-        return await self._older_texts.wait(version, partial(self.post_message, asked))
+        request = self.VersionRequested(chapter.id, version)
+        return await self._older_texts.wait(version, partial(self.post_message, request))

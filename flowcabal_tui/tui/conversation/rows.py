@@ -152,7 +152,7 @@ def _turn_rows(
         )
     for used in turn.used:
         if used.permission is not None:
-            yield _asked(f"{start}.p{used.id}", turn, used, used.permission, names)
+            yield _permission_row(f"{start}.p{used.id}", turn, used, used.permission, names)
         for identity in used.proposals:
             if (card := cards.get(identity)) is not None:
                 row = f"{start}.c{identity}"
@@ -212,20 +212,20 @@ def _finding(identity: str, turn: Turn, card: Proposal, names: NameWords) -> Tal
     return TalkRow(identity, HangingRow("! ", words, f"  [{state_words(card)}]"), turn, places=_places(card))
 
 
-def _asked(identity: str, turn: Turn, used: UsedTool, asked: Permission, names: NameWords) -> TalkRow:
-    if asked.kind == "check":
-        words = _("Check chapter {n} by the agents' model").format(n=names.chapter(asked.chapter or ChapterId("")))
+def _permission_row(identity: str, turn: Turn, used: UsedTool, permission: Permission, names: NameWords) -> TalkRow:
+    if permission.kind == "check":
+        words = _("Check chapter {n} by the agents' model").format(n=names.chapter(permission.chapter or ChapterId("")))
     else:
-        what = _("Run {workflow}") if asked.kind == "run" else _("Have {workflow} built")
-        words = what.format(workflow=one_line(asked.workflow) or _("a new workflow"))
-        words = _joined(words, names.chapter_words(asked.chapter) if asked.chapter else "")
+        what = _("Run {workflow}") if permission.kind == "run" else _("Have {workflow} built")
+        words = what.format(workflow=one_line(permission.workflow) or _("a new workflow"))
+        words = _joined(words, names.chapter_words(permission.chapter) if permission.chapter else "")
     state = {
         "": _("waits for you: a allows, x refuses"), "allow_once": _("allowed"), "reject_once": _("refused"),
-    }.get(asked.answer, asked.answer)  # fmt: skip
-    if asked.kind == "check" and asked.made:
-        state = _joined(state, ngettext("{n} finding", "{n} findings", int(asked.made)).format(n=asked.made))
+    }.get(permission.answer, permission.answer)  # fmt: skip
+    if permission.kind == "check" and permission.made:
+        state = _joined(state, ngettext("{n} finding", "{n} findings", int(permission.made)).format(n=permission.made))
     return TalkRow(
-        identity, HangingRow("? ", _joined(words, asked.words, asked.price), f"  [{state}]"), turn, call=used
+        identity, HangingRow("? ", _joined(words, permission.words, permission.price), f"  [{state}]"), turn, call=used
     )
 
 

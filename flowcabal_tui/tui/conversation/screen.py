@@ -247,8 +247,8 @@ class ConversationScreen(ModalScreen[Citation | None]):
         """Sends the question on Enter; while an answer arrives, the question is queued."""
         message.stop()
         self.rows.follow()
-        asked = AskBook(self.identity, message.text, tuple(message.chips))
-        self.work(self._workbench.carry_out(asked), group="talk-ask")
+        command = AskBook(self.identity, message.text, tuple(message.chips))
+        self.work(self._workbench.carry_out(command), group="talk-ask")
 
     # The list
 

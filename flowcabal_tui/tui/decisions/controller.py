@@ -57,8 +57,8 @@ class DecisionController:
 
     async def load(self) -> None:
         """Reads the queue, oldest first; the decisions screen, if it is open, shows it."""
-        asked = await self._workbench.runs.questions()
-        self._waiting = tuple(question for question in asked if question.id not in self._answered)
+        questions = await self._workbench.runs.questions()
+        self._waiting = tuple(question for question in questions if question.id not in self._answered)
         for screen in self._screen.app.screen_stack:
             if isinstance(screen, DecisionsScreen):
                 screen.show_questions(self._waiting)

@@ -346,12 +346,12 @@ class DecisionsScreen(Screen[None]):
 
     def _ask_again(self, kind: Literal["retry", "mend"], words: str, *, needed: bool) -> None:
         """Asks for a note, which is ignored if another question is displayed by then."""
-        asked, number = self.question, self.attempts.number
+        question, number = self.question, self.attempts.number
         if self.is_grace() or self.attempts.shown is None:
             return
 
         def noted(note: str | None) -> None:
-            if note is None or self.question != asked:
+            if note is None or self.question != question:
                 return
             if needed and not note.strip():
                 self.notify(_("Describe what should be different: the check found nothing to correct."), markup=False)

@@ -50,17 +50,17 @@ def story_of(events: Iterable[Event]) -> str:
 
 
 def _parts(events: Iterable[Event]) -> Iterator[str]:
-    asked: dict[QuestionId, Question] = {}
+    questions: dict[QuestionId, Question] = {}
     by_hand: set[NodeId] = set()
     for event in events:
         match event:
-            case NodeNeedsHuman(question=question) if question.id not in asked and is_replayed(question):
-                asked[question.id] = question
+            case NodeNeedsHuman(question=question) if question.id not in questions and is_replayed(question):
+                questions[question.id] = question
                 by_hand.add(question.node)
                 yield clean(question.reason).strip()
                 yield clean(question.proposal).strip()
-            case QuestionAnswered(question=known, decision=decision) if known in asked:
-                yield ANSWER + one_line(_answer(asked[known], decision), 2000)
+            case QuestionAnswered(question=known, decision=decision) if known in questions:
+                yield ANSWER + one_line(_answer(questions[known], decision), 2000)
             case NodeCompleted(node=node, output=text, attempt=attempt) if attempt and node not in by_hand:
                 yield clean(text).strip()
             case WorkflowFailed(error=title):
@@ -203,7 +203,7 @@ class PlayScreen(Screen[bool | None]):
         self._past_typed(None)
 
     def _past_typed(self, answer: bool | None) -> None:
-        """Leaves; words that were not handed in are not thrown away unasked."""
-        asked, typed = self._question, self.query_one(ProseArea).text
-        is_typed = asked is not None and asked.kind == "input" and typed != clean(asked.proposal)
+        """Leaves, after a question if text was typed and not submitted."""
+        question, typed = self._question, self.query_one(ProseArea).text
+        is_typed = question is not None and question.kind == "input" and typed != clean(question.proposal)
         past_typed(self, is_typed, lambda: self.dismiss(answer))

@@ -66,13 +66,13 @@ class TypedAnswer:
 
     def go_past(self, go: Callable[[], object]) -> None:
         """Calls `go` at once, or, if text would be abandoned, after the writer agrees."""
-        asked = self._question()
-        if asked is None or not self.unsent.waits(asked.id):
+        question = self._question()
+        if question is None or not self.unsent.waits(question.id):
             go()
             return
 
         def answered(leave: bool | None) -> None:
-            if leave and self._question() == asked:
+            if leave and self._question() == question:
                 go()
 
         words = _("You edited a text here and have not submitted it. `e` shows it, F2 submits it.")

@@ -188,8 +188,8 @@ class MemoryController:
     @on_key("memory.cancel", retry=False)
     async def work(self, retry: bool) -> None:
         """Retries background work, or cancels the rest of it. An open question about embeddings comes first."""
-        if retry and (asked := await self._workbench.models.embedding_question()) is not None:
-            await self._ask_embeddings(asked)
+        if retry and (quote := await self._workbench.models.embedding_question()) is not None:
+            await self._ask_embeddings(quote)
             return
         if retry and (unpaid := await self._workbench.memory.unpaid()) is not None:
             await self._ask_money(unpaid)
@@ -230,13 +230,13 @@ class MemoryController:
             words = _("Background work waits: it would cost about {spend}. `R` answers.")
             self._screen.notify(words.format(spend=spend), markup=False)
 
-    async def _ask_embeddings(self, asked: EmbeddingQuote) -> None:
+    async def _ask_embeddings(self, quote: EmbeddingQuote) -> None:
         """Asks whether texts may be sent to the embedding model; Escape leaves the question open."""
         choices = (
             ("no", _("No: search by words only, send nothing")),
             ("yes", _("Yes: send the texts, search by meaning")),
         )
-        chosen = await self._screen.app.push_screen_wait(ChooseScreen(asked.words, choices))
+        chosen = await self._screen.app.push_screen_wait(ChooseScreen(quote.words, choices))
         if chosen is not None:
             await self._workbench.carry_out(AnswerEmbeddings(chosen == "yes"))
 

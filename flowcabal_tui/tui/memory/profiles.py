@@ -321,11 +321,11 @@ class ProfilePane(Vertical):
 
     def action_waiting(self) -> None:
         """Shows the newer state beside the current one."""
-        stands, offered = self._derived(), self._offered()
-        if stands is None or offered is None:
+        current, offered = self._derived(), self._offered()
+        if current is None or offered is None:
             self.notify(_("There is no newer text."), markup=False)
         else:
-            self._compare(stands, offered)
+            self._compare(current, offered)
 
     def action_mark(self) -> None:
         """Marks the state under the cursor for comparison; a second press returns to comparing with the previous

@@ -44,14 +44,14 @@ class Rewriting:
                 self._page.notify(_("This pass has no new findings in the chapter."), markup=False)
                 return
         text = await self._access.workbench.book.chapter_text(chapter)
-        asked = RewriteSelection(chapter, 0, len(text), text, instruction or "", findings)
-        quote = await self._access.workbench.revision.quote_rewrite(asked)
+        selection = RewriteSelection(chapter, 0, len(text), text, instruction or "", findings)
+        quote = await self._access.workbench.revision.quote_rewrite(selection)
         if not await agrees_to_spend(self._page.app, self._access.workbench, _("Rewrite it?"), quote, "user"):
             return
         self._page.notify(_("The chapter is being rewritten ..."), markup=False)
         known = {row.id for row in await self._access.workbench.revision.proposed_rewrites()}
         try:
-            await self._access.workbench.carry_out(asked)
+            await self._access.workbench.carry_out(selection)
         finally:
             made = [row for row in await self._access.workbench.revision.proposed_rewrites() if row.id not in known]
             if made and self._page.is_attached:

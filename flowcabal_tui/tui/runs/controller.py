@@ -235,9 +235,9 @@ class RunController:
         if summary is None:
             return None
         await self._document.put_away()
-        is_asked = page.resumes or summary.state == "interrupted"
+        offers_resume = page.resumes or summary.state == "interrupted"
         title = _("Continue this run?")
-        if is_asked and await self._may_resume(summary.id, title, asks_always=not page.resumes):
+        if offers_resume and await self._may_resume(summary.id, title, asks_always=not page.resumes):
             continues = await is_to_be_continued(self._screen, self._workbench, summary)
             if continues is not None:
                 await self._workbench.carry_out(ResumeRun(summary.id, continues))

@@ -152,12 +152,12 @@ class NodeController:
     @on_event
     def _read_node(self, event: NodeStarted | NodeCompleted | NodeNeedsHuman) -> None:
         """An attempt began or is final."""
-        asked = event.question if isinstance(event, NodeNeedsHuman) else event
-        attempt(self._screen, self.text_moved(asked.run, asked.node), group="moved")
+        source = event.question if isinstance(event, NodeNeedsHuman) else event
+        attempt(self._screen, self.text_moved(source.run, source.node), group="moved")
 
     @on_event
     def _read_answered(self, _event: QuestionAnswered) -> None:
-        """An answered question is not asked any more."""
+        """Shows the node without its question."""
         if self._view.node is not None:
             attempt(self._screen, self.show_node(self._view.node), group="moved")
 

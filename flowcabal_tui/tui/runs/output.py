@@ -293,8 +293,8 @@ class OutputPane(Vertical):
     @property
     def _question(self) -> Question | None:
         """The question whether a displayed attempt is approved."""
-        asked = self._view.question if self._view is not None else None
-        return asked if asked is not None and asked.kind == "review" and self._settled() is not None else None
+        question = self._view.question if self._view is not None else None
+        return question if question is not None and question.kind == "review" and self._settled() is not None else None
 
     @property
     def _arrives(self) -> bool:

@@ -53,6 +53,6 @@ class ReceiptScreen(ModalScreen[None]):
         message.stop()
         attempt(self, self._open(message))
 
-    async def _open(self, asked: ReceiptPane.SourceOpened) -> None:
-        source = await self._source(asked.uri, asked.start, asked.end, asked.level, asked.receipt)
+    async def _open(self, message: ReceiptPane.SourceOpened) -> None:
+        source = await self._source(message.uri, message.start, message.end, message.level, message.receipt)
         self.app.push_screen(SourceScreen(source))

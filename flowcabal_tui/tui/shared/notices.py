@@ -80,7 +80,7 @@ class Notices:
     def __init__(self) -> None:
         self.listed: deque[Notice] = deque(maxlen=LISTED)
         self._waiting: deque[Notice] = deque(maxlen=WAITING)
-        self._held: dict[str, str] = {}
+        self._running_work: dict[str, str] = {}
         self._shown: Notice | None = None
         self._rows: list[str] = []
 
@@ -92,7 +92,7 @@ class Notices:
     @property
     def row(self) -> str:
         """The displayed row: of the notice, else of the running work held last, else empty."""
-        return self._rows[0] if self._rows else next(reversed(self._held.values()), "")
+        return self._rows[0] if self._rows else next(reversed(self._running_work.values()), "")
 
     @property
     def left(self) -> int:
@@ -132,6 +132,6 @@ class Notices:
 
     def hold(self, source: str, words: str) -> None:
         """Sets the words of `source` about running work; empty words remove them."""
-        self._held.pop(source, None)
+        self._running_work.pop(source, None)
         if words:
-            self._held[source] = words
+            self._running_work[source] = words

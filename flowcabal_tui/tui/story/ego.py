@@ -56,8 +56,8 @@ def neighbours(
     cast: Cast, centre: EntityId, companions: Sequence[Companion], position: int
 ) -> tuple[EgoNeighbour, ...]:
     """The neighbours as of a chapter: those with a relation, then companions without one, most frequent first."""
-    held = [each for each in cast.story.relations if cast.holds(each, position)]
-    own = [each for each in held if centre in (each.source, each.target)]
+    current = [each for each in cast.story.relations if cast.holds(each, position)]
+    own = [each for each in current if centre in (each.source, each.target)]
     related = dict.fromkeys(_other(each, centre) for each in own)
     rows = [_related(cast, centre, other, relations_between(own, centre, other)) for other in related]
     rest = [each for each in companions if each[0] not in related and cast.entity(each[0]) is not None]

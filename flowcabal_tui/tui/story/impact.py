@@ -333,13 +333,13 @@ class ImpactScreen(StoryPage):
     async def _show_changed(self, seen: Impact) -> None:
         """The places as they are now, with the marks of those that were shown; the cursor is on the first new one."""
         ticked = {row.key: row.proposal.id in self.rows.ticked for row in seen.rows}
-        held = {row.key for row in (*seen.rows, *seen.settled) if row.proposal.id in self.rows.holding}
+        holds = {row.key for row in (*seen.rows, *seen.settled) if row.proposal.id in self.rows.holding}
         await self.reload()
         if self._impact is None:
             return
         new = [row.proposal.id for row in self._impact.rows if row.key not in ticked]
         self.rows.ticked = {row.proposal.id for row in self._impact.rows if ticked.get(row.key, row.chosen)}
-        self.rows.holding = {row.proposal.id for row in (*self._impact.rows, *self._impact.settled) if row.key in held}
+        self.rows.holding = {row.proposal.id for row in (*self._impact.rows, *self._impact.settled) if row.key in holds}
         self._show_rows(self.cast)
         if new:
             self.rows.point_at(new[0])

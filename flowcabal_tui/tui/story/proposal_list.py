@@ -60,7 +60,7 @@ class ProposalList(PickList):
         self._listed: dict[str, Proposal] = {}
         self._marks: dict[str, None] = {}
         self._total_rows = 0
-        self._asked_from = 0
+        self._requested = 0
         self._people = Cast((), (), Story(), ())
         self._columns = Columns()
 
@@ -92,7 +92,7 @@ class ProposalList(PickList):
 
     def show_rows(self, rows: Sequence[Proposal], total: int, cast: Cast, cursor: str | None = None) -> None:
         """Shows the first rows of `total`; marks of missing rows are removed."""
-        self._people, self._total_rows, self._asked_from = cast, total, len(rows)
+        self._people, self._total_rows, self._requested = cast, total, len(rows)
         self._listed = {each.id: each for each in rows}
         self._marks = {identity: None for identity in self._marks if identity in self._listed}
         self._columns = self._new_columns()
@@ -102,7 +102,7 @@ class ProposalList(PickList):
         """Adds further rows at the end."""
         fresh = [each for each in rows if each.id not in self._listed]
         self._listed |= {each.id: each for each in fresh}
-        self._asked_from = len(self._listed)
+        self._requested = len(self._listed)
         self.add_options([Option(self._row(each), id=each.id) for each in fresh])
 
     def mark_row(self) -> None:
@@ -127,8 +127,8 @@ class ProposalList(PickList):
     @on(OptionList.OptionHighlighted)
     def ask_for_more(self, message: OptionList.OptionHighlighted) -> None:
         """Requests more rows when the cursor is near the end of the loaded ones."""
-        if message.option_index >= self._asked_from - _NEAR and self._asked_from < self._total_rows:
-            offset, self._asked_from = self._asked_from, self._total_rows
+        if message.option_index >= self._requested - _NEAR and self._requested < self._total_rows:
+            offset, self._requested = self._requested, self._total_rows
             self.post_message(self.MoreWanted(offset))
 
     def _turn(self, rows: Sequence[Proposal], *, off: bool) -> None:

@@ -180,8 +180,8 @@ def _facts(cast: Cast, wish: RecordFilter) -> list[RecordRow]:
     )
     rows = []
     for fact in cast.story.facts:
-        held = wish.position is None or cast.holds(fact, wish.position)
-        if held and cast.fits(wish.words, f"{fact.attribute} {fact.text}", fact.about):
+        applies = wish.position is None or cast.holds(fact, wish.position)
+        if applies and cast.fits(wish.words, f"{fact.attribute} {fact.text}", fact.about):
             names = cast.names(_some(fact.about))
             sign = Cell("S" if fact.secret else "", "key")
             rows.append(RecordRow(fact, columns.row(sign, one_line(fact.text), names, short_period(fact, cast))))

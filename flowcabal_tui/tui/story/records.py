@@ -71,12 +71,12 @@ def detail_lines(record: StoryRecord, cast: Cast, passages: Mapping[Evidence, Ma
         yield Content.styled(line, role_style("secondary"))
     for each in supporting_places(record):
         passage = passages.get(each)
-        said = None if passage else one_line(each.sentence, 400)
-        if passage is None and said == one_line(getattr(record, "text", "")):
+        sentence = None if passage else one_line(each.sentence, 400)
+        if passage is None and sentence == one_line(getattr(record, "text", "")):
             continue
         yield Content("")
         yield head_words(cast.chapter(each.chapter), _what(record, each))
-        yield passage.shown() if passage else Content.styled(f"“{said}”", role_style("quoted"))
+        yield passage.shown() if passage else Content.styled(f"“{sentence}”", role_style("quoted"))
 
 
 def _lines(record: StoryRecord, cast: Cast) -> Iterator[str]:

@@ -25,7 +25,7 @@ class NoticeRow(Static):
     DEFAULT_CSS = """
     NoticeRow { height: 1; width: 1fr; padding: 0 1; text-wrap: nowrap; }
     NoticeRow.-docked { dock: bottom; }
-    NoticeRow.-said { background: $panel; text-style: $marked; }
+    NoticeRow.-filled { background: $panel; text-style: $marked; }
     NoticeRow.-warning { color: $text-warning; }
     NoticeRow.-error { color: $text-error; text-style: $block-cursor-text-style; }
     """
@@ -38,7 +38,7 @@ class NoticeRow(Static):
         """Shows a row of words, with the number of further ones (`left`) and a colour for the severity."""
         for name in ("warning", "error"):
             self.set_class(name == severity, f"-{name}")
-        self.set_class(bool(words), "-said")
+        self.set_class(bool(words), "-filled")
         if self.has_class("-added"):
             self.display = bool(words)
         if (words := self._fitting(words, left)) != self.words:

@@ -97,7 +97,7 @@ class ProseArea(TextArea):
         self._edit_delay = edit_delay
         self._edit_timer: Timer | None = None
         self._unreported = False
-        self._repaint_held = False
+        self._repaint_suspended = False
         self._search_text = ""
         super().__init__(clean(text), read_only=read_only, max_checkpoints=500, id=id, classes=classes)
         self.set_reactive(TextArea.match_cursor_bracket, False)
@@ -214,13 +214,13 @@ class ProseArea(TextArea):
 
     def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
         """Like Textual's method, but a change of text or cursor finally repaints only the cells that differ."""
-        if self._repaint_held and not (regions or layout or recompose):
+        if self._repaint_suspended and not (regions or layout or recompose):
             return self
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def _refresh_size(self) -> None:
         """Updates the scroll bar to the number of rows, without a layout of the whole screen."""
-        if not self._repaint_held:
+        if not self._repaint_suspended:
             super()._refresh_size()
             if self._rows_below:
                 self.virtual_size = Size(0, self.wrapped_document.height + self._rows_below)
@@ -241,16 +241,16 @@ class ProseArea(TextArea):
     @contextmanager
     def _repaint_differences(self) -> Iterator[None]:
         """Hold back the repaint of everything; afterwards repaint the cells that differ."""
-        if self._repaint_held or not self.is_mounted or not self._is_plain:
+        if self._repaint_suspended or not self.is_mounted or not self._is_plain:
             yield
             return
         scrolled = self.scroll_offset
         before = self._faces()
-        self._repaint_held = True
+        self._repaint_suspended = True
         try:
             yield
         finally:
-            self._repaint_held = False
+            self._repaint_suspended = False
         if self.scroll_offset != scrolled or not self._is_plain:
             self.refresh()
             return

@@ -132,11 +132,11 @@ class BlockEditor(Vertical):
         """The document with all edits."""
         return self._workflow
 
-    def show(self, workflow: Workflow, node: NodeId, read_only: bool, *, anew: bool = False) -> None:
-        """Shows a node of a document, after reporting the typed text. `anew`: the document is newer than the
+    def show(self, workflow: Workflow, node: NodeId, read_only: bool, *, newer: bool = False) -> None:
+        """Shows a node of a document, after reporting the typed text. `newer`: the document is newer than the
         editor's."""
         self._take_typed()
-        is_stale = not anew and same_content(workflow, self._given) and not same_content(workflow, self._workflow)
+        is_stale = not newer and same_content(workflow, self._given) and not same_content(workflow, self._workflow)
         if not is_stale:
             is_known = same_content(workflow, self._workflow)
             self._given = workflow
@@ -334,10 +334,10 @@ class BlockEditor(Vertical):
 
     def _if_answered(self, use: Callable[[str], None]) -> Callable[[str | None], None]:
         """Uses an answer, if there is one and the same node is still shown."""
-        asked = self._node_id
+        node = self._node_id
 
         def answered(answer: str | None) -> None:
-            if answer and answer.strip() and self._node_id == asked:
+            if answer and answer.strip() and self._node_id == node:
                 use(answer)
 
         return answered

@@ -152,7 +152,7 @@ class GraphController:
         if at is not None:
             pane.follow(at)
         if (path := pane.highlighted) is not None:
-            self._document.show_prompt(path, anew=True)
+            self._document.show_prompt(path, newer=True)
             await self._show_node(path)
         await self.refresh_marks()
 

@@ -32,7 +32,7 @@ class Unsaved:
 
     def __init__(self, drafts: DraftTexts) -> None:
         self._drafts = drafts
-        self._asked: set[str] = set()
+        self._offered: set[str] = set()
 
     async def put(self, workflow: Workflow) -> None:
         """Write the document down as it is, right or wrong."""
@@ -44,14 +44,14 @@ class Unsaved:
         return edited if edited is not None and edited.reference == workflow.reference else None
 
     async def older(self, newest: Workflow) -> Workflow | None:
-        """The edited document of an older version, if it differs from the newest; once, as the writer is then asked."""
+        """The edited document of an older version, if it differs from the newest; None once it was returned."""
         edited = await self._read(newest.id)
-        if edited is None or edited.version >= newest.version or newest.id in self._asked:
+        if edited is None or edited.version >= newest.version or newest.id in self._offered:
             return None
         if _without_version(edited) == _without_version(newest):
             await self.forget(newest.id)
             return None
-        self._asked.add(newest.id)
+        self._offered.add(newest.id)
         return edited
 
     async def _read(self, workflow: str) -> Workflow | None:
@@ -157,12 +157,12 @@ class WorkflowDocument:
             await self._drafts.forget(newest.id)
         return edited.model_copy(update={"version": newest.version}) if answer == "mine" else None
 
-    def show_prompt(self, path: NodeId, *, anew: bool = False) -> None:
+    def show_prompt(self, path: NodeId, *, newer: bool = False) -> None:
         """Shows the prompt of a node in its editor; a nested node is shown with those of its graph."""
         spot = spot_of(self.workflow, path) if self.workflow is not None else None
         if spot is not None and self.workflow is not None:
             part = part_for_editor(self.workflow, spot)
-            self._screen.query_one(BlockEditor).show(part, spot.node, self._workbench.info.read_only, anew=anew)
+            self._screen.query_one(BlockEditor).show(part, spot.node, self._workbench.info.read_only, newer=newer)
 
     def show(self) -> None:
         """Shows the document again after a change."""

@@ -130,11 +130,11 @@ class WorkspaceScreen(Screen[None]):
     @property
     def keys_of_the_moment(self) -> tuple[str, ...]:
         """Ids of the actions that the footer names first: answering a question, stopping a run."""
-        asked, running = (
+        questions, running = (
             ("decisions.open",) * bool(self.controllers.questions.count),
             ("run.stop",) * bool(self.active_runs),
         )
-        return (*asked, *running, "output.approve", "output.edit", "output.retry")
+        return (*questions, *running, "output.approve", "output.edit", "output.retry")
 
     def on_mount(self) -> None:
         """Fills the visible panes after the first frame, then the others."""
