@@ -7,7 +7,7 @@ from textual.pilot import Pilot
 
 from flowcabal_tui.tui.decisions.comparison import ComparisonScreen
 from tests.snapshots.test_graph import BOTH, EVERY_SIZE, app, on_top
-from tests.tui.fake_comparison import BEATS, TEXTS, FakeComparisonAccess, comparison
+from tests.tui.fake_comparison import BEATS, TEXTS, FakeComparisons, comparison
 from tests.tui.waiting import settled
 
 ENGLISH_BEATS = ("Nora waits for the ferry.", "Tobias hands over the letter.", "They part in the rain.")
@@ -20,9 +20,9 @@ ENGLISH = (
 )
 
 
-def access(language: str) -> FakeComparisonAccess:
+def project(language: str) -> FakeComparisons:
     zh = language == "zh"
-    return FakeComparisonAccess(
+    return FakeComparisons(
         comparison(TEXTS if zh else ENGLISH, BEATS if zh else ENGLISH_BEATS, "开头" if zh else "Opening")
     )
 
@@ -32,7 +32,8 @@ def access(language: str) -> FakeComparisonAccess:
 @BOTH
 def test_candidates(snap_compare, size, language, keys):
     async def before(pilot: Pilot[int]) -> None:
-        await on_top(ComparisonScreen(access(language)))(pilot)  # type: ignore[arg-type]
+        shown = project(language)
+        await on_top(ComparisonScreen(shown, shown.target))(pilot)  # type: ignore[arg-type]
         await settled(pilot)
         for key in keys:
             await pilot.press(key)

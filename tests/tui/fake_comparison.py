@@ -1,10 +1,11 @@
-"""A comparison in memory, as the screen asks for it."""
+"""A project with one comparison, in memory."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
 
 from flowcabal_tui.agents.comparing.alignment import rows_of
 from flowcabal_tui.agents.comparing.seams import SeamHunk
@@ -20,11 +21,21 @@ from flowcabal_tui.domain.comparison import (
     Taken,
     Verdict,
 )
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import Digest, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.run import Quote, Spend
 from flowcabal_tui.domain.text import digest
-from flowcabal_tui.project.words import spend_lines
+from flowcabal_tui.project.views import ProjectInfo
+from flowcabal_tui.protocol.base import Command
+from flowcabal_tui.protocol.comparisons import (
+    DecideComparison,
+    SiftCandidates,
+    SmoothSeams,
+    TakeBackChoice,
+    WriteCandidates,
+)
+from flowcabal_tui.tui.decisions.choice import read_draft, written_draft
 
 BEATS = ("沈青在码头等船", "阿远交出那封信", "两人在雨中分别")
 TEXTS = (
@@ -43,68 +54,69 @@ def comparison(texts: Sequence[str] = TEXTS, beats: Sequence[str] = BEATS, title
     return Comparison(ComparisonId("c1"), TARGET, title, 7, found, rows_of(beats, texts), None, True, True)
 
 
-class FakeComparisonAccess:
-    """Plays `ComparisonAccess`; `asked` notes what was asked for, `decided` the writer's words."""
+class FakeComparisons:
+    """Plays the project with its comparisons and drafts; `requests` notes what was requested, `decided` the choices."""
 
     def __init__(self, shown: Comparison | None = None, draft: ChoiceDraft | None = None) -> None:
         self.shown, self.kept = shown or comparison(), draft or ChoiceDraft()
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.decided: list[tuple[Verdict, tuple[Taken, ...]]] = []
         self.changes: tuple[SeamHunk, ...] | None = None
         self.after_asking: tuple[SeamHunk, ...] = ()
         self.target = TARGET
         self.grows_to: Comparison | None = None
+        writer = Endpoint(provider="openai", model="model-1")
+        self.info = ProjectInfo("book", "zh", Path("book"), False, False, (("user", writer), ("agent", writer)), "")
+        self.comparisons = self.drafts = self
 
-    async def comparison(self) -> Comparison:
+    async def carry_out(self, command: Command) -> None:
+        match command:
+            case DecideComparison():
+                self.decided.append((command.verdict, command.taken))
+                makers = [Maker(RunId("r1"), NodeId(f"open/1/candidate-{n}"), 1, f"model-{n}") for n in range(1, 9)]
+                named = zip(self.shown.candidates, makers, strict=False)
+                candidates = tuple(replace(each, maker=maker) for each, maker in named)
+                verdict = replace(command.verdict, text="")
+                self.shown = replace(self.shown, candidates=candidates, verdict=verdict, is_waiting=False)
+            case TakeBackChoice():
+                blind = tuple(replace(each, maker=None) for each in self.shown.candidates)
+                self.shown = replace(self.shown, candidates=blind, verdict=None)
+            case WriteCandidates():
+                self.requests.append(f"more {command.count}")
+                self.shown = self.grows_to or self.shown
+            case SiftCandidates():
+                self.requests.append("sift by model" if command.model else "sift by rule")
+            case SmoothSeams():
+                self.requests.append("seams")
+                self.changes = self.after_asking
+
+    async def comparison(self, _target: ComparisonTarget) -> Comparison:
         if len(self.shown.candidates) < 2:
             raise RunError("only one text")
         return self.shown
 
-    async def draft(self, _comparison: Comparison) -> ChoiceDraft:
-        return self.kept
+    async def draft(self, _key: str) -> str | None:
+        return written_draft(self.kept)
 
-    async def save(self, _comparison: Comparison, draft: ChoiceDraft) -> None:
-        self.kept = draft
+    async def put_draft(self, _key: str, text: str | None) -> None:
+        self.kept = read_draft(text)
 
-    async def decide(self, shown: Comparison, verdict: Verdict, taken: Sequence[Taken]) -> None:
-        self.decided.append((verdict, tuple(taken)))
-        makers = [Maker(RunId("r1"), NodeId(f"open/1/candidate-{n}"), 1, f"model-{n}") for n in range(1, 9)]
-        told = tuple(replace(each, maker=maker) for each, maker in zip(shown.candidates, makers, strict=False))
-        self.shown = replace(shown, candidates=told, verdict=replace(verdict, text=""), is_waiting=False)
-
-    async def take_back(self, shown: Comparison) -> None:
-        blind = tuple(replace(each, maker=None) for each in shown.candidates)
-        self.shown = replace(shown, candidates=blind, verdict=None)
-
-    def quote_price(self, quote: Quote) -> list[str]:
-        return spend_lines(quote, asks=False, models="model-1")
-
-    async def quote_more(self, count: int) -> Quote:
-        self.asked.append(f"quote {count}")
+    async def quote_candidates(self, _target: ComparisonTarget, count: int) -> Quote:
+        self.requests.append(f"quote {count}")
         return PRICE
 
-    async def more(self, count: int) -> None:
-        self.asked.append(f"more {count}")
-        if self.grows_to is not None:
-            self.shown = self.grows_to
-
-    async def quote_sift(self) -> Quote:
-        self.asked.append("quote sift")
+    async def quote_sifting(self, _target: ComparisonTarget) -> Quote:
+        self.requests.append("quote sift")
         return PRICE
 
-    async def sift(self, *, model: bool) -> None:
-        self.asked.append("sift by model" if model else "sift by rule")
-
-    async def seams(self, _text: str, _taken: Sequence[Taken]) -> tuple[SeamHunk, ...] | None:
+    async def seam_changes(
+        self, _target: ComparisonTarget, _text: str, _taken: Sequence[Taken]
+    ) -> tuple[SeamHunk, ...] | None:
         return self.changes
 
-    async def quote_seams(self, _text: str, _taken: Sequence[Taken]) -> Quote:
-        self.asked.append("quote seams")
+    async def quote_seams(self, _target: ComparisonTarget, _text: str, _taken: Sequence[Taken]) -> Quote:
+        self.requests.append("quote seams")
         return PRICE
-
-    async def smooth(self, _text: str, _taken: Sequence[Taken]) -> None:
-        self.asked.append("seams")
-        self.changes = self.after_asking
 
     async def outcomes(self) -> tuple[OutcomeCount, ...]:
         return (OutcomeCount(Digest("p"), "开头", "model-1", '{"temperature": 1.0}', 2, 1, 3),)

@@ -22,7 +22,7 @@ from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
-from tests.tui.fake_comparison import BEATS, TEXTS, FakeComparisonAccess, comparison
+from tests.tui.fake_comparison import BEATS, TEXTS, FakeComparisons, comparison
 from tests.tui.hosts import HOSTILE, Host, shown
 from tests.tui.waiting import settled, until
 
@@ -32,10 +32,10 @@ A, B, C = (each.digest for each in SHOWN.candidates)
 
 @asynccontextmanager
 async def compared(
-    access: FakeComparisonAccess, size: tuple[int, int] = (80, 24)
+    project: FakeComparisons, size: tuple[int, int] = (80, 24)
 ) -> AsyncIterator[tuple[Pilot[Any], ComparisonScreen]]:
     """The screen over an empty app, when the candidates are read."""
-    async with begun(access, size) as (pilot, screen):
+    async with begun(project, size) as (pilot, screen):
         await until(pilot, lambda: screen.comparison is not None)
         await settled(pilot)
         yield pilot, screen
@@ -43,10 +43,10 @@ async def compared(
 
 @asynccontextmanager
 async def begun(
-    access: FakeComparisonAccess, size: tuple[int, int] = (80, 24)
+    project: FakeComparisons, size: tuple[int, int] = (80, 24)
 ) -> AsyncIterator[tuple[Pilot[Any], ComparisonScreen]]:
     app: Host = Host()
-    screen = ComparisonScreen(access)  # type: ignore[arg-type]  # a fake plays the access
+    screen = ComparisonScreen(project, project.target)  # type: ignore[arg-type]  # a fake plays the project
     async with app.run_test(size=size) as pilot:
         await app.push_screen(screen)
         yield pilot, screen
@@ -65,7 +65,7 @@ def words(pilot: Pilot[Any]) -> str:
 
 @pytest.mark.parametrize(("size", "seen"), [((80, 24), 1), ((140, 40), 2), ((190, 40), 3)])
 async def test_candidates_stand_side_by_side_where_there_is_room(size: tuple[int, int], seen: int) -> None:
-    async with compared(FakeComparisonAccess(), size) as (pilot, screen):
+    async with compared(FakeComparisons(), size) as (pilot, screen):
         told = words(pilot)
         assert sum(text.split("\n")[0][:8] in told for text in TEXTS) == seen
         assert screen.query_one("#result").display is (seen > 1), "the result stands beside where there is room"
@@ -75,13 +75,13 @@ async def test_candidates_stand_side_by_side_where_there_is_room(size: tuple[int
 
 
 async def test_a_choice_shows_who_wrote_what_and_is_taken_back() -> None:
-    access = FakeComparisonAccess()
-    async with compared(access) as (pilot, screen):
+    project = FakeComparisons()
+    async with compared(project) as (pilot, screen):
         await pressed(pilot, "2", "a")
-        assert access.decided == [(Verdict("chosen", (B,)), ())]
+        assert project.decided == [(Verdict("chosen", (B,)), ())]
         assert "model-2" in words(pilot) and "B was chosen" in words(pilot)
         await pressed(pilot, "a", "space", "x")
-        assert len(access.decided) == 1, "a choice that is made is only read"
+        assert len(project.decided) == 1, "a choice that is made is only read"
         await pressed(pilot, "U")
         assert screen.comparison is not None and not screen.comparison.is_decided
         assert "model-2" not in words(pilot)
@@ -95,39 +95,39 @@ def test_a_choice_names_its_candidate(language: str, chosen: str) -> None:
 
 
 async def test_equally_good_ones_are_a_tie_and_none_of_them_is_an_answer() -> None:
-    access = FakeComparisonAccess()
-    async with compared(access) as (pilot, _screen):
+    project = FakeComparisons()
+    async with compared(project) as (pilot, _screen):
         await pressed(pilot, "1", "equals_sign", "3", "a")
-        assert access.decided[-1] == (Verdict("tie", (C, A)), ())
+        assert project.decided[-1] == (Verdict("tie", (C, A)), ())
         assert "C, A are equally good" in words(pilot)
         await pressed(pilot, "U", "x")
         assert isinstance(pilot.app.screen, ConfirmScreen)
         await pressed(pilot, "n")
-        assert len(access.decided) == 1
+        assert len(project.decided) == 1
         await pressed(pilot, "x", "y")
-        assert access.decided[-1] == (Verdict("none"), ())
+        assert project.decided[-1] == (Verdict("none"), ())
 
 
 async def test_paragraphs_are_taken_into_a_text_in_the_order_of_the_beats_and_chosen() -> None:
-    access = FakeComparisonAccess()
-    async with compared(access, (140, 40)) as (pilot, screen):
+    project = FakeComparisons()
+    async with compared(project, (140, 40)) as (pilot, screen):
         await pressed(pilot, "2", "j", "b", "1", "k", "space")
         rows = [text.split("\n\n") for text in TEXTS]
         assert screen.area.text == f"{rows[0][0]}\n\n{rows[1][1]}"
-        assert access.kept.taken == (Taken(B, 1), Taken(A, 0)), "it is kept as it is made"
+        assert project.kept.taken == (Taken(B, 1), Taken(A, 0)), "it is kept as it is made"
         await pressed(pilot, "f2")
-        assert access.decided == [(Verdict("composed", (), screen.area.text), (Taken(B, 1), Taken(A, 0)))]
+        assert project.decided == [(Verdict("composed", (), screen.area.text), (Taken(B, 1), Taken(A, 0)))]
 
 
 async def test_the_result_is_edited_kept_and_there_again() -> None:
-    access = FakeComparisonAccess()
-    async with compared(access) as (pilot, screen):
+    project = FakeComparisons()
+    async with compared(project) as (pilot, screen):
         await pressed(pilot, "space", "v", "X")
         assert screen.is_typing and "v" not in screen.area.text, "letters are letters"
         await pressed(pilot, "a", "escape")
-        assert not screen.is_typing and access.decided == []
-        assert access.kept.text is not None and access.kept.text.startswith("Xa")
-    async with compared(access) as (pilot, screen):
+        assert not screen.is_typing and project.decided == []
+        assert project.kept.text is not None and project.kept.text.startswith("Xa")
+    async with compared(project) as (pilot, screen):
         assert screen.area.text.startswith("Xa")
         await pressed(pilot, "a")
         assert isinstance(pilot.app.screen, ConfirmScreen), "a text of parts is not passed over unasked"
@@ -136,11 +136,11 @@ async def test_the_result_is_edited_kept_and_there_again() -> None:
         await pressed(pilot, "y")
         assert screen.area.text == ""
         await pressed(pilot, "f2")
-        assert access.decided == []
+        assert project.decided == []
 
 
 async def test_facts_against_a_candidate_are_shown_and_hide_nothing() -> None:
-    async with compared(FakeComparisonAccess()) as (pilot, _screen):
+    async with compared(FakeComparisons()) as (pilot, _screen):
         await pressed(pilot, "3")
         assert "1 fact against it" in words(pilot)
         await pressed(pilot, "w")
@@ -148,65 +148,65 @@ async def test_facts_against_a_candidate_are_shown_and_hide_nothing() -> None:
 
 
 async def test_what_costs_money_is_asked_with_its_price() -> None:
-    access = FakeComparisonAccess()
-    async with compared(access) as (pilot, _screen):
+    project = FakeComparisons()
+    async with compared(project) as (pilot, _screen):
         await pressed(pilot, "C")
         assert isinstance(pilot.app.screen, ChooseScreen)
         await pressed(pilot, "enter")
-        assert access.asked == ["sift by rule"]
+        assert project.requests == ["sift by rule"]
         await pressed(pilot, "C", "j", "enter")
         assert "2 calls" in words(pilot)
         await pressed(pilot, "n")
-        assert access.asked == ["sift by rule", "quote sift"]
+        assert project.requests == ["sift by rule", "quote sift"]
         await pressed(pilot, "m")
         assert isinstance(pilot.app.screen, PromptLine)
         await pressed(pilot, "backspace", "3", "enter", "y")
-        assert access.asked[2:] == ["quote 3", "more 3"]
+        assert project.requests[2:] == ["quote 3", "more 3"]
 
 
 async def test_a_node_with_one_text_can_be_asked_for_others() -> None:
-    access = FakeComparisonAccess(replace(SHOWN, candidates=SHOWN.candidates[:1]))
-    access.target, access.grows_to = ComparisonTarget(workflow="chapter", node=NodeId("draft")), SHOWN
-    async with begun(access) as (pilot, screen):
+    project = FakeComparisons(replace(SHOWN, candidates=SHOWN.candidates[:1]))
+    project.target, project.grows_to = ComparisonTarget(workflow="chapter", node=NodeId("draft")), SHOWN
+    async with begun(project) as (pilot, screen):
         await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
         await pressed(pilot, "enter", "y")
-        assert access.asked == ["quote 1", "more 1"]
+        assert project.requests == ["quote 1", "more 1"]
         assert screen.comparison is SHOWN
-    access = FakeComparisonAccess(replace(SHOWN, candidates=SHOWN.candidates[:1]))
-    async with begun(access) as (pilot, screen):
+    project = FakeComparisons(replace(SHOWN, candidates=SHOWN.candidates[:1]))
+    async with begun(project) as (pilot, screen):
         await until(pilot, lambda: screen not in pilot.app.screen_stack)
-        assert access.asked == [], "a question has its candidates"
+        assert project.requests == [], "a question has its candidates"
 
 
 async def test_changes_at_the_seams_are_accepted_one_by_one() -> None:
     first = TEXTS[0].split("\n\n")[0]
-    access = FakeComparisonAccess(draft=ChoiceDraft((), (Taken(A, 0), Taken(B, 1))))
-    access.after_asking = (
+    project = FakeComparisons(draft=ChoiceDraft((), (Taken(A, 0), Taken(B, 1))))
+    project.after_asking = (
         SeamHunk(0, len(first), first, "沈青等船。"),
         SeamHunk(len(first) + 2, len(first) + 4, "阿远", "他"),
     )
-    async with compared(access) as (pilot, screen):
+    async with compared(project) as (pilot, screen):
         before = screen.area.text
         await pressed(pilot, "r")
-        assert access.asked == ["quote seams"] and isinstance(pilot.app.screen, ConfirmScreen)
+        assert project.requests == ["quote seams"] and isinstance(pilot.app.screen, ConfirmScreen)
         await pressed(pilot, "y")
         assert isinstance(pilot.app.screen, SeamChangesScreen)
         await pressed(pilot, "f2")
         assert screen.area.text == before, "nothing is accepted by itself"
         await pressed(pilot, "r", "j", "space", "f2")
-        assert access.asked == ["quote seams", "seams"], "the answer is paid for once"
+        assert project.requests == ["quote seams", "seams"], "the answer is paid for once"
         assert screen.area.text == before.replace("阿远", "他", 1)
 
 
 async def test_hostile_candidates_are_words() -> None:
-    access = FakeComparisonAccess(comparison((HOSTILE, HOSTILE + " 2"), ()))
-    async with compared(access, (140, 24)) as (pilot, _screen):
+    project = FakeComparisons(comparison((HOSTILE, HOSTILE + " 2"), ()))
+    async with compared(project, (140, 24)) as (pilot, _screen):
         assert "[b]bold[/b]" in words(pilot)
         assert "\x1b" not in words(pilot) and "\u202e" not in words(pilot)
 
 
 async def test_who_won_is_a_page() -> None:
-    async with compared(FakeComparisonAccess()) as (pilot, _screen):
+    async with compared(FakeComparisons()) as (pilot, _screen):
         await pressed(pilot, "o")
         assert isinstance(pilot.app.screen, SourceScreen)
         assert "won 2 times" in words(pilot) and "model-1" in words(pilot)

@@ -13,19 +13,20 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from flowcabal_tui.agents.comparing.seams import SeamHunk
-from flowcabal_tui.domain.comparison import Candidate, Taken
+from flowcabal_tui.domain.comparison import Candidate, ComparisonTarget, Taken
 from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.comparison_words import outcome_words
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.project.views import OpenedSource
-from flowcabal_tui.tui.decisions.comparison_access import ComparisonAccess
+from flowcabal_tui.protocol.comparisons import SiftCandidates, SmoothSeams, WriteCandidates
 from flowcabal_tui.tui.decisions.finding_view import finding_in_full
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.source import SourceScreen
-from flowcabal_tui.tui.shared.spending import agrees_to_pay
+from flowcabal_tui.tui.shared.spending import agrees_to_spend
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
@@ -119,8 +120,11 @@ MORE: int = 6
 class CandidateWork:
     """Requests work on behalf of a screen; `tell` shows the running work, "" for none."""
 
-    def __init__(self, screen: Screen[Any], access: ComparisonAccess, tell: Callable[[str], None]) -> None:
-        self._screen, self._access, self._tell = screen, access, tell
+    def __init__(
+        self, screen: Screen[Any], workbench: Project, target: ComparisonTarget, tell: Callable[[str], None]
+    ) -> None:
+        self._screen, self._workbench, self._target, self._tell = screen, workbench, target, tell
+        self._comparisons = workbench.comparisons
 
     def show_facts(self, letter: str, candidate: Candidate) -> None:
         """Shows all problems of a candidate, and the unchecked angles."""
@@ -135,13 +139,15 @@ class CandidateWork:
     async def sift(self) -> None:
         """Checks all candidates against facts."""
         ways = (("rules", _("by rule: costs nothing")), ("model", _("also by the agents' model, from every angle")))
-        asked = ChooseScreen(_("Check the facts of all candidates?"), ways)
-        way: str | None = await self._screen.app.push_screen_wait(asked)
+        page = ChooseScreen(_("Check the facts of all candidates?"), ways)
+        way: str | None = await self._screen.app.push_screen_wait(page)
         if way is None:
             return
-        if way == "model" and not await self._agreed(_("Check by the agents' model?"), await self._access.quote_sift()):
-            return
-        await self._access.sift(model=way == "model")
+        if way == "model":
+            quote = await self._comparisons.quote_sifting(self._target)
+            if not await self._agreed(_("Check by the agents' model?"), quote):
+                return
+        await self._workbench.carry_out(SiftCandidates(self._target, way == "model"))
 
     async def more(self) -> Literal["", "written", "asks"]:
         """Requests further candidates; "asks" when a run will ask again, "" when the writer declines."""
@@ -151,29 +157,30 @@ class CandidateWork:
             return ""
         count = int(answer)
         title = ngettext("Write {n} more candidate?", "Write {n} more candidates?", count).format(n=count)
-        if not await self._agreed(title, await self._access.quote_more(count)):
+        if not await self._agreed(title, await self._comparisons.quote_candidates(self._target, count)):
             return ""
         self._tell(_("more candidates are being written"))
         try:
-            run = await self._access.more(count)
+            run = await self._workbench.carry_out(WriteCandidates(self._target, count))
         finally:
             self._tell("")
-        if run is not None:
+        if run:
             self._screen.notify(_("The run asks again when they are written: F8."), markup=False)
-        return "written" if run is None else "asks"
+        return "asks" if run else "written"
 
     async def smoothed(self, text: str, taken: Sequence[Taken]) -> tuple[SeamHunk, ...]:
         """The changes at the seams that the writer accepts."""
-        changes = await self._access.seams(text, taken)
+        changes = await self._comparisons.seam_changes(self._target, text, taken)
         if changes is None:
-            if not await self._agreed(_("Change the seams?"), await self._access.quote_seams(text, taken)):
+            quote = await self._comparisons.quote_seams(self._target, text, taken)
+            if not await self._agreed(_("Change the seams?"), quote):
                 return ()
             self._tell(_("the model reads the seams"))
             try:
-                await self._access.smooth(text, taken)
+                await self._workbench.carry_out(SmoothSeams(self._target, text, tuple(taken)))
             finally:
                 self._tell("")
-            changes = await self._access.seams(text, taken)
+            changes = await self._comparisons.seam_changes(self._target, text, taken)
         if not changes:
             self._screen.notify(_("The model would change nothing at the seams."), markup=False)
             return ()
@@ -181,7 +188,7 @@ class CandidateWork:
 
     async def show_outcomes(self) -> None:
         """Shows the wins and losses over all choices."""
-        rows = await self._access.outcomes()
+        rows = await self._comparisons.outcomes()
         if not rows:
             self._screen.notify(_("No choice has been made yet."), markup=False)
             return
@@ -191,4 +198,4 @@ class CandidateWork:
         self._screen.app.push_screen(SourceScreen(text))
 
     async def _agreed(self, title: str, quote: Quote) -> bool:
-        return quote.is_free or await agrees_to_pay(self._screen.app, title, self._access.quote_price(quote))
+        return await agrees_to_spend(self._screen.app, self._workbench, title, quote)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from pydantic import ValidationError
+
 from flowcabal_tui.agents.comparing.sources import paragraph_sources
+from flowcabal_tui.domain.codec import from_json, to_json
 from flowcabal_tui.domain.comparison import (
     ChoiceDraft,
     Comparison,
@@ -17,6 +20,19 @@ from flowcabal_tui.domain.comparison import (
     row_of,
 )
 from flowcabal_tui.domain.ids import Digest
+
+
+def read_draft(text: str | None) -> ChoiceDraft:
+    """The stored choice; an empty one when none can be read."""
+    try:
+        return from_json(ChoiceDraft, text) if text else ChoiceDraft()
+    except ValidationError:
+        return ChoiceDraft()
+
+
+def written_draft(draft: ChoiceDraft) -> str | None:
+    """The choice as it is stored; None for an empty one."""
+    return None if draft == ChoiceDraft() else to_json(draft)
 
 
 def result_of(comparison: Comparison, draft: ChoiceDraft) -> str:

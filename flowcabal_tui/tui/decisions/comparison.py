@@ -15,14 +15,25 @@ from textual.screen import Screen
 from textual.widgets import OptionList, Static
 
 from flowcabal_tui.agents.comparing.seams import with_hunks
-from flowcabal_tui.domain.comparison import LETTERS, ChoiceDraft, Comparison, Taken, Verdict
+from flowcabal_tui.domain.comparison import LETTERS, ChoiceDraft, Comparison, ComparisonTarget, Taken, Verdict
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project.comparison_words import verdict_words
+from flowcabal_tui.project.project import Project
+from flowcabal_tui.protocol.comparisons import DecideComparison, TakeBackChoice
 from flowcabal_tui.tui.decisions.candidate_column import CandidateColumn
 from flowcabal_tui.tui.decisions.candidate_work import CandidateWork
-from flowcabal_tui.tui.decisions.choice import beat_at, edited, known, result_of, verdict_on, with_equal, with_taken
-from flowcabal_tui.tui.decisions.comparison_access import ComparisonAccess
+from flowcabal_tui.tui.decisions.choice import (
+    beat_at,
+    edited,
+    known,
+    read_draft,
+    result_of,
+    verdict_on,
+    with_equal,
+    with_taken,
+    written_draft,
+)
 from flowcabal_tui.tui.decisions.comparison_keys import EDITING, HELP, KEYS, OPEN_ONLY, STYLE
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.words import one_line
@@ -43,10 +54,10 @@ class ComparisonScreen(Screen[None]):
     DEFAULT_CSS = STYLE
     BINDINGS: ClassVar[list[BindingType]] = KEYS
 
-    def __init__(self, access: ComparisonAccess) -> None:
+    def __init__(self, workbench: Project, target: ComparisonTarget) -> None:
         super().__init__()
-        self._access = access
-        self._agents = CandidateWork(self, access, self._note)
+        self._workbench, self._target = workbench, target
+        self._agents = CandidateWork(self, workbench, target, self._note)
         self._comparison: Comparison | None = None
         self._draft = ChoiceDraft()
         self._current, self._first = 0, 0
@@ -99,14 +110,14 @@ class ComparisonScreen(Screen[None]):
     async def reload(self) -> None:
         """Reads the current candidates; the choice is read only once."""
         try:
-            comparison = await self._access.comparison()
+            comparison = await self._workbench.comparisons.comparison(self._target)
         except FlowCabalError as error:
             if self._comparison is not None:
                 raise
             await self._begin_with_more(error)
             return
         if self._comparison is None:
-            self._draft = await self._access.draft(comparison)
+            self._draft = read_draft(await self._workbench.drafts.draft(comparison.draft_key))
         self._comparison, self._draft = comparison, known(comparison, self._draft)
         self._current = min(self._current, len(comparison.candidates) - 1)
         if self.is_attached:
@@ -117,7 +128,7 @@ class ComparisonScreen(Screen[None]):
         """A node that has written one text can write others; else there is nothing to compare."""
         self.notify(str(error), markup=False)
         try:
-            written = not self._access.target.question and await self._agents.more() == "written"
+            written = not self._target.question and await self._agents.more() == "written"
         except FlowCabalError:
             self.dismiss(None)
             raise
@@ -290,7 +301,7 @@ class ComparisonScreen(Screen[None]):
 
     def _save(self) -> None:
         if self._comparison is not None:
-            self.work(self._access.save(self._comparison, self._draft))
+            self.work(self._workbench.drafts.put_draft(self._comparison.draft_key, written_draft(self._draft)))
 
     def _here(self) -> tuple[Comparison, Taken] | None:
         """The paragraph under the cursor."""
@@ -369,8 +380,8 @@ class ComparisonScreen(Screen[None]):
 
     async def _decide(self, verdict: Verdict) -> None:
         if self._comparison is not None:
-            await self._access.save(self._comparison, self._draft)
-            await self._access.decide(self._comparison, verdict, self._draft.taken)
+            await self._workbench.drafts.put_draft(self._comparison.draft_key, written_draft(self._draft))
+            await self._workbench.carry_out(DecideComparison(self._target, verdict, tuple(self._draft.taken)))
             self._shows_result = False
             await self.reload()
             self._refresh_columns(focus=True)
@@ -382,7 +393,7 @@ class ComparisonScreen(Screen[None]):
 
     async def _take_back(self) -> None:
         if self._comparison is not None:
-            await self._access.take_back(self._comparison)
+            await self._workbench.carry_out(TakeBackChoice(self._comparison.id))
             await self.reload()
 
     # What agents add

@@ -153,9 +153,8 @@ class DecisionController:
 
     def _compare(self, target: ComparisonTarget) -> None:
         from flowcabal_tui.tui.decisions.comparison import ComparisonScreen
-        from flowcabal_tui.tui.decisions.comparison_access import ComparisonAccess
 
-        self._screen.app.push_screen(ComparisonScreen(ComparisonAccess(self._workbench, target)))
+        self._screen.app.push_screen(ComparisonScreen(self._workbench, target))
 
     @on_event
     def _candidates_moved(self, event: ComparisonChanged | SiftProgress) -> None:
