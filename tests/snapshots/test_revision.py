@@ -7,7 +7,6 @@ from flowcabal_tui.tui.revision.comments import CommentsScreen
 from flowcabal_tui.tui.revision.pass_list import PassesScreen
 from flowcabal_tui.tui.revision.revision import RevisionScreen
 from flowcabal_tui.tui.shared.rewrite_screen import RewriteScreen
-from flowcabal_tui.tui.story.access import StoryAccess
 from tests.snapshots.test_graph import BOTH, EVERY_SIZE, on_top
 from tests.snapshots.test_shell import app
 from tests.tui.fake_books import NOW, chapter_id
@@ -19,7 +18,7 @@ from tests.tui.fakes import FakeWorkbench
 def test_comments(snap_compare, size, language):
     workbench = FakeWorkbench(language)
     workbench.revision.fill()
-    page = CommentsScreen(StoryAccess(workbench), chapter_id(1))
+    page = CommentsScreen(workbench, chapter_id(1))
     assert snap_compare(app(language), terminal_size=size, run_before=on_top(page), press=["4", "j"])
 
 
@@ -28,13 +27,13 @@ def test_comments(snap_compare, size, language):
 def test_the_revision(snap_compare, size, language):
     workbench = FakeWorkbench(language)
     workbench.revision.fill()
-    page = RevisionScreen(StoryAccess(workbench), lambda: NOW, chapter_id(1))
+    page = RevisionScreen(workbench, lambda: NOW, chapter_id(1))
     assert snap_compare(app(language), terminal_size=size, run_before=on_top(page))
 
 
 @BOTH
 def test_passes(snap_compare, language):
-    page = PassesScreen(StoryAccess(FakeWorkbench(language)))
+    page = PassesScreen(FakeWorkbench(language))
     assert snap_compare(app(language), terminal_size=(80, 24), run_before=on_top(page), press=["j"])
 
 

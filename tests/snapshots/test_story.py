@@ -8,7 +8,6 @@ from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.impact import Rename
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.story import RecordId, Relation
-from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.ego import EgoScreen
 from flowcabal_tui.tui.story.entities import EntitiesScreen
 from flowcabal_tui.tui.story.findings import FindingsScreen
@@ -42,7 +41,7 @@ KINDS = {
 }
 
 
-def crowded(language: str) -> StoryAccess:
+def crowded(language: str) -> FakeWorkbench:
     """The hero with twelve around: ten relations of every kind, and two who only occur with them."""
     workbench = FakeWorkbench(language)
     others = [Entity(EntityId(f"e{n}"), "character", name) for n, name in enumerate(NAMES[language])]
@@ -53,13 +52,13 @@ def crowded(language: str) -> StoryAccess:
     ]
     back = Relation(RecordId("back"), others[1].id, HERO, KINDS[language][3])
     workbench.records = replace(workbench.records, relations=(*relations, back))
-    return StoryAccess(workbench)
+    return workbench
 
 
 @EVERY_SIZE
 @BOTH
 def test_names(snap_compare, size, language):
-    page = EntitiesScreen(StoryAccess(FakeWorkbench(language)))
+    page = EntitiesScreen(FakeWorkbench(language))
     assert snap_compare(app(language), terminal_size=size, run_before=on_top(page))
 
 
@@ -73,7 +72,7 @@ def test_twelve_stand_around(snap_compare, size, language):
 @EVERY_SIZE
 @BOTH
 def test_the_timeline(snap_compare, size, language):
-    page = RecordsScreen(StoryAccess(FakeWorkbench(language)), "timeline")
+    page = RecordsScreen(FakeWorkbench(language), "timeline")
     assert snap_compare(app(language), terminal_size=size, run_before=on_top(page))
 
 
@@ -82,7 +81,7 @@ def test_the_timeline(snap_compare, size, language):
 def test_proposals(snap_compare, size, language):
     workbench = FakeWorkbench(language)
     workbench.proposal_list.fill()
-    page = ProposalsScreen(StoryAccess(workbench))
+    page = ProposalsScreen(workbench)
     assert snap_compare(app(language), terminal_size=size, run_before=on_top(page), press=["space", "j"])
 
 
@@ -91,7 +90,7 @@ def test_proposals(snap_compare, size, language):
 def test_findings(snap_compare, size, language):
     workbench = FakeWorkbench(language)
     workbench.findings.fill()
-    page = FindingsScreen(StoryAccess(workbench), lambda: NOW)
+    page = FindingsScreen(workbench, lambda: NOW)
     assert snap_compare(app(language), terminal_size=size, run_before=on_top(page), press=["space", "j"])
 
 
@@ -100,17 +99,17 @@ def test_findings(snap_compare, size, language):
 def test_impact(snap_compare, size, language):
     workbench = FakeWorkbench(language)
     name = workbench.people[0].name
-    page = ImpactScreen(StoryAccess(workbench), Rename(name, "薇拉" if language == "zh" else "Vera"))
+    page = ImpactScreen(workbench, Rename(name, "薇拉" if language == "zh" else "Vera"))
     assert snap_compare(app(language), terminal_size=size, run_before=on_top(page), press=["j", "space", "j"])
 
 
 @BOTH
 def test_promises(snap_compare, language):
-    page = RecordsScreen(StoryAccess(FakeWorkbench(language)))
+    page = RecordsScreen(FakeWorkbench(language))
     assert snap_compare(app(language), terminal_size=(80, 24), run_before=on_top(page))
 
 
 @BOTH
 def test_what_holds(snap_compare, language):
-    page = RecordsScreen(StoryAccess(FakeWorkbench(language)), "facts", position=2)
+    page = RecordsScreen(FakeWorkbench(language), "facts", position=2)
     assert snap_compare(app(language), terminal_size=(80, 24), run_before=on_top(page))

@@ -12,7 +12,6 @@ from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.revision.comments import CommentsScreen
 from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.lists import PickList
-from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.passages import Passages
 from flowcabal_tui.tui.story.story_page import StoryPlace
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
@@ -32,7 +31,7 @@ def filled() -> FakeWorkbench:
 
 
 def page(workbench: FakeWorkbench) -> CommentsScreen:
-    return CommentsScreen(StoryAccess(workbench), ONE)
+    return CommentsScreen(workbench, ONE)
 
 
 def listed(pilot) -> list[str]:

@@ -27,7 +27,6 @@ from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.source import SourceScreen
-from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.findings import FindingList, FindingsScreen
 from flowcabal_tui.tui.story.passages import Passages
 from flowcabal_tui.tui.story.story_page import StoryPlace
@@ -54,7 +53,7 @@ def now() -> datetime:
 
 
 def page(workbench: FakeWorkbench) -> FindingsScreen:
-    return FindingsScreen(StoryAccess(workbench), now, THREE)
+    return FindingsScreen(workbench, now, THREE)
 
 
 def listed(pilot) -> list[str]:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.impact import ChapterChanged, Rename
 from flowcabal_tui.protocol.story import ApplyImpact, AskPatches, UndoDecision
-from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.impact import ImpactScreen
 from flowcabal_tui.tui.story.story_page import StoryPlace
 from tests.tui.fake_books import chapter_id
@@ -18,7 +17,7 @@ RENAME = Rename("Mara", "Vera")
 
 
 def page(workbench: FakeWorkbench, change=RENAME) -> ImpactScreen:
-    return ImpactScreen(StoryAccess(workbench), change)
+    return ImpactScreen(workbench, change)
 
 
 async def test_every_place_is_shown_with_its_difference_and_applied_with_the_ticks():

@@ -21,7 +21,6 @@ from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.trouble import Trouble
-from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.ego import EgoScreen
 from flowcabal_tui.tui.story.entities import EntitiesScreen
 from flowcabal_tui.tui.story.mentions import MentionsScreen
@@ -60,7 +59,7 @@ async def press(pilot: Pilot[None], *keys: str) -> None:
 
 
 def names(workbench: FakeWorkbench, entity: EntityId | None = None) -> EntitiesScreen:
-    return EntitiesScreen(StoryAccess(workbench), entity)
+    return EntitiesScreen(workbench, entity)
 
 
 def screen(pilot: Pilot[None]) -> str:
@@ -257,7 +256,7 @@ async def test_enter_shows_the_places_and_leads_to_one():
 
 async def test_a_name_that_stands_nowhere_has_no_places():
     async with opened(names(FakeWorkbench(), VOICE)) as pilot:
-        pilot.app.screen.access.workbench.story.mentions = no_mentions
+        pilot.app.screen.workbench.story.mentions = no_mentions
         await press(pilot, "enter", "n", "enter")
         assert "Nothing in the book mentions it." in screen(pilot)
 
@@ -297,7 +296,7 @@ async def test_hostile_names_are_shown_as_words():
 
 
 def around(workbench: FakeWorkbench, centre: EntityId = HERO) -> EgoScreen:
-    return EgoScreen(StoryAccess(workbench), centre)
+    return EgoScreen(workbench, centre)
 
 
 async def test_relations_begin_and_end_with_the_chapter():

@@ -10,7 +10,6 @@ from flowcabal_tui.protocol.story import CorrectProposal, DecideProposals, UndoD
 from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.trouble import Trouble
-from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.proposal_list import PAGE, ProposalList
 from flowcabal_tui.tui.story.proposals import ProposalsScreen
 from flowcabal_tui.tui.widgets.list_detail import DetailText
@@ -30,7 +29,7 @@ def filled(workbench: FakeWorkbench) -> FakeWorkbench:
 
 
 def page(workbench: FakeWorkbench) -> ProposalsScreen:
-    return ProposalsScreen(StoryAccess(workbench), THREE)
+    return ProposalsScreen(workbench, THREE)
 
 
 def listed(pilot) -> list[str]:

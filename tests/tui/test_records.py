@@ -20,7 +20,6 @@ from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.prose_form import ProseScreen
 from flowcabal_tui.tui.shared.source import SourceScreen
-from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.entities import EntitiesScreen
 from flowcabal_tui.tui.story.record_rows import RecordList
 from flowcabal_tui.tui.story.records import RecordsScreen
@@ -42,7 +41,7 @@ NEW = RecordId("")
 def records(
     workbench: FakeWorkbench, listed: RecordList = "promises", words: str = "", position: int = 0
 ) -> RecordsScreen:
-    return RecordsScreen(StoryAccess(workbench), listed, words, position)
+    return RecordsScreen(workbench, listed, words, position)
 
 
 def listed(pilot) -> list[str]:

@@ -26,7 +26,6 @@ from flowcabal_tui.tui.shared.diff import DiffScreen
 from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.rewrite_screen import RewriteScreen
-from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.findings import FindingsScreen
 from flowcabal_tui.tui.story.story_page import StoryPlace
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
@@ -47,7 +46,7 @@ def filled() -> FakeWorkbench:
 
 
 def page(workbench: FakeWorkbench) -> RevisionScreen:
-    return RevisionScreen(StoryAccess(workbench), lambda: books.NOW, ONE)
+    return RevisionScreen(workbench, lambda: books.NOW, ONE)
 
 
 def rows(pilot, name: str = "#chapters") -> list[str]:

@@ -13,6 +13,7 @@ from textual.widgets.option_list import Option
 from flowcabal_tui.domain.comments import COMMENT_KINDS, Comment, CommentFilter, CommentKind
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.revision import AddComment, EditComments, RemoveComments
 from flowcabal_tui.tui.revision.comment_form import comment_form
@@ -21,8 +22,7 @@ from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
 from flowcabal_tui.tui.shared.words import one_line
-from flowcabal_tui.tui.story.access import StoryAccess
-from flowcabal_tui.tui.story.cast import Cast
+from flowcabal_tui.tui.story.cast import Cast, read_people
 from flowcabal_tui.tui.story.filtered_page import FilteredPage
 from flowcabal_tui.tui.story.passages import Passages, QuotedPassage
 from flowcabal_tui.tui.story.story_page import StoryPlace
@@ -56,7 +56,7 @@ WISHES: Final = {
 class CommentsScreen(FilteredPage):
     """A list above the comment under the cursor with its passage."""
 
-    access: StoryAccess
+    workbench: Project
     help = HelpData(
         mark("Comments"),
         mark("What you, or a reader, noted at passages. A comment stays with its passage when the text is edited; "
@@ -89,9 +89,9 @@ class CommentsScreen(FilteredPage):
         *(Binding(digit, f"show('{name}')", words, show=False, id=f"comments.{name}") for digit, name, words in TABS),
     ]  # fmt: skip
 
-    def __init__(self, access: StoryAccess, chapter: ChapterId | None = None, *, only: bool = False) -> None:
+    def __init__(self, workbench: Project, chapter: ChapterId | None = None, *, only: bool = False) -> None:
         """`chapter` is the open one; `only`: initially lists only its comments."""
-        super().__init__(access)
+        super().__init__(workbench)
         self._open_chapter, self._only_open = chapter, only and chapter is not None
         self._shown_state, self._kind_shown = "open", ""
         self._found: dict[str, Comment] = {}
@@ -109,12 +109,12 @@ class CommentsScreen(FilteredPage):
 
     async def reload(self) -> None:
         """Reads the chapters, the comments, and the commented texts."""
-        self.cast = await self.access.people()
+        self.cast = await read_people(self.workbench)
         wish = WISHES[self._shown_state]
         chapters = (self._open_chapter,) if self._only_open and self._open_chapter else ()
         kinds: tuple[CommentKind, ...] = tuple(kind for kind in COMMENT_KINDS if kind == self._kind_shown)
         wanted = CommentFilter(chapters, kinds, self.query_one(Input).value.strip(), wish.resolved, wish.lost)
-        found = await self.access.workbench.revision.comments(wanted)
+        found = await self.workbench.revision.comments(wanted)
         self._texts.clear()
         self._found = {str(each.id): each for each in found}
         if self.is_attached:
@@ -158,7 +158,7 @@ class CommentsScreen(FilteredPage):
 
     async def _show_passage(self, comment: Comment, cast: Cast) -> None:
         if comment.chapter not in self._texts:
-            self._texts[comment.chapter] = await self.access.workbench.book.chapter_text(comment.chapter)
+            self._texts[comment.chapter] = await self.workbench.book.chapter_text(comment.chapter)
         if self.is_attached and self.comment is comment:
             text = self._texts.get(comment.chapter, "")
             title = cast.chapter(comment.chapter)
@@ -239,7 +239,7 @@ class CommentsScreen(FilteredPage):
             await self._do(RemoveComments((comment.id,)))
 
     async def _do(self, command: Command) -> None:
-        await self.access.workbench.carry_out(command)
+        await self.workbench.carry_out(command)
         await self.reload()
 
 

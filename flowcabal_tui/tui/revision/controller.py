@@ -11,13 +11,13 @@ from textual.screen import Screen
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.revision import PassId
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.revision import AddComment, CommentsChanged, RevisionChanged
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.book.manuscript_words import paragraph_with
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import OpenView
-from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
@@ -50,7 +50,7 @@ class RevisionController:
         """Opens the passes, at the one viewed last."""
         from flowcabal_tui.tui.revision.revision import RevisionScreen
 
-        page = RevisionScreen(StoryAccess(self._workbench), self._now, self._view.chapter, self._last_pass)
+        page = RevisionScreen(self._workbench, self._now, self._view.chapter, self._last_pass)
 
         def left(place: StoryPlace | None) -> None:
             self._last_pass = page.shown
@@ -63,7 +63,7 @@ class RevisionController:
         """Opens the comments."""
         from flowcabal_tui.tui.revision.comments import CommentsScreen
 
-        page = CommentsScreen(StoryAccess(self._workbench), self._view.chapter)
+        page = CommentsScreen(self._workbench, self._view.chapter)
         self._screen.app.push_screen(page, self._go)
 
     @on_key("revision.comment")

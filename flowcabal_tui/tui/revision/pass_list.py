@@ -19,13 +19,13 @@ from flowcabal_tui.domain.revision import PassId, RevisionPass, new_pass
 from flowcabal_tui.domain.run import ANGLES, RuleName
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.finding_words import check_title
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.revision import PutPasses
 from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed, Unreadable, names_of
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
-from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.widgets.column_rows import Column, Columns
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
@@ -57,9 +57,9 @@ class PassesScreen(ModalScreen[None]):
         HELP_KEYS,
     ]
 
-    def __init__(self, access: StoryAccess, cursor: PassId | None = None) -> None:
+    def __init__(self, workbench: Project, cursor: PassId | None = None) -> None:
         super().__init__()
-        self._access, self._first = access, cursor
+        self._workbench, self._first = workbench, cursor
         self._passes: tuple[RevisionPass, ...] = ()
 
     def compose(self) -> ComposeResult:
@@ -75,7 +75,7 @@ class PassesScreen(ModalScreen[None]):
         attempt(self, self._reload(self._first))
 
     async def _reload(self, cursor: PassId | None = None) -> None:
-        self._passes = await self._access.workbench.revision.passes()
+        self._passes = await self._workbench.revision.passes()
         columns = Columns(Column(is_number=True, role="secondary"), Column(fill=True))
         rows = [Option(columns.row(f"{n}", one_line(_(each.title), 60)), id=each.id)
                 for n, each in enumerate(self._passes, 1)]  # fmt: skip
@@ -138,7 +138,7 @@ class PassesScreen(ModalScreen[None]):
             await self._put([each for each in self._passes if each.id != gone.id])
 
     async def _put(self, passes: Sequence[RevisionPass], cursor: PassId | None = None) -> None:
-        await self._access.workbench.carry_out(PutPasses(tuple(passes)))
+        await self._workbench.carry_out(PutPasses(tuple(passes)))
         await self._reload(cursor)
 
 

@@ -18,6 +18,7 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.revision import WHOLE, ChapterLock, PassChapter, PassId, PassProgress, RevisionPass
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.revision import LockChapters, TickPass
 from flowcabal_tui.tui.revision.comments import CommentsScreen
@@ -29,8 +30,7 @@ from flowcabal_tui.tui.shared.lists import ColumnHead, PickList
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
-from flowcabal_tui.tui.story.access import StoryAccess
-from flowcabal_tui.tui.story.cast import Cast
+from flowcabal_tui.tui.story.cast import Cast, read_people
 from flowcabal_tui.tui.story.findings import FindingsScreen
 from flowcabal_tui.tui.story.story_page import StoryPage, StoryPlace
 from flowcabal_tui.tui.widgets.column_rows import Column, ColumnRow, Columns
@@ -58,7 +58,7 @@ class PassTabs(PaneTabs):
 class RevisionScreen(StoryPage):
     """The chapters of a pass, above its checklist for the chapter under the cursor, whose text begins beside them."""
 
-    access: StoryAccess
+    workbench: Project
     help = HelpData(
         mark("Revision"),
         mark("Passes over the book, one for each kind of mistake; digits choose one, `P` changes them. Space "
@@ -103,15 +103,15 @@ class RevisionScreen(StoryPage):
 
     def __init__(
         self,
-        access: StoryAccess,
+        workbench: Project,
         now: Callable[[], datetime],
         chapter: ChapterId | None,
         shown: PassId | None = None,
     ) -> None:
         """The cursor starts at `chapter`; `shown` is the selected pass (None: the first)."""
-        super().__init__(access)
+        super().__init__(workbench)
         self._now, self._first_chapter, self.shown = now, chapter, shown
-        self._rewriting = Rewriting(self, access)
+        self._rewriting = Rewriting(self, workbench)
         self._passes: tuple[RevisionPass, ...] = ()
         self._progress = PassProgress(())
         self._locks: Mapping[ChapterId, ChapterLock] = {}
@@ -146,11 +146,11 @@ class RevisionScreen(StoryPage):
 
     async def reload(self) -> None:
         """Reads the passes, and the progress of the selected one."""
-        self.cast = await self.access.people()
-        self._passes = await self.access.workbench.revision.passes()
+        self.cast = await read_people(self.workbench)
+        self._passes = await self.workbench.revision.passes()
         self.shown = self.current.id
-        self._progress = await self.access.workbench.revision.pass_progress(self.shown)
-        self._locks = await self.access.workbench.revision.locks()
+        self._progress = await self.workbench.revision.pass_progress(self.shown)
+        self._locks = await self.workbench.revision.locks()
         if self.is_attached:
             await self.show_cast(self.cast)
 
@@ -211,7 +211,7 @@ class RevisionScreen(StoryPage):
 
     async def _show_text(self) -> None:
         chapter, beside = self.chapter, self.query_one(DetailText)
-        text = await self.access.workbench.book.chapter_text(chapter) if chapter is not None else ""
+        text = await self.workbench.book.chapter_text(chapter) if chapter is not None else ""
         if chapter is not None and self.cast is not None and self.is_attached:
             beside.show([Content.styled(self.cast.chapter(chapter), "bold"), "", clean(text[:_BESIDE])])
 
@@ -232,13 +232,13 @@ class RevisionScreen(StoryPage):
     def action_findings(self) -> None:
         """Opens the findings of the pass in the chapter under the cursor."""
         if (chapter := self.chapter) is not None:
-            page = FindingsScreen(self.access, self._now, chapter, checks=self.current.checks)
+            page = FindingsScreen(self.workbench, self._now, chapter, checks=self.current.checks)
             self.app.push_screen(page, self._go)
 
     def action_comments(self) -> None:
         """Opens the comments of the chapter under the cursor."""
         if (chapter := self.chapter) is not None:
-            self.app.push_screen(CommentsScreen(self.access, chapter, only=True), self._go)
+            self.app.push_screen(CommentsScreen(self.workbench, chapter, only=True), self._go)
 
     # Passes
 
@@ -259,7 +259,7 @@ class RevisionScreen(StoryPage):
         self.work(self._change_passes())
 
     async def _change_passes(self) -> None:
-        await self.app.push_screen_wait(PassesScreen(self.access, self.shown))
+        await self.app.push_screen_wait(PassesScreen(self.workbench, self.shown))
         await self.reload()
 
     # What is done
@@ -286,7 +286,7 @@ class RevisionScreen(StoryPage):
         self.work(self._carry_out(command))
 
     async def _carry_out(self, command: Command) -> None:
-        await self.access.workbench.carry_out(command)
+        await self.workbench.carry_out(command)
         await self.reload()
 
     def action_rewrite(self, asks: bool) -> None:
@@ -314,7 +314,7 @@ class RevisionScreen(StoryPage):
             self.notify(_("The chapter was never locked: `L` locks it."), markup=False)
 
     async def _compare(self, chapter: ChapterId, lock: ChapterLock) -> None:
-        book = self.access.workbench.book
+        book = self.workbench.book
         before, now = await book.chapter_text(chapter, lock.version), await book.chapter_text(chapter)
         name = self.cast.chapter(chapter) if self.cast else ""
         title = _("{chapter}: changes since it was locked on {day}").format(chapter=name, day=f"{lock.at:%Y-%m-%d}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 
 from flowcabal_tui.domain.book_kinds import BookKind
@@ -10,6 +11,7 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.story import Fact, Relation, Story, StoryRecord
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.project.views import Appearances
 from flowcabal_tui.tui.shared.words import one_line
 
@@ -82,6 +84,17 @@ class Cast:
         known = filter(None, map(self._by_id.get, about))
         names = (name for each in known for name in (*each.names, *each.proposed))
         return wanted in text.casefold() or any(wanted in name.casefold() for name in names)
+
+
+async def read_cast(workbench: Project) -> Cast:
+    """All entities with their records."""
+    story, book = workbench.story, workbench.book
+    return Cast(*await asyncio.gather(story.entities(), book.chapters(), story.all(), story.seen(), story.name_kinds()))
+
+
+async def read_people(workbench: Project) -> Cast:
+    """All entities and chapters, without records."""
+    return Cast(*await asyncio.gather(workbench.story.entities(), workbench.book.chapters()), Story(), ())
 
 
 def chapter_words(chapter: Chapter) -> str:

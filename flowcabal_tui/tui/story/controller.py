@@ -17,6 +17,7 @@ from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import Proposal, ProposalFilter
 from flowcabal_tui.domain.story import StoryRecord
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.book import BookChanged, OutputDeleted, OutputPersisted, OutsideEdit
 from flowcabal_tui.protocol.findings import CheckProgress, FindingsChanged
 from flowcabal_tui.protocol.memory import BackgroundChanged
@@ -26,7 +27,7 @@ from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.shared.words import one_line
-from flowcabal_tui.tui.story.access import StoryAccess
+from flowcabal_tui.tui.story.cast import read_cast
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class StoryController:
     ) -> None:
         """`go_to` opens a chapter at characters of its text, to read or to edit them."""
         self._screen, self._workbench, self._view, self._go_to = screen, workbench, view, go_to
-        self._access, self._now = StoryAccess(workbench), now
+        self._now = now
         self._last_finding: str | None = None
         self._is_prepared = False
 
@@ -59,7 +60,7 @@ class StoryController:
         """Opens the list of names."""
         from flowcabal_tui.tui.story.entities import EntitiesScreen
 
-        self._screen.app.push_screen(EntitiesScreen(self._access, entity), self._go)
+        self._screen.app.push_screen(EntitiesScreen(self._workbench, entity), self._go)
 
     @on_key("story.promises", listed="promises")
     @on_key("story.timeline", listed="timeline")
@@ -68,32 +69,32 @@ class StoryController:
         """Opens promises, the timeline or facts, these as of the open chapter."""
         from flowcabal_tui.tui.story.records import RecordsScreen
 
-        self._screen.app.push_screen(RecordsScreen(self._access, listed, position=self._view.position), self._go)
+        self._screen.app.push_screen(RecordsScreen(self._workbench, listed, position=self._view.position), self._go)
 
     @on_key("story.proposals")
     def proposals(self) -> None:
         """Opens the proposals of agents and rules."""
         from flowcabal_tui.tui.story.proposals import ProposalsScreen
 
-        self._screen.app.push_screen(ProposalsScreen(self._access, self._view.chapter), self._go)
+        self._screen.app.push_screen(ProposalsScreen(self._workbench, self._view.chapter), self._go)
 
     async def correct(self, proposal: Proposal) -> None:
         """Opens the form of the name or record of a proposal, and writes it as edited there."""
         from flowcabal_tui.tui.story.proposals import form_of
 
-        form = form_of(proposal, await self._access.cast())
+        form = form_of(proposal, await read_cast(self._workbench))
         change: Entity | StoryRecord | None = None
         if form is not None:
             change = await self._screen.app.push_screen_wait(form)
         if change is not None:
-            await self._access.workbench.carry_out(CorrectProposal(proposal.id, change))
+            await self._workbench.carry_out(CorrectProposal(proposal.id, change))
 
     @on_key("story.findings")
     def findings(self) -> None:
         """Opens the findings of checks, at the one viewed last."""
         from flowcabal_tui.tui.story.findings import FindingsScreen
 
-        page = FindingsScreen(self._access, self._now, self._view.chapter, self._last_finding)
+        page = FindingsScreen(self._workbench, self._now, self._view.chapter, self._last_finding)
 
         def left(place: StoryPlace | None) -> None:
             self._last_finding = page.rows.picked
@@ -136,7 +137,7 @@ class StoryController:
     def _open_impact(self, change: BookChange) -> None:
         from flowcabal_tui.tui.story.impact import ImpactScreen
 
-        self._screen.app.push_screen(ImpactScreen(self._access, change), self._go)
+        self._screen.app.push_screen(ImpactScreen(self._workbench, change), self._go)
 
     def _go(self, place: StoryPlace | None) -> None:
         if place is not None:
@@ -160,7 +161,7 @@ class StoryController:
         """Loads the code and the styles of the list of findings, so that its first opening takes no longer than later
         ones."""
         loaded = await asyncio.to_thread(import_module, "flowcabal_tui.tui.story.findings")
-        page, styles = loaded.FindingsScreen(self._access, self._now), self._screen.app.stylesheet
+        page, styles = loaded.FindingsScreen(self._workbench, self._now), self._screen.app.stylesheet
         for widget in (page, *page.compose(), *loaded.Passages().compose()):
             for read_from, css, tie_breaker, scope in widget._get_default_css():  # as Textual does at mounting
                 styles.add_source(

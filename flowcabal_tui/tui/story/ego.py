@@ -15,11 +15,11 @@ from textual.widgets.option_list import Option
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.story import Relation
 from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.words import one_line
-from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.record_forms import NEW, end_form, person_form, relation_form
 from flowcabal_tui.tui.story.story_page import StoryPage
@@ -121,8 +121,8 @@ class EgoScreen(StoryPage):
         Binding("slash", "go_to", mark("Go to"), tooltip=mark("Centre the view on anyone, by name."), id="ego.go-to"),
     ]  # fmt: skip
 
-    def __init__(self, access: StoryAccess, centre: EntityId) -> None:
-        super().__init__(access)
+    def __init__(self, workbench: Project, centre: EntityId) -> None:
+        super().__init__(workbench)
         self._centre_entity = centre
         self._trail: list[EntityId] = []
         self._companions: tuple[Companion, ...] = ()
@@ -159,7 +159,7 @@ class EgoScreen(StoryPage):
     async def show_cast(self, cast: Cast) -> None:
         """Draws the graph again, without people who appear only later."""
         following = cast.at(self._position(cast) + 1)
-        self._companions = await self.access.workbench.story.companions(
+        self._companions = await self.workbench.story.companions(
             self._centre_entity, following.id if following else None
         )
         self._draw(cast)

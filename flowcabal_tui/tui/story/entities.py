@@ -18,18 +18,19 @@ from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity, EntityKind
 from flowcabal_tui.domain.proposals import judged
 from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.project.views import Appearances
+from flowcabal_tui.protocol.story import PutEntity
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import ColumnHead, PickList
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
 from flowcabal_tui.tui.shared.words import one_line
-from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.changes import new_id
 from flowcabal_tui.tui.story.ego import EgoScreen
 from flowcabal_tui.tui.story.filtered_page import FilteredPage
 from flowcabal_tui.tui.story.kinds import edit_kinds
-from flowcabal_tui.tui.story.many_names import change_kind, join_names, remove_names, rename_name
+from flowcabal_tui.tui.story.many_names import change_kind, join_names, merge_names, remove_names, rename_name
 from flowcabal_tui.tui.story.mentions import MentionsScreen
 from flowcabal_tui.tui.story.record_forms import entity_form, person_form
 from flowcabal_tui.tui.story.records import RecordsScreen
@@ -132,9 +133,9 @@ class EntitiesScreen(FilteredPage):
         *(Binding(digit, f"kind('{kind}')", words, show=False, id=f"names.{kind}") for digit, kind, words in _TABS),
     ]  # fmt: skip
 
-    def __init__(self, access: StoryAccess, entity: EntityId | None = None) -> None:
+    def __init__(self, workbench: Project, entity: EntityId | None = None) -> None:
         """`entity` is selected initially."""
-        super().__init__(access)
+        super().__init__(workbench)
         self._first_entity, self._kind_shown = entity, _ALL
         self._name_rows: list[tuple[str, str]] = []
         self._marked: dict[EntityId, None] = {}
@@ -238,14 +239,14 @@ class EntitiesScreen(FilteredPage):
             self.work(self._judge(entity, name, confirms=verb == "confirm"))
 
     async def _judge(self, entity: Entity, name: str, *, confirms: bool) -> None:
-        await self.access.put_entity(judged(entity, name, confirms=confirms))
+        await self.workbench.carry_out(PutEntity(judged(entity, name, confirms=confirms)))
         await self.reload()
 
     @on(OptionList.OptionSelected)
     def action_mentions(self) -> None:
         """Lists the places that name it."""
         if (entity := self.entity) is not None and self.cast is not None:
-            self.app.push_screen(MentionsScreen(self.access, entity, self.cast), self._go)
+            self.app.push_screen(MentionsScreen(self.workbench, entity, self.cast), self._go)
 
     def _go(self, place: StoryPlace | None) -> None:
         if place is not None:
@@ -254,12 +255,12 @@ class EntitiesScreen(FilteredPage):
     def action_graph(self) -> None:
         """Opens the graph of its neighbours."""
         if (entity := self.entity) is not None:
-            self.app.push_screen(EgoScreen(self.access, entity.id), self._go)
+            self.app.push_screen(EgoScreen(self.workbench, entity.id), self._go)
 
     def action_facts(self) -> None:
         """Opens the facts about it."""
         if (entity := self.entity) is not None:
-            self.app.push_screen(RecordsScreen(self.access, "facts", entity.name))
+            self.app.push_screen(RecordsScreen(self.workbench, "facts", entity.name))
 
     def action_rename(self) -> None:
         """Renames the entity under the cursor everywhere."""
@@ -281,7 +282,7 @@ class EntitiesScreen(FilteredPage):
         changed = await self.ask(entity_form(entity, self.cast.kinds if self.cast else ()))
         if changed is not None and self.cast is not None:
             known = changed if changed.id else replace(changed, id=new_id(changed.name, self.cast))
-            await self.access.put_entity(known)
+            await self.workbench.carry_out(PutEntity(known))
             self._first_entity = known.id
             await self.reload()
 
@@ -348,7 +349,7 @@ class EntitiesScreen(FilteredPage):
             return
         words = _("Its names and records move to {name}.").format(name=one_line(kept.name, 40))
         if await self.confirm(_("Merge two names?"), words):
-            await self.access.merge(entity, kept, cast)
+            await merge_names(self.workbench, entity, kept, cast)
             await self._done(kept.id)
 
 

@@ -19,9 +19,9 @@ from flowcabal_tui.project.finding_words import (
     report_words,
     sureness,
 )
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.project.proposal_words import state_words
 from flowcabal_tui.tui.shared.words import one_line
-from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.passages import QuotedPassage
 from flowcabal_tui.tui.story.story_page import StoryPlace
@@ -92,8 +92,8 @@ def _named(name: str, words: str) -> str:
 class PassageReader:
     """The two passages of findings, with the text around them; each chapter is read once."""
 
-    def __init__(self, access: StoryAccess) -> None:
-        self._access = access
+    def __init__(self, workbench: Project) -> None:
+        self._workbench = workbench
         self._texts: dict[ChapterId, str] = {}
 
     def forget(self) -> None:
@@ -104,7 +104,7 @@ class PassageReader:
         """Reads the chapters of a finding that are not loaded yet."""
         for place in (place_of(row, cast, there=False), place_of(row, cast, there=True)):
             if place is not None and place.chapter not in self._texts:
-                self._texts[place.chapter] = await self._access.workbench.book.chapter_text(place.chapter)
+                self._texts[place.chapter] = await self._workbench.book.chapter_text(place.chapter)
 
     def of(self, row: FindingRow, cast: Cast) -> tuple[QuotedPassage, QuotedPassage | None]:
         """The checked words and the other passage; without surrounding text while their chapters are not loaded."""

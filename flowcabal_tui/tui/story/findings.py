@@ -26,6 +26,7 @@ from flowcabal_tui.project.finding_words import (
     report_words,
     sureness,
 )
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.project.story.findings import fact_of
 from flowcabal_tui.project.views import OpenedSource
 from flowcabal_tui.protocol.base import Command
@@ -38,8 +39,7 @@ from flowcabal_tui.tui.shared.pane_tabs import PaneTabs
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.spending import agrees_to_spend
 from flowcabal_tui.tui.shared.words import one_line
-from flowcabal_tui.tui.story.access import StoryAccess
-from flowcabal_tui.tui.story.cast import Cast
+from flowcabal_tui.tui.story.cast import Cast, read_cast, read_people
 from flowcabal_tui.tui.story.finding_keys import HELP, KEYS, STYLE, TABS
 from flowcabal_tui.tui.story.finding_keys import STATES as STATES_SHOWN
 from flowcabal_tui.tui.story.finding_lines import (
@@ -118,17 +118,17 @@ class FindingsScreen(StatesPage):
 
     def __init__(
         self,
-        access: StoryAccess,
+        workbench: Project,
         now: Callable[[], datetime],
         chapter: ChapterId | None = None,
         cursor: str | None = None,
         checks: tuple[str, ...] | None = None,
     ) -> None:
         """`chapter` is the open one, `cursor` the first row; `checks` (empty: any) limits the list to the chapter."""
-        super().__init__(access, chapter, "waiting")
+        super().__init__(workbench, chapter, "waiting")
         self._now, self._checks, self._cursor_wanted = now, checks or (), cursor
         self._only_open, self._unfolded, self._newest = checks is not None, False, False
-        self._passages = PassageReader(access)
+        self._passages = PassageReader(workbench)
         self._report: CheckReport | None = None
         self._page_shown: FindingPage | None = None
         self._row_shown: FindingRow | None = None
@@ -152,11 +152,11 @@ class FindingsScreen(StatesPage):
 
     async def reload(self) -> None:
         """Reads the names and the rows; then the report."""
-        self.cast = await self.access.people()
+        self.cast = await read_people(self.workbench)
         self._passages.forget()
         if self.is_attached:
             await self.show_cast(self.cast)
-        self._report = await self.access.workbench.findings.finding_report()
+        self._report = await self.workbench.findings.finding_report()
         if self.is_attached:
             self._show_head()
             self.show_details()
@@ -185,7 +185,7 @@ class FindingsScreen(StatesPage):
         wish = FindingFilter(
             STATES_SHOWN[self._states_shown], self._checks, chapters, words, unfolded, self._newest, True
         )
-        return await self.access.workbench.findings.findings(wish, offset, limit)
+        return await self.workbench.findings.findings(wish, offset, limit)
 
     def note_check(self, done: int, total: int) -> None:
         """Shows the progress of a check of chapters, or its end."""
@@ -304,7 +304,7 @@ class FindingsScreen(StatesPage):
     def action_check(self) -> None:
         """Starts or stops a check of chapters."""
         if self.checking is not None:
-            self.work(self.access.workbench.carry_out(StopChecking()))
+            self.work(self.workbench.carry_out(StopChecking()))
         else:
             self.work(_check(self, self._open_chapter))
 
@@ -333,7 +333,7 @@ async def _switch(page: FindingsScreen, command: SwitchRule) -> None:
 async def _check(page: FindingsScreen, chapter: ChapterId | None) -> None:
     position = page.cast.position(chapter) if page.cast and chapter else 0
     if (command := await chosen_check(page, position)) is not None:
-        await page.access.workbench.carry_out(command)
+        await page.workbench.carry_out(command)
         page.checking = None
         await page.reload()
 
@@ -371,9 +371,9 @@ async def chosen_check(page: StoryPage, position: int) -> CheckChapters | None:
     if chosen is None or chosen == "rules":
         return None if chosen is None else CheckChapters()
     place = position if chosen == "one" else None
-    quote = await page.access.workbench.findings.quote_check(place, place)
+    quote = await page.workbench.findings.quote_check(place, place)
     title = _("Check by the agents' model?")
-    agreed = await agrees_to_spend(page.app, page.access.workbench, title, quote, "agent")
+    agreed = await agrees_to_spend(page.app, page.workbench, title, quote, "agent")
     return CheckChapters(place, place, model=True) if agreed else None
 
 
@@ -381,7 +381,7 @@ async def offer_to_write(page: StoryPage, row: FindingRow, reason: str) -> None:
     """Offers to store the reason as a fact, which prompts and checks of all later chapters read."""
     words = _("The contexts and checks of later chapters read facts; a reason applies to this finding only.")
     if await page.confirm(_("Record it as a fact, too?"), f"{one_line(reason, 200)}\n{words}"):
-        await page.put(fact_form(replace(fact_of(row.proposal), text=reason), await page.access.cast()))
+        await page.put(fact_form(replace(fact_of(row.proposal), text=reason), await read_cast(page.workbench)))
 
 
 async def fact_from(page: StoryPage, row: FindingRow) -> Command | None:
@@ -390,7 +390,7 @@ async def fact_from(page: StoryPage, row: FindingRow) -> Command | None:
         page.notify(_("Only the text of a chapter can change the story."), markup=False)
         return None
     proposal = row.proposal
-    fact = await page.ask(fact_form(fact_of(proposal), await page.access.cast()))
+    fact = await page.ask(fact_form(fact_of(proposal), await read_cast(page.workbench)))
     return None if fact is None else ChangeFromHere(proposal.id, fact)
 
 

@@ -24,12 +24,12 @@ from flowcabal_tui.project.impact_words import (
     proposed,
     unread_words,
 )
-from flowcabal_tui.protocol.story import ApplyImpact, UndoDecision
+from flowcabal_tui.project.project import Project
+from flowcabal_tui.protocol.story import ApplyImpact, AskPatches, UndoDecision
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.spending import agrees_to_spend
 from flowcabal_tui.tui.shared.words import one_line
-from flowcabal_tui.tui.story.access import StoryAccess
-from flowcabal_tui.tui.story.cast import Cast
+from flowcabal_tui.tui.story.cast import Cast, read_people
 from flowcabal_tui.tui.story.proposal_list import PAGE, ProposalList
 from flowcabal_tui.tui.story.story_page import StoryPage, StoryPlace
 from flowcabal_tui.tui.widgets.column_rows import Column, ColumnRow, Columns
@@ -144,8 +144,8 @@ class ImpactScreen(StoryPage):
         Binding("u", "undo", mark("Undo"), tooltip=mark("Undo the last decision."), id="impact.undo"),
     ]  # fmt: skip
 
-    def __init__(self, access: StoryAccess, change: BookChange) -> None:
-        super().__init__(access)
+    def __init__(self, workbench: Project, change: BookChange) -> None:
+        super().__init__(workbench)
         self._change = change
         self._impact: Impact | None = None
         self._shows_settled = False
@@ -175,8 +175,8 @@ class ImpactScreen(StoryPage):
 
     async def reload(self) -> None:
         """Reads the names, and the places that depend on the change."""
-        self.cast = await self.access.people()
-        self._impact = await self.access.workbench.story.impact(self._change)
+        self.cast = await read_people(self.workbench)
+        self._impact = await self.workbench.story.impact(self._change)
         if self.is_attached:
             await self.show_cast(self.cast)
 
@@ -287,13 +287,13 @@ class ImpactScreen(StoryPage):
     async def _patch(self, impact: Impact, wanted: Sequence[str]) -> None:
         """Asks the model for differences at these places and unticks them: only the writer ticks such a difference."""
         title = ngettext("Ask for a difference for {n} place?", "Ask for differences for {n} places?", len(wanted))
-        quote = await self.access.workbench.story.quote_patches(impact.change, wanted)
-        if not await agrees_to_spend(self.app, self.access.workbench, title.format(n=len(wanted)), quote, "user"):
+        quote = await self.workbench.story.quote_patches(impact.change, wanted)
+        if not await agrees_to_spend(self.app, self.workbench, title.format(n=len(wanted)), quote, "user"):
             return
         self.query_one(".counted", Static).update(_("The model is asked..."))
         ticked, holding = self.rows.ticked - set(wanted), self.rows.holding
         try:
-            unread = await self.access.ask_patches(impact.change, wanted)
+            unread = int(await self.workbench.carry_out(AskPatches(impact.change, tuple(wanted))) or 0)
             if unread:
                 self.notify(unread_words(unread), markup=False)
         finally:
@@ -320,7 +320,7 @@ class ImpactScreen(StoryPage):
         leave = tuple(row.proposal.id for row in impact.rows if row.chosen and row.proposal.id not in ticked)
         take = tuple(row.proposal.id for row in impact.rows if not row.chosen and row.proposal.id in ticked)
         try:
-            await self.access.workbench.carry_out(ApplyImpact(self._change, impact.digest, leave, take, holds, again))
+            await self.workbench.carry_out(ApplyImpact(self._change, impact.digest, leave, take, holds, again))
         except VersionConflict:
             await self._show_changed(impact)
             return
@@ -355,7 +355,7 @@ class ImpactScreen(StoryPage):
         self.work(self._undo())
 
     async def _undo(self) -> None:
-        await self.access.workbench.carry_out(UndoDecision(scope="impact"))
+        await self.workbench.carry_out(UndoDecision(scope="impact"))
         await self.reload()
 
 

@@ -9,6 +9,7 @@ from typing import Final
 from flowcabal_tui.domain.book_kinds import BookKind, of_kind
 from flowcabal_tui.domain.memory import EntityKind
 from flowcabal_tui.locale import _
+from flowcabal_tui.protocol.story import PutEntity, SetNameKinds
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed, Unreadable, names_of
 from flowcabal_tui.tui.shared.words import one_line
@@ -49,7 +50,8 @@ async def edit_kinds(page: StoryPage, cast: Cast) -> None:
     if after is None or after == before:
         return
     kept = {each.name: each for each in cast.kinds} | {before.name: after}
-    await page.access.set_kinds(tuple(each for each in kept.values() if each.name and (each.is_own or each.fields)))
+    kinds = tuple(each for each in kept.values() if each.name and (each.is_own or each.fields))
+    await page.workbench.carry_out(SetNameKinds(kinds))
     await _follow(page, cast, before, after)
     await page.reload()
 
@@ -80,4 +82,4 @@ async def _follow(page: StoryPage, cast: Cast, before: BookKind, after: BookKind
         kind = after if after.name else BookKind(after.base, after.base)
         for entity in cast.entities:
             if entity.own_kind == before.name:
-                await page.access.put_entity(replace(of_kind(entity, kind), by="hand"))
+                await page.workbench.carry_out(PutEntity(replace(of_kind(entity, kind), by="hand")))

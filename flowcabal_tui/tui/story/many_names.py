@@ -10,8 +10,12 @@ from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.impact import Rename
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.locale import _, ngettext
+from flowcabal_tui.project.project import Project
+from flowcabal_tui.protocol.story import PutEntity, PutRecord, RemoveEntity, RemoveRecord
 from flowcabal_tui.tui.shared.form import Field, FormScreen
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.story.cast import Cast, read_cast
+from flowcabal_tui.tui.story.changes import merged, moved_records
 from flowcabal_tui.tui.story.impact import ImpactScreen
 from flowcabal_tui.tui.story.kinds import every_kind, kind_choices
 from flowcabal_tui.tui.story.story_page import StoryPage, StoryPlace
@@ -37,7 +41,7 @@ async def remove_names(page: StoryPage, entities: Sequence[Entity]) -> bool:
     if not await page.confirm(title, words):
         return False
     for entity in entities:
-        await page.access.remove_entity(entity.id)
+        await page.workbench.carry_out(RemoveEntity(entity.id))
     return True
 
 
@@ -49,7 +53,7 @@ async def rename_name(page: StoryPage, entity: Entity | None, go: Callable[[Stor
     typed: str | None = await page.app.push_screen_wait(PromptLine(title, value=entity.name))
     to = (typed or "").strip()
     if to and to != entity.name:
-        page.app.push_screen(ImpactScreen(page.access, Rename(entity.name, to)), go)
+        page.app.push_screen(ImpactScreen(page.workbench, Rename(entity.name, to)), go)
 
 
 async def join_names(page: StoryPage, entities: Sequence[Entity]) -> EntityId | None:
@@ -68,11 +72,25 @@ async def join_names(page: StoryPage, entities: Sequence[Entity]) -> EntityId | 
     if not await page.confirm(_("Merge {n} names?").format(n=len(entities)), f"{words}\n{_spelled(entities)}"):
         return None
     for each in entities:
-        cast = await page.access.cast()  # each step changes the names and records of the one that stays
+        cast = await read_cast(page.workbench)  # each step changes the names and records of the one that stays
         gone, stays = cast.entity(each.id), cast.entity(kept)
         if each.id != kept and gone is not None and stays is not None:
-            await page.access.merge(gone, stays, cast)
+            await merge_names(page.workbench, gone, stays, cast)
     return kept
+
+
+async def merge_names(workbench: Project, gone: Entity, kept: Entity, cast: Cast) -> None:
+    """Merges two entities: the names and records of `gone` move to `kept`.
+
+    The records are written first, so that nothing is lost if the work is interrupted.
+    """
+    for record in moved_records(gone.id, kept.id, cast):
+        await workbench.carry_out(PutRecord(record))
+    for relation in cast.story.relations:
+        if {relation.source, relation.target} == {gone.id, kept.id}:
+            await workbench.carry_out(RemoveRecord(relation.id))
+    await workbench.carry_out(RemoveEntity(gone.id))
+    await workbench.carry_out(PutEntity(merged(gone, kept)))
 
 
 async def change_kind(page: StoryPage, entities: Sequence[Entity], kinds: Sequence[BookKind]) -> bool:
@@ -88,7 +106,7 @@ async def change_kind(page: StoryPage, entities: Sequence[Entity], kinds: Sequen
         return False
     for entity in entities:
         if (changed := of_kind(entity, kind)) != entity:
-            await page.access.put_entity(replace(changed, by="hand"))
+            await page.workbench.carry_out(PutEntity(replace(changed, by="hand")))
     return True
 
 

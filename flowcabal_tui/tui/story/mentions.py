@@ -15,10 +15,10 @@ from textual.widgets.option_list import Option
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.memory import Entity, Mention
 from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import ColumnHead, PickList
 from flowcabal_tui.tui.shared.words import one_line
-from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.story_page import StoryPage, StoryPlace
 from flowcabal_tui.tui.widgets.column_rows import Column, Columns
@@ -49,8 +49,8 @@ class MentionsScreen(StoryPage):
                 id="mentions.open"),
     ]  # fmt: skip
 
-    def __init__(self, access: StoryAccess, entity: Entity, cast: Cast) -> None:
-        super().__init__(access)
+    def __init__(self, workbench: Project, entity: Entity, cast: Cast) -> None:
+        super().__init__(workbench)
         self._entity, self._names_known = entity, cast
         self._places: Sequence[Mention] = ()
         self._place_at = 0
@@ -73,7 +73,7 @@ class MentionsScreen(StoryPage):
         """Reads the places and the text again; keeps the current place."""
         self._shown_chapter = None
         before = self._places[self._place_at] if self._places else None
-        self._places = await self.access.workbench.story.mentions(self._entity.id)
+        self._places = await self.workbench.story.mentions(self._entity.id)
         if not self._places:
             self.query_one(".details", Static).update(_("Nothing in the book mentions it. Esc goes back."))
             return
@@ -100,7 +100,7 @@ class MentionsScreen(StoryPage):
         """The text of the chapter, at the place."""
         place, reader = self._places[self._place_at], self.query_one(StreamView)
         if self._shown_chapter != place.chapter:
-            reader.set_text(await self.access.workbench.book.chapter_text(place.chapter), follow=False)
+            reader.set_text(await self.workbench.book.chapter_text(place.chapter), follow=False)
             self._shown_chapter = place.chapter
         words = _("place {n} of {count}").format(n=self._place_at + 1, count=len(self._places))
         self.query_one(".details", Static).update(head_words(self._names_known.chapter(place.chapter), words))

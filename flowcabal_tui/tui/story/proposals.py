@@ -35,6 +35,7 @@ from flowcabal_tui.domain.proposals import (
 )
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, Sequel, StoryRecord
 from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.project.proposal_words import KINDS, about, changed, origin, proposal_line, reason, state_words
 from flowcabal_tui.protocol.story import CorrectProposal, DecideProposals, UndoDecision
 from flowcabal_tui.tui.shared.form import FormScreen
@@ -45,8 +46,7 @@ from flowcabal_tui.tui.shared.passage import MarkedPassage, passage_at
 from flowcabal_tui.tui.shared.prose_form import ProseScreen
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
-from flowcabal_tui.tui.story.access import StoryAccess
-from flowcabal_tui.tui.story.cast import Cast
+from flowcabal_tui.tui.story.cast import Cast, read_cast, read_people
 from flowcabal_tui.tui.story.proposal_list import PAGE, ProposalList
 from flowcabal_tui.tui.story.record_forms import entity_form, fact_form, moment_form, promise_form, relation_form
 from flowcabal_tui.tui.story.states_page import StatesPage
@@ -105,8 +105,8 @@ class ProposalsScreen(StatesPage):
           for digit, name, words in _TABS),
     ]  # fmt: skip
 
-    def __init__(self, access: StoryAccess, chapter: ChapterId | None = None) -> None:
-        super().__init__(access, chapter, "open")
+    def __init__(self, workbench: Project, chapter: ChapterId | None = None) -> None:
+        super().__init__(workbench, chapter, "open")
 
     def compose(self) -> ComposeResult:
         """Yields states, the line to type in, how many there are, the list, and the row under the cursor in full."""
@@ -122,7 +122,7 @@ class ProposalsScreen(StatesPage):
 
     async def reload(self) -> None:
         """Reads the names and the rows."""
-        self.cast = await self.access.people()
+        self.cast = await read_people(self.workbench)
         if self.is_attached:
             await self.show_cast(self.cast)
 
@@ -137,7 +137,7 @@ class ProposalsScreen(StatesPage):
         self.show_details()
 
     async def _page(self, offset: int, limit: int = PAGE) -> ProposalPage:
-        return await self.access.workbench.story.proposals(self._wish(), offset, limit)
+        return await self.workbench.story.proposals(self._wish(), offset, limit)
 
     def _wish(self) -> ProposalFilter:
         words = self.query_one(Input).value.strip()
@@ -177,7 +177,7 @@ class ProposalsScreen(StatesPage):
         if place is None or not place.end:
             return None
         words = Evidence(proposal.quotation, place.chapter, place.start, place.end)
-        text = await self.access.source(words)
+        text = await self.source_of(words)
         return passage_at(text.text, text.start, text.end)
 
     @on(OptionList.OptionSelected)
@@ -211,7 +211,7 @@ class ProposalsScreen(StatesPage):
         change = await self._edited(proposal)
         if change is not None:
             self._cursor_wanted = self.rows.after([proposal.id]) if self._states_shown != "all" else None
-            await self.access.workbench.carry_out(CorrectProposal(proposal.id, change))
+            await self.workbench.carry_out(CorrectProposal(proposal.id, change))
             await self.reload()
 
     async def _edited(self, proposal: Proposal) -> Entity | StoryRecord | TextEdit | OutlineEdit | None:
@@ -219,7 +219,7 @@ class ProposalsScreen(StatesPage):
         if isinstance(after, TextEdit | OutlineEdit):
             text: str | None = await self.ask(ProseScreen(_(KINDS[proposal.kind]), after.after))
             return None if text is None else replace(after, after=text)
-        form = form_of(proposal, await self.access.cast())
+        form = form_of(proposal, await read_cast(self.workbench))
         change: Entity | StoryRecord | None = None if form is None else await self.ask(form)
         return change
 

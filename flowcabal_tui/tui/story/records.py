@@ -20,6 +20,7 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.memory import Evidence
 from flowcabal_tui.domain.story import Fact, Moment, Promise, StoryRecord
 from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import ColumnHead, PickList
@@ -27,7 +28,6 @@ from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
 from flowcabal_tui.tui.shared.passage import MarkedPassage, passage_at
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
-from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.filtered_page import FilteredPage
 from flowcabal_tui.tui.story.record_forms import NEW, end_form, fact_form, moment_form, payment_form, promise_form
@@ -139,12 +139,10 @@ class RecordsScreen(FilteredPage):
           for digit, listed, words in _TABS),
     ]  # fmt: skip
 
-    def __init__(
-        self, access: StoryAccess, listed: RecordList = "promises", words: str = "", position: int = 0
-    ) -> None:
+    def __init__(self, workbench: Project, listed: RecordList = "promises", words: str = "", position: int = 0) -> None:
         """`words` are the initial filter; facts are listed as of the chapter at `position` (0: the last written
         one)."""
-        super().__init__(access)
+        super().__init__(workbench)
         self._list_shown, self._first_words, self._position = listed, words, position
         self._shows_all, self._by_narration = False, False
         self._listed: dict[str, StoryRecord] = {}
@@ -219,7 +217,7 @@ class RecordsScreen(FilteredPage):
         passages: dict[Evidence, MarkedPassage] = {}
         for each in supporting_places(record):
             with suppress(FlowCabalError):
-                source = await self.access.source(each)
+                source = await self.source_of(each)
                 if (passage := passage_at(source.text, source.start, source.end)) is not None:
                     passages[each] = passage
         if passages and self.is_attached and self.record == record:

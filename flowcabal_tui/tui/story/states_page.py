@@ -8,9 +8,9 @@ from textual import on
 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proposals import ProposalId
+from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen
-from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.filtered_page import FilteredPage
 from flowcabal_tui.tui.story.proposal_list import PAGE, ProposalList
 
@@ -18,9 +18,9 @@ from flowcabal_tui.tui.story.proposal_list import PAGE, ProposalList
 class StatesPage(FilteredPage):
     """A page with PaneTabs of states and a ProposalList; further rows are loaded as the cursor approaches the end."""
 
-    def __init__(self, access: StoryAccess, chapter: ChapterId | None, states: str) -> None:
+    def __init__(self, workbench: Project, chapter: ChapterId | None, states: str) -> None:
         """`chapter` is the open one; initially, rows of all chapters in `states` are listed."""
-        super().__init__(access)
+        super().__init__(workbench)
         self._open_chapter, self._states_shown, self._only_open = chapter, states, False
         self._cursor_wanted: str | None = None
 
@@ -78,6 +78,6 @@ class StatesPage(FilteredPage):
         """Carries out the command, and moves the cursor to the row after those that leave the list."""
         if gone and self._states_shown != "all":
             self._cursor_wanted = self.rows.after(gone)
-        await self.access.workbench.carry_out(command)
+        await self.workbench.carry_out(command)
         self.rows.unmark()
         await self.reload()

@@ -14,11 +14,13 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.memory import Evidence
 from flowcabal_tui.domain.story import RecordId, StoryRecord
 from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.project import Project
+from flowcabal_tui.project.views import OpenedSource
+from flowcabal_tui.protocol.story import PutRecord, RemoveRecord
 from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.trouble import attempt
-from flowcabal_tui.tui.story.access import StoryAccess
-from flowcabal_tui.tui.story.cast import Cast
+from flowcabal_tui.tui.story.cast import Cast, read_cast
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.help import HELP_KEYS
 from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
@@ -46,9 +48,9 @@ class StoryPage(ModalScreen[StoryPlace | None]):
         HELP_KEYS,
     ]
 
-    def __init__(self, access: StoryAccess) -> None:
+    def __init__(self, workbench: Project) -> None:
         super().__init__()
-        self.access = access
+        self.workbench = workbench
         self.cast: Cast | None = None
         self._reload_timer: Timer | None = None
 
@@ -62,7 +64,7 @@ class StoryPage(ModalScreen[StoryPlace | None]):
 
     async def reload(self) -> None:
         """Reads the cast and shows it."""
-        self.cast = await self.access.cast()
+        self.cast = await read_cast(self.workbench)
         if self.is_attached:
             await self.show_cast(self.cast)
 
@@ -94,7 +96,7 @@ class StoryPage(ModalScreen[StoryPlace | None]):
 
     async def write(self, record: StoryRecord) -> RecordId:
         """Writes a record and refreshes the screen."""
-        written = await self.access.put(record)
+        written = RecordId(await self.workbench.carry_out(PutRecord(record)))
         await self.reload()
         return written
 
@@ -102,7 +104,7 @@ class StoryPage(ModalScreen[StoryPlace | None]):
         """Removes a record after a question."""
         message = _("Agents do not bring it back. If a record is merely no longer true, end it instead of removing it.")
         if await self.confirm(_("Remove this?") + f" {words}", message):
-            await self.access.remove(record.id)
+            await self.workbench.carry_out(RemoveRecord(record.id))
             await self.reload()
 
     async def confirm(self, title: str, words: str) -> bool:
@@ -110,12 +112,16 @@ class StoryPage(ModalScreen[StoryPlace | None]):
         answer: bool = await self.app.push_screen_wait(ConfirmScreen(title, words))
         return answer
 
+    async def source_of(self, evidence: Evidence) -> OpenedSource:
+        """The chapter of the evidence, at its place."""
+        return await self.workbench.memory.source(f"manuscript/{evidence.chapter}", evidence.start, evidence.end)
+
     async def open_evidence(self, evidence: tuple[Evidence, ...]) -> None:
         """Shows the chapter at the supporting words."""
         if not evidence:
             self.notify(_("No supporting text is given for this."), markup=False)
         else:
-            self.app.push_screen(SourceScreen(await self.access.source(evidence[0])))
+            self.app.push_screen(SourceScreen(await self.source_of(evidence[0])))
 
     def action_leave(self) -> None:
         """Returns to the workspace."""
