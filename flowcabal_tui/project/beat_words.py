@@ -23,7 +23,7 @@ VERDICTS: Final[Mapping[BeatVerdict, str]] = {
 
 
 def advice_words(advice: BeatAdvice | None) -> str:
-    """The advice of a model on a beat; "" if none was asked."""
+    """The advice of a model on a beat; "" for none."""
     if advice is None:
         return ""
     words = _(VERDICTS[advice.verdict])

@@ -123,11 +123,11 @@ class Limits:
     ) -> AsyncIterator[None]:
         """Waits for a slot at the provider, then for one among all calls. `tell` receives a pause in seconds.
 
-        The breaker is asked only after the provider's slot is taken: the queue may be long.
+        Checks the breaker only after the provider's slot is taken: the queue may be long.
         """
         breaker = self._breakers.setdefault(endpoint.limiter, Breaker(self._pause))
         provider = self._providers.setdefault(endpoint.limiter, Slots(endpoint.pace.concurrency))
-        async with _Held(provider, priority), breaker.watched(tell), _Held(self.work, priority):
+        async with _TakenSlot(provider, priority), breaker.watched(tell), _TakenSlot(self.work, priority):
             yield
 
     def hurry(self) -> None:
@@ -142,8 +142,8 @@ class Limits:
             yield
 
 
-class _Held:
-    """A slot that is held for the duration of a `with` block."""
+class _TakenSlot:
+    """Takes a slot for the duration of a `with` block."""
 
     def __init__(self, slots: Slots, priority: float) -> None:
         self._slots, self._priority = slots, priority

@@ -37,7 +37,7 @@ _READY: Final = "bench-ready"
 _NODE: Final = Node(id=NodeId("bench"))
 _WORKFLOW: Final = Workflow(id="bench", nodes=(_NODE,))
 _FIRST: Final = 3
-"""The first chapter that is asked for: before it the contexts contain little."""
+"""The first chapter that is measured: before it the contexts contain little."""
 
 
 @dataclass(frozen=True, slots=True)

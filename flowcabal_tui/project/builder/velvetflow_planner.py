@@ -45,7 +45,7 @@ _PURPOSE: Final = "builder"
 _COVERAGE_TOKENS: Final = 2_000
 _MOST_PROBLEMS: Final = 20
 _MOST_SHOWN: Final = 40_000
-_MOST_SAID: Final = 8_000
+_LONGEST_ANSWER: Final = 8_000
 _OF_EDGES: Final = ("INVALID_EDGE", "DISCONNECTED_GRAPH", "UNREACHABLE_NODE", "BRANCH_MAY_NOT_RUN")
 """What is found of edges is not mended by parameters."""
 Pass = Literal["structure", "params", "repair"]
@@ -187,7 +187,7 @@ class VelvetFlowPlanner:
             used = (usage.input_tokens, usage.output_tokens) if usage else (None, None)
             return read_coverage(""), (BuildRound(0, "", (), *used, failed.title),)
         used = (0, 0) if answer.cached else (answer.usage.input_tokens, answer.usage.output_tokens)
-        return read_coverage(answer.text), (BuildRound(0, clean(answer.text)[:_MOST_SAID], (), *used),)
+        return read_coverage(answer.text), (BuildRound(0, clean(answer.text)[:_LONGEST_ANSWER], (), *used),)
 
     async def _after_structure(self, text: str, calls: int) -> BuildTurn:
         if not calls and text.strip() and not self._build.copied.made and not self.draft.problems:

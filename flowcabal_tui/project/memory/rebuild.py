@@ -97,7 +97,7 @@ class Rebuilder:
             await self._add_missing()
         if what in ("knowledge", "all"):
             await self._empty_knowledge(uris if what == "knowledge" else ())
-            await self._tools.updates.chapters_placed(await self._store.book.chapters())  # unasked ones too
+            await self._tools.updates.chapters_placed(await self._store.book.chapters())  # of all chapters
         stale = [text for text in await self.stale() if not uris or text.uri in uris]
         concerned = _subjects(stale) if what == "stale" else uris if uris and what == "knowledge" else None
         waiting = await self._store.outbox.again(STEPS[what], concerned, as_then=what != "stale")

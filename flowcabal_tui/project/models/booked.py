@@ -75,7 +75,7 @@ class BookedModel:
                 await caller.ask_at_limit(reached)
 
     async def _book(self, request: ModelRequest, answer: Answer) -> None:
-        """A cancel comes too late for it: the answer is paid for, and who asked may keep it."""
+        """Books an answer that is paid for; a cancel does not stop it, and the caller may keep the answer."""
         book = self._spending.book if answer.summed else self._spending.spent
         await whole(book(self._role, request.purpose, self.endpoint, request, answer.usage))
 
@@ -83,7 +83,7 @@ class BookedModel:
     async def _place(self, request: ModelRequest, extra: int = 0) -> AsyncIterator[None]:
         """A place for one call, to be booked before another has it. Raises BudgetExceeded.
 
-        The budget is asked after the wait: the calls before this one may have reached the cap. So may a try that
+        Checks the budget after the wait: the calls before this one may have reached the cap. So may a try that
         failed, which is booked before it is repeated.
         """
         async with (

@@ -64,7 +64,7 @@ class EmbeddingConsent:
         self._folder = folder
 
     def answer(self, embedder: str) -> Answer | None:
-        """The stored answer for this embedder; None when it was not asked, or for another one."""
+        """The stored answer for this embedder; None when there is none, or one for another embedder."""
         try:
             known = json.loads(self._file.read_text(encoding="utf-8"))
         except (OSError, ValueError):

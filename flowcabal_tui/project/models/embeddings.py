@@ -115,5 +115,5 @@ class Embeddings:
 
 
 def _name(endpoint: Endpoint) -> str:
-    """Whom the answer is about: another model or another size is asked about again."""
+    """The key of the user's answer: another model or another size needs another answer."""
     return f"{endpoint.identity}:{endpoint.dimensions}"

@@ -29,7 +29,7 @@ PROMPTS: Final = "prompts"
 PROFILES: Final = "profiles"
 MOST_FILES: Final = 500
 MOST_BYTES: Final = 4 << 20
-"""Registries beyond these bounds are not listed; their actions are refused until they were asked for one by one."""
+"""Registries beyond these bounds are not listed; their actions are refused until the user has confirmed each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ Commands = Mapping[str, Sequence[str]]
 def model_item(table: str, endpoint: Endpoint) -> TrustItem:
     """The item of a model: the host to which text is sent, by the table that names it, and the names of its keys.
 
-    A price of 0 on another machine is a part of it: background work is not asked about there (decision 41).
+    A price of 0 on another machine is a part of it: background work there needs no answer (decision 41).
     """
     says_free = endpoint.is_free and not endpoint.is_local
     shown = beside(f"{endpoint.provider} {endpoint.model}", _("its price is given as 0") if says_free else "")
@@ -73,7 +73,7 @@ def command_item(name: str, command: Sequence[str]) -> TrustItem:
 
 
 def action_item(action: Action, registry: str = "") -> TrustItem:
-    """The item of an enabled action; of the kind `gate` when no one is asked before it runs.
+    """The item of an enabled action; of the kind `gate` when it runs without a question.
 
     `registry` is its file, for display; the item is the same in another file.
     """

@@ -156,7 +156,7 @@ class FlowCabalApp(App[int]):
         self.call_after_refresh(self._after_first_frame)
 
     def _after_first_frame(self) -> None:
-        """The project is opened, or the wizard asked, behind a screen that is painted already."""
+        """Opens the project or the wizard behind a screen that is painted already."""
         if not self.is_running:  # who quits at once is let go
             return
         if self._first_path is not None:

@@ -59,11 +59,13 @@ class AwaitedOutcome:
     holds: Callable[[BookState, BookState], bool]
 
 
-_ASKED: Final = AwaitedOutcome(mark("a decision waits for you"), lambda now, _then: now.questions > 0 or now.done > 0)
+_WAITING_DECISION: Final = AwaitedOutcome(
+    mark("a decision waits for you"), lambda now, _then: now.questions > 0 or now.done > 0
+)
 TOUR: Final[tuple[tuple[AwaitedOutcome, ...], ...]] = (
     (AwaitedOutcome(mark("the run has started"), lambda now, then: now.runs > then.runs or now.questions > 0),),
-    (_ASKED, AwaitedOutcome(mark("the plan is decided"), lambda now, _then: now.questions == 0)),
-    (_ASKED, AwaitedOutcome(mark("the decision is open"), lambda now, _then: now.deciding or now.done > 0)),
+    (_WAITING_DECISION, AwaitedOutcome(mark("the plan is decided"), lambda now, _then: now.questions == 0)),
+    (_WAITING_DECISION, AwaitedOutcome(mark("the decision is open"), lambda now, _then: now.deciding or now.done > 0)),
     (AwaitedOutcome(mark("the run is done"), lambda now, _then: now.done > 0 and now.questions == 0),),
     (AwaitedOutcome(mark("the draft is kept"), lambda now, _then: now.version > 0),),
     (AwaitedOutcome(mark("a workflow of yours is saved"), lambda now, then: now.workflows > then.workflows),),

@@ -36,7 +36,7 @@ class AnsweredText(StreamView):
         self._now, self._appeared = time.monotonic, 0.0
 
     def offer(self, question: Question | None, attempt: int) -> None:
-        """Takes the question about an attempt; None when nothing is asked."""
+        """Takes the question about an attempt; None for no question."""
         if question is not None and (self._question is None or self._question.id != question.id):
             self._appeared = self._now()
             if self._following:  # what is to be judged is read from its start

@@ -86,7 +86,7 @@ class KeepController:
         return next((item for item in await self._workbench.book.chapters() if item.id == chapter), None)
 
     async def _is_meant_for(self, workflow: Workflow, node: NodeId, place: Chapter) -> bool:
-        """A step on which others build is a plan or a draft more often than a chapter, so that is asked first."""
+        """Asks first if other steps build on this one: it is then more often a plan or a draft than a chapter."""
         needs = dependencies(workflow)
         later = [item.title for item in workflow.nodes if node in needs.get(item.id, ())]
         if not later:

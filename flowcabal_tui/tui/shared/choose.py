@@ -64,7 +64,7 @@ class ChooseScreen(ModalScreen[str | None]):
         try:
             choices = await more()
         except FlowCabalError:
-            self._more = more  # asked again when the cursor moves
+            self._more = more  # requested again when the cursor moves
             raise
         if choices:
             self._more = more

@@ -1,4 +1,4 @@
-"""Copies text over any connection: the terminal is asked with OSC 52, without waiting for an answer."""
+"""Copies text over any connection by the sequence OSC 52, which the terminal does not answer."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class BuildController:
         self._workbench = workbench
         self._page: BuildReviewScreen | BuildsScreen | None = None
         self._opens_next = False
-        """The build that begins next is the one that was asked for here."""
+        """True when the build that begins next was requested here."""
 
     async def load(self) -> None:
         """Counts the builds that wait, and those in progress."""
