@@ -77,21 +77,19 @@ Case = tuple[str, int]
 """A template, and how many characters its chapter has."""
 
 
-def measure() -> list[Figure]:
-    """Chapters 10, 100 and 1,000, each with each template: those after which an arc is told anew too."""
+def measure() -> Iterator[Figure]:
+    """Chapters 10, 100 and 1,000, each with each template: those after which the summary of an arc is due too."""
     texts = list(islice(_chapters(novel()), CHAPTERS[-1] + len(TEMPLATES) + 1))
     earlier, following = texts[: CHAPTERS[-1]], texts[CHAPTERS[-1] :]
-    figures: list[Figure] = []
     totals: dict[Case, list[int]] = {(template, length): [] for template in TEMPLATES for length in WRITTEN}
     for last in CHAPTERS:
         for case, (run, kept) in asyncio.run(_one(earlier[1 - last :], following)).items():
             totals[case].append(sum(call.tokens for call in (*run, *kept)))
-            figures += _figures(last, case, run, kept)
+            yield from _figures(last, case, run, kept)
     for (template, length), used in totals.items():
         spread = max(used) / min(used) - 1
         name = f"{template}, {length:,} characters: the most over the least"
-        figures.append(Figure(name, f"{spread:.1%}", f"<= {FLAT:.0%}", spread <= FLAT))
-    return figures
+        yield Figure(name, f"{spread:.1%}", f"<= {FLAT:.0%}", spread <= FLAT)
 
 
 def _figures(last: int, case: Case, run: list[Call], kept: list[Call]) -> Iterator[Figure]:
