@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from flowcabal_tui.domain.garbage import YOUNG
 from flowcabal_tui.locale import use_language
-from tests.forks import STARTED, forked_helpers
+from tests.forks import STARTED, forks
 
 KEYS = (
     "OPENAI_API_KEY",
@@ -95,8 +95,8 @@ def folders_of_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _helpers_are_forked() -> Iterator[None]:
-    with forked_helpers():
+def _processes_are_forked() -> Iterator[None]:
+    with forks():
         yield
 
 

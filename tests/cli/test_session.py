@@ -7,7 +7,6 @@ import json
 import os
 import re
 import signal
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from decimal import Decimal
@@ -22,6 +21,7 @@ from flowcabal_tui.protocol.messages import COMMANDS
 from flowcabal_tui.protocol.runs import ResumeRun
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
+from tests.forks import python
 from tests.project.case import both, calls, endpoint, opened
 from tests.waiting import PATIENCE
 
@@ -95,7 +95,7 @@ class Client:
 @asynccontextmanager
 async def session(folder: Path, *flags: str) -> AsyncIterator[Client]:
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "flowcabal_tui", "session", str(folder), *flags),
+        *(python(), "-m", "flowcabal_tui", "session", str(folder), *flags),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
