@@ -1,12 +1,15 @@
-"""What the offline model reads from a chapter by patterns: relations, states, secrets, vows, times and what follows."""
+"""What the offline model reads from a chapter by patterns, and the words that it replaces in a place."""
 
 from __future__ import annotations
 
 import pytest
 from pydantic import BaseModel
 
+from flowcabal_tui.agents.impact.patching import PlacePatch, patch_of, patch_request
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.agents.shapes.story import StoryAnswer
+from flowcabal_tui.domain.impact import PatchQuestion
+from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.models.offline import OfflineModel
 
@@ -170,3 +173,23 @@ async def test_a_question_of_others_is_answered_by_the_fields_that_it_shares() -
     request = ModelRequest((Message("user", parts),), purpose="plugin.brief")
     answer, _paid = await OfflineModel(0).structured(request, Brief)
     assert answer == Brief(line="Tom Harker rang the bell at dawn.", mood="")
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "place", "patched"),
+    [
+        ("三十四岁", "很年轻", "沈青三十四岁，灰眼睛。", ("patch", "沈青很年轻，灰眼睛。")),
+        ("She was <old>.", "She was young.", "She was <old>.", ("patch", "She was young.")),
+        ("grey eyes", "", "Ines had a coat.", ("same", "Ines had a coat.")),
+        ("It rained.", "", "It rained.", ("same", "It rained.")),
+    ],
+)
+async def test_a_place_that_repeats_the_changed_words_has_the_new_ones(
+    was: str, now: str, place: str, patched: tuple[str, str]
+) -> None:
+    text = f"Before it. {place} And after it."
+    span = Span(len("Before it. "), len("Before it. ") + len(place))
+    question = PatchQuestion("changed", was, now)
+    request = patch_request(PromptLibrary(), question, text, span, "en")
+    answer, _paid = await OfflineModel(0).structured(request, PlacePatch)
+    assert patch_of(text, span, answer) == patched

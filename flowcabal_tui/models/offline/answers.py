@@ -165,5 +165,6 @@ _EXTRACTS: Final[Mapping[str, Callable[[LabelledRequest], Any]]] = {
     "who": partial(_in_scene, kind=PERSON),
     "where": lambda asked: "".join(_in_scene(asked, "location")[:1]),
     "kind": lambda _asked: "unknown",
+    "place": lambda asked: asked.part("place").replace(asked.part("was"), asked.part("now")) or asked.part("place"),
     "compatible": lambda asked: [each["id"] for each in asked.all("statement")],
 }
