@@ -86,7 +86,7 @@ def test_english_words_are_looked_up_by_their_stems() -> None:
     reader = TextReader("en")
     assert reader.words("She looked at her curls") == {"curl"}
     assert reader.forms("curls") == {"curl": frozenset({"curl", "curls"})}
-    assert {"appearance", "kin"} <= reader.said("Her uncle had a red beard.").kinds
+    assert {"appearance", "kin"} <= reader.content("Her uncle had a red beard.").kinds
 
 
 @pytest.mark.parametrize(

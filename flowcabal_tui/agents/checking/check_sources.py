@@ -20,7 +20,7 @@ from flowcabal_tui.domain.run import Angle
 from flowcabal_tui.domain.story import StoryRecord
 
 _CAST: Final = 8
-_HELD: Final = 12
+_MOST_VALID: Final = 12
 _DATED: Final = 8
 _RARE_TERMS: Final = 24
 _LONGEST: Final = 2 / 3
@@ -140,7 +140,7 @@ async def _valid_statements(book: BookInputs, cast: tuple[Entity, ...]) -> list[
     facts = [each for each in await book.view.facts() if each.until is None and people & set(each.about)]
     relations = [each for each in await book.view.relations() if each.until is None]
     within = [each for each in relations if each.source in people and each.target in people]
-    return _quoted(book, [*reversed(facts[-_HELD:]), *within[-_HELD:]])
+    return _quoted(book, [*reversed(facts[-_MOST_VALID:]), *within[-_MOST_VALID:]])
 
 
 async def _dated(book: BookInputs, cast: tuple[Entity, ...]) -> list[SourceText]:
@@ -151,10 +151,10 @@ async def _dated(book: BookInputs, cast: tuple[Entity, ...]) -> list[SourceText]
 
 
 def _quoted(book: BookInputs, records: Iterable[StoryRecord]) -> list[SourceText]:
-    said = [evidence for record in records for evidence in record.evidence[-1:]]
     return [
         SourceText("", f"manuscript/{each.chapter}", book.title(each.chapter), each.sentence, each.start)
-        for each in said
+        for record in records
+        for each in record.evidence[-1:]
     ]
 
 

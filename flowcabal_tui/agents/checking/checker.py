@@ -40,9 +40,9 @@ The outline, which is a plan and no fact, is therefore kept apart from facts abo
 both.
 """
 _PART: Final = 0.85
-"""Of the sources for the first question, where both are asked: one sentence in nine speaks of place and time only."""
+"""Of the sources for the first question, when both are sent: one sentence in nine is about place and time only."""
 _OF_THE_WORLD: Final = frozenset({"place", "time"})
-"""Kinds of things that the second question is shown; all others are said of people."""
+"""Kinds of things that the second question is shown; all others concern people."""
 _ABOUT: Final = re.compile(r"^\s*\[[^\]\n]*\]\s*")
 """Who a line of a source speaks of, which is put before it."""
 _PAIRS_ALONE: Final = "- `statements`: each statement beside its passages, and nothing else; `findings` stays empty."
@@ -123,8 +123,8 @@ class Checker(Agent[JudgedDraft, Material, Claims, Judgement]):
         hopeless = [claim for claim in unfounded if self._is_alone(claim, thought.findings, against)]
         if (missing or hopeless) and not last:
             return Again(_correction(hopeless, missing))
-        said = [claim for answer in self._answers for claim in answer.findings]
-        founded = [doubt for claim in said if (doubt := self._against(claim, goal, sources))]
+        claims = [claim for answer in self._answers for claim in answer.findings]
+        founded = [doubt for claim in claims if (doubt := self._against(claim, goal, sources))]
         doubts = [*(of_pair(pair, goal, tuple(self._angles)) for pair in clashing), *founded]
         return Judgement(
             tuple(self._angles),
@@ -212,7 +212,7 @@ async def questions_of(
 ) -> tuple[tuple[Angle, ...], ...]:
     """The angles by question: a single question for all when the only sources are passages of the book.
 
-    Plans, notes and derived texts must not be held against facts about people (docs/decisions/0014).
+    Plans, notes and derived texts must not be compared with facts about people (docs/decisions/0014).
     """
     groups = grouped(angles)
     noted = [

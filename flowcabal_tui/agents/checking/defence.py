@@ -64,19 +64,19 @@ class Defence:
     async def settle(self, goal: JudgedDraft, doubts: Sequence[Doubt]) -> Settled:
         """The findings of a draft with their classes, quotations and confidence. Never raises for a failing model."""
         seen, agreed = await self._seen_again(goal, doubts, range(AGAIN))
-        asked, tags = await self._selected(goal, seen)
+        selected, tags = await self._selected(goal, seen)
         readings: dict[int, Reading] = {}
         problem = ""
         try:
-            if asked:
-                readings = await self._readings(goal, tags, {angle for each in asked for angle in each.angles})
+            if selected:
+                readings = await self._readings(goal, tags, {angle for each in selected for angle in each.angles})
         except FlowCabalError as error:
             problem = sentences(error.title, error.detail)
-        said = {each.signature: readings.get(number) for number, each in enumerate(asked)}
+        answers = {each.signature: readings.get(number) for number, each in enumerate(selected)}
         texts = VerbatimText("\n".join([goal.text, *tags.values()]))
-        gone = [each for each in seen if each.is_own and _explains(said.get(each.signature), texts)]
-        findings = {each.signature: _finding(each, said.get(each.signature)) for each in seen if each not in gone}
-        open_ = [each for each in agreed if (it := said.get(each.signature)) and it.verdict == "contradiction"]
+        gone = [each for each in seen if each.is_own and _explains(answers.get(each.signature), texts)]
+        findings = {each.signature: _finding(each, answers.get(each.signature)) for each in seen if each not in gone}
+        open_ = [each for each in agreed if (it := answers.get(each.signature)) and it.verdict == "contradiction"]
         surest = [each for each in open_ if findings[each.signature].confidence >= SURE]
         _seen, sure = await self._seen_again(goal, surest, range(AGAIN, AGREEMENTS))
         sure_ones = {each.signature for each in sure}
@@ -89,15 +89,15 @@ class Defence:
 
     async def _selected(self, goal: JudgedDraft, doubts: Sequence[Doubt]) -> tuple[list[Doubt], dict[int, str]]:
         """The doubts that fit the space, strong ones first, and their texts by number, the last of the draft first."""
-        left, asked, tags = self._space, list[Doubt](), dict[int, str]()
+        left, selected, tags = self._space, list[Doubt](), dict[int, str]()
         for doubt in sorted(doubts, key=lambda each: (not each.strong, -each.draft.start)):
-            tag = await self._tag(goal, doubt, len(asked))
+            tag = await self._tag(goal, doubt, len(selected))
             tokens = self._counter.count(tag) + 1
             if tokens <= left:
                 left -= tokens
-                tags[len(asked)] = tag
-                asked.append(doubt)
-        return asked, tags
+                tags[len(selected)] = tag
+                selected.append(doubt)
+        return selected, tags
 
     async def _tag(self, goal: JudgedDraft, doubt: Doubt, number: int) -> str:
         """The tag of a doubt: the book's words with the sentences around them, the text between, then the draft."""
@@ -110,8 +110,8 @@ class Defence:
             reach = _AROUND["zh" if goal.book.view.language.startswith("zh") else "en"]
             book = text[max(0, doubt.source.start - reach) : doubt.source.end + reach]
         between = await self._between(goal, doubt, position or 0)
-        said = doubt.pair.statement if doubt.pair else None
-        statement = statement_tag(said) if said else f"<statement>{escaped(_line(doubt.draft.text))}</statement>"
+        plain = f"<statement>{escaped(_line(doubt.draft.text))}</statement>"
+        statement = statement_tag(doubt.pair.statement) if doubt.pair else plain
         lines = (f"<book {where}>{escaped(_line(book))}</book>", *between, statement)
         return "\n".join((f'<doubt id="d{number + 1}">', *lines, "</doubt>"))
 
@@ -142,7 +142,7 @@ class Defence:
         request = with_tools(ModelRequest(messages, purpose=TASK), Readings, self._model.endpoint)
         answer = await self._model.structured(request, Readings)
         numbers = {f"d{number + 1}": number for number in tags}
-        return {numbers[said]: each for each in answer.readings if (said := each.doubt.strip().lower()) in numbers}
+        return {numbers[doubt]: each for each in answer.readings if (doubt := each.doubt.strip().lower()) in numbers}
 
     async def _seen_again(
         self, goal: JudgedDraft, doubts: Sequence[Doubt], times: range

@@ -49,26 +49,26 @@ def spans_of(draft: str, reader: TextReader) -> tuple[Span, ...]:
 def statements_in(draft: str, language: str) -> dict[int, DraftStatement]:
     """All statements of a draft by their start offsets, numbered c1, c2 ..."""
     reader = TextReader(language)
-    told = without_speech(draft)
+    narration = without_speech(draft)
     return {
         span.start: DraftStatement(
             f"c{number}",
             span.start,
             span.end,
             draft[span.start : span.end],
-            _voice(draft, told, span, reader.language),
+            _voice(draft, narration, span, reader.language),
             _mode(draft[span.start : span.end], reader.language),
         )
         for number, span in enumerate(spans_of(draft, reader), start=1)
     }
 
 
-def _voice(draft: str, told: str, span: Span, language: str) -> Voice:
-    words = told[span.start : span.end]
+def _voice(draft: str, narration: str, span: Span, language: str) -> Voice:
+    words = narration[span.start : span.end]
     if 2 * words.count(BLANK) > len(words):
         opening = draft.rfind("\n", 0, span.start) + 1
         begun = span.start + words.find(BLANK)
-        while begun > opening and told[begun - 1] == BLANK:
+        while begun > opening and narration[begun - 1] == BLANK:
             begun -= 1
         before = draft[max(opening, begun - _LEADS_IN) : begun]
         return "document" if _says("document", before, language) else "speech"

@@ -107,7 +107,7 @@ def judged_pairs(answers: Sequence[Claims], pairs: Pairs) -> tuple[list[Pair], t
     judged: set[str] = set()
     compatible: dict[str, set[str]] = {}
     for answer in answers:
-        judged.update(each for said in answer.compatible for each in _STATEMENT.findall(said))
+        judged.update(each for listed in answer.compatible for each in _STATEMENT.findall(listed))
         for statement, passage, verdict in _verdicts(answer, passages):
             if verdict == "compatible":
                 compatible.setdefault(statement, set()).add(passage)

@@ -238,11 +238,11 @@ def _verdict(
     return replace(evaluation, checks=(*_further(by_rule, evaluation.findings), *checks))
 
 
-def _further(by_rule: tuple[AngleCheck, ...], said: Sequence[CheckFinding]) -> tuple[AngleCheck, ...]:
+def _further(by_rule: tuple[AngleCheck, ...], by_model: Sequence[CheckFinding]) -> tuple[AngleCheck, ...]:
     """The checks by rule, without findings that a model made at the same two places."""
     further: list[AngleCheck] = []
     for check in by_rule:
-        kept = tuple(each for each in check.findings if not any(_same_places(each, known) for known in said))
+        kept = tuple(each for each in check.findings if not any(_same_places(each, known) for known in by_model))
         is_empty = check.outcome == "found" and not kept
         further.append(replace(check, outcome="passed" if is_empty else check.outcome, findings=kept))
     return tuple(further)

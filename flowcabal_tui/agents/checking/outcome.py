@@ -48,29 +48,29 @@ def _detail(judgement: Judgement, second: Sequence[str], unfounded: int, waived:
     if unfounded:
         parts.append(_("{n} findings without verbatim quotations were left out.").format(n=unfounded))
     if waived:
-        said = ngettext("{n} finding is marked as intended.", "{n} findings are marked as intended.", waived)
-        parts.append(said.format(n=waived))
+        message = ngettext("{n} finding is marked as intended.", "{n} findings are marked as intended.", waived)
+        parts.append(message.format(n=waived))
     if judgement.pairs.all:
-        said = _("{n} statements were compared with {m} passages.")
-        parts.append(said.format(n=len(judgement.pairs.statements), m=len(judgement.pairs.passages)))
+        message = _("{n} statements were compared with {m} passages.")
+        parts.append(message.format(n=len(judgement.pairs.statements), m=len(judgement.pairs.passages)))
     return sentences(*parts)
 
 
 def _unread(judgement: Judgement) -> list[str]:
     parts = []
     if unread := judgement.unread:
-        said = ngettext(
+        message = ngettext(
             "{n} part of the model's answer could not be read.",
             "{n} parts of the model's answer could not be read.",
             unread,
         )
-        parts.append(said.format(n=unread))
+        parts.append(message.format(n=unread))
     if unjudged := judgement.unjudged:
         named = " ".join(f"“{_beginning(text)}”" for text in unjudged[:_NAMED])
-        said = ngettext(
+        message = ngettext(
             "{n} statement was not judged: {named}", "{n} statements were not judged: {named}", len(unjudged)
         )
-        parts.append(said.format(n=len(unjudged), named=named))
+        parts.append(message.format(n=len(unjudged), named=named))
     return parts
 
 
@@ -82,12 +82,12 @@ def _second(judgement: Judgement, settled: Settled) -> list[str]:
     if settled.problem:
         parts.append(_("The second question had no answer: {why}").format(why=settled.problem))
     elif settled.unasked:
-        said = ngettext(
+        message = ngettext(
             "{n} finding was not judged a second time.",
             "{n} findings were not judged a second time.",
             settled.unasked,
         )
-        parts.append(said.format(n=settled.unasked))
+        parts.append(message.format(n=settled.unasked))
     if settled.dropped:
         parts.append(_("{n} doubts were dropped when they were judged again.").format(n=settled.dropped))
     return parts

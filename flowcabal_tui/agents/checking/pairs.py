@@ -20,7 +20,7 @@ _MOST_NAMED: Final = 2
 _REPEATED: Final = 8
 """Tokens of naming a passage beside one more statement."""
 _MOST_STATEMENTS: Final = 2
-"""That one passage is held against."""
+"""Statements with which one passage is compared."""
 _BEGINNING: Final = {"zh": 30, "en": 60}
 _NEAREST: Final = 2
 _STRONG: Final = 2.3
@@ -86,11 +86,11 @@ class Pairs:
 def statement_tag(statement: DraftStatement, known: str = "") -> str:
     """`<statement id="c1" said="speech" as="supposed" see="p3">text</statement>`; attributes with the usual value are
     left out."""
-    said = f' said="{statement.voice}"' if statement.voice != "narration" else ""
+    voice = f' said="{statement.voice}"' if statement.voice != "narration" else ""
     how = f' as="{statement.mode}"' if statement.mode != "asserted" else ""
     see = f' see="{known}"' if known else ""
     text = escaped(_begun(_line(statement.text)))
-    return f'<statement id="{statement.id}"{said}{how}{see}>{text}</statement>'
+    return f'<statement id="{statement.id}"{voice}{how}{see}>{text}</statement>'
 
 
 def passage_line(passage: BookSentence) -> str:

@@ -33,15 +33,15 @@ _POWER: Final = 1.3
 """Of a word's rarity."""
 _NAME: Final = 1.0
 _NEAR_NAME: Final = 0.5
-"""Of a subject's weight, where its name stands in the passage and not in the sentence."""
+"""Of a subject's weight, when the passage contains its name and the sentence does not."""
 _KIND: Final = 2.5
 _COUNTED: Final = 2.0
 """What a kind weighs whose words no index knows: a number with a unit."""
 _BOTH: Final = 0.15
 _MOST_OF: Final = 6.0
-"""What the same kind of thing said of the same subject adds, times both weights."""
+"""Added for the same kind of thing about the same subject, times both weights."""
 _BESIDE: Final = 0.6
-"""Of the weight of a word that stands in a neighbour of the statement or of the sentence."""
+"""Of the weight of a word in a neighbour of the statement or of the sentence."""
 _DECAY: Final = 0.25
 """How fast the passages for one statement count less: the power of their rank."""
 _APART: Final = 0.9
@@ -125,7 +125,7 @@ class _Unit(NamedTuple):
     beside: frozenset[str]
     subjects: frozenset[EntityId]
     near: frozenset[EntityId]
-    said: SentenceContent
+    content: SentenceContent
     kinds: frozenset[str]
     length: float
 
@@ -181,9 +181,9 @@ class _Lookup:
 
     def best(self, statement: DraftClause, count: int) -> list[tuple[float, int]]:
         """Up to `count` passages with their scores, the best first."""
-        held = [*self._words(statement), *self._kinds(statement), *self._subjects(statement)]
+        weighted = [*self._words(statement), *self._kinds(statement), *self._subjects(statement)]
         rare: defaultdict[int, float] = defaultdict(float)
-        for at, weight in held:
+        for at, weight in weighted:
             if len(at) <= self._most:
                 for place in at:
                     rare[place] += weight
@@ -196,7 +196,7 @@ class _Lookup:
                         hopeful[place] += weight
         scores = {at: rare.get(at, 0.0) for at in largest(hopeful, _HOPEFUL)}
         candidates = frozenset(scores)
-        for at, weight in held:
+        for at, weight in weighted:
             if len(at) > self._most:
                 for place in candidates.intersection(at):
                     scores[place] += weight
@@ -250,7 +250,7 @@ def ranked(
 
 
 def _sentence(statement: DraftClause, unit: _Unit, score: float, rarest: float) -> Sentence:
-    compared, strength = statement.said.compared(unit.said), score / rarest
+    compared, strength = statement.content.compared(unit.content), score / rarest
     apart = compared == "none" and strength < _NEAR_BY_WORDS
     return Sentence(
         unit.passage.chapter,
@@ -301,9 +301,9 @@ def _sum(weights: Mapping[str, float], words: frozenset[str]) -> float:
 
 def _units(passage: NamedPassage, vocabulary: frozenset[str], reader: TextReader) -> Iterator[_Unit]:
     spans = _read(passage.text, reader.language)
-    words = [reader.words_among(passage.text[span.start : span.end], vocabulary) for span, _said in spans]
+    words = [reader.words_among(passage.text[span.start : span.end], vocabulary) for span, _content in spans]
     near = frozenset(subject for _at, subject in passage.named)
-    for number, (span, said) in enumerate(spans):
+    for number, (span, content) in enumerate(spans):
         start, end = passage.start + span.start, passage.start + span.end
         yield _Unit(
             passage,
@@ -313,8 +313,8 @@ def _units(passage: NamedPassage, vocabulary: frozenset[str], reader: TextReader
             around(words, number) - words[number],
             frozenset([subject for at, subject in passage.named if start <= at < end]) if near else near,
             near,
-            said,
-            said.kinds,
+            content,
+            content.kinds,
             (1 + (end - start) / reader.usual) ** _LENGTH,
         )
 
@@ -323,7 +323,7 @@ def _units(passage: NamedPassage, vocabulary: frozenset[str], reader: TextReader
 def _read(passage: str, language: str) -> tuple[tuple[Span, SentenceContent], ...]:
     """The sentences of a passage with their content; the result does not depend on the draft."""
     reader = TextReader(language)
-    return tuple((span, reader.said(passage[span.start : span.end])) for span in reader.units(passage))
+    return tuple((span, reader.content(passage[span.start : span.end])) for span in reader.units(passage))
 
 
 def _rarity(having: int, total: int) -> float:

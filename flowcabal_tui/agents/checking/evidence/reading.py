@@ -67,10 +67,10 @@ class SentenceContent:
             return "differ"
         if not kinds:
             return "none"
-        said = [(self.marks, book.marks), *((self.words[kind], book.words[kind]) for kind in kinds)]
-        if any(one - other and other - one for one, other in said):
+        pairs = [(self.marks, book.marks), *((self.words[kind], book.words[kind]) for kind in kinds)]
+        if any(one - other and other - one for one, other in pairs):
             return "differ"
-        return "same" if all(one == other for one, other in said) else "more"
+        return "same" if all(one == other for one, other in pairs) else "more"
 
 
 class TextReader:
@@ -106,7 +106,7 @@ class TextReader:
             forms[stem(form)] |= {form, stem(form)}
         return {word: frozenset(forms[word]) for word in wanted}
 
-    def said(self, text: str) -> SentenceContent:
+    def content(self, text: str) -> SentenceContent:
         """The content of a text: the kinds of things that it mentions, with their words, and its numbers."""
         words: defaultdict[str, set[str]] = defaultdict(set)
         if self.language == "zh":
@@ -125,7 +125,7 @@ class TextReader:
 
     def kinds(self, text: str) -> frozenset[str]:
         """The kinds of things that a text mentions."""
-        return self.said(text).kinds
+        return self.content(text).kinds
 
     def units(self, text: str, start: int = 0) -> tuple[Span, ...]:
         """Sentences, long ones in clauses, short ones joined within a paragraph; offsets count from `start`."""

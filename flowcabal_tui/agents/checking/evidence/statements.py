@@ -26,12 +26,12 @@ class DraftClause:
     words: frozenset[str]
     beside: frozenset[str]
     """Words of the statements before and after it in the paragraph, without its own."""
-    said: SentenceContent
+    content: SentenceContent
 
     @property
     def kinds(self) -> frozenset[str]:
         """The kinds of things that it mentions."""
-        return self.said.kinds
+        return self.content.kinds
 
 
 def statements_of(draft: str, names: Sequence[NameHit], reader: TextReader) -> tuple[DraftClause, ...]:
@@ -51,8 +51,8 @@ def _of_paragraph(paragraph: str, at: int, names: Sequence[NameHit], reader: Tex
     found = []
     for place, unit in enumerate(units):
         beside = around(own, place) - own[place]
-        said = reader.said(paragraph[unit.start - at : unit.end - at])
-        found.append(DraftClause(unit.start, unit.end, _subjects(named, place), own[place], beside, said))
+        content = reader.content(paragraph[unit.start - at : unit.end - at])
+        found.append(DraftClause(unit.start, unit.end, _subjects(named, place), own[place], beside, content))
     return found
 
 

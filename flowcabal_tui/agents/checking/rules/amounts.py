@@ -26,7 +26,7 @@ _SHARE: Final = {
     "en": late(rf"\b(?:{alternatives(word_table('rules', 'amounts')['share_en'])})\b", re.IGNORECASE),
 }
 _PARTS: Final = {"zh": late(r"[。；！？…\n]"), "en": late(r"[.;!?\n]")}
-"""End the words that a share is said for."""
+"""End the words to which a share applies."""
 _SHARE_AFTER: Final = {"zh": 0, "en": 12}
 _REACH: Final = 120
 """Characters before an amount in which the word for its share is looked for."""

@@ -20,7 +20,7 @@ _REFUSAL: Final = late(
     re.IGNORECASE,
 )
 """Words in place of a passage that was not written: without them it would still be missing."""
-_SAID_AFTER: Final = late(r"[:：]\s*\S")
+_TEXT_AFTER: Final = late(r"[:：]\s*\S")
 _NUMBER: Final = late(r"[:：]?\s?约?\d[\d,，]*\s?(?:字|words)?\W*\Z", re.IGNORECASE)
 _OPENS: Final = late(r"(?<![^\s(\[‘'—–-])[“”](?=[\w‘'(…—])")
 _CLOSES: Final = late(r"(?<=[\w.,;:!?…’')—-])[“”](?=[\s.,;:!?)\]—–-]|\Z)")
@@ -55,7 +55,7 @@ def _is_aside(line: str, words: str) -> bool:
         return False
     if leftovers.is_placeholder(words) or leftovers.is_markup(words):
         return False
-    return bool(_NUMBER.search(line)) or not _SAID_AFTER.search(line)
+    return bool(_NUMBER.search(line)) or not _TEXT_AFTER.search(line)
 
 
 def _without_line(text: str, first: int, last: int) -> str:

@@ -65,9 +65,9 @@ def learn(language: str, texts: Mapping[Digest, str]) -> None:
         narrated = NarratedText(text, language)
         read(narrated)
         _read[language, digest] = narrated
-    held = sum(len(narrated.text) for narrated in _read.values())
-    while held > _MOST and len(_read) > len(texts):
-        held -= len(_read.popitem(last=False)[1].text)
+    size = sum(len(narrated.text) for narrated in _read.values())
+    while size > _MOST and len(_read) > len(texts):
+        size -= len(_read.popitem(last=False)[1].text)
 
 
 def findings(draft: RuleDraft, earlier: Earlier) -> tuple[RuleFinding, ...] | None:

@@ -42,9 +42,9 @@ class _Looks:
     scales: dict[str, frozenset[str]]
     """Of which qualities a part may have."""
     between: re.Pattern[str]
-    """Stands between a quality and its part."""
+    """The text between a quality and its part."""
     after: re.Pattern[str]
-    """Stands between a part and its quality."""
+    """The text between a part and its quality."""
     word: re.Pattern[str]
     """Finds all of them."""
 

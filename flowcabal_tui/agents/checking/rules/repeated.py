@@ -19,7 +19,7 @@ _LEAST_WORDS: Final = 8
 _EDGE: Final = 2
 """Sentences at both ends of a chapter that may be a formula of the book."""
 _REFRAIN: Final = 2
-"""What stands in more earlier chapters is a refrain."""
+"""A text in more earlier chapters is a refrain."""
 _MOST: Final = 5
 _LETTERS: Final = re.compile(r"[^\W_]+")
 

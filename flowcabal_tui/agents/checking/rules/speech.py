@@ -34,7 +34,7 @@ def _narration(paragraph: str) -> str:
                 pieces.append(paragraph[begun:place])
                 inside, begun = True, place
         elif char in _CLOSING or (inside and char == '"'):
-            pieces.append(BLANK * (place + 1 - begun))  # a lone closing mark: what stands before it was said
+            pieces.append(BLANK * (place + 1 - begun))  # a lone closing mark: the text before it is speech
             inside, begun = False, place + 1
     rest = paragraph[begun:]
     pieces.append(BLANK * len(rest) if inside else rest)
