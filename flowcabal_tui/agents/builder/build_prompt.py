@@ -67,8 +67,8 @@ def system_prompt() -> str:
         fields = ", ".join(
             f"{field}*" if each.is_required() else field for field, each in kind.params.model_fields.items()
         )
-        said = " ".join(inspect.cleandoc(kind.params.__doc__ or "").split())
-        lines.append(f"- {name}({fields}): {said}")
+        description = " ".join(inspect.cleandoc(kind.params.__doc__ or "").split())
+        lines.append(f"- {name}({fields}): {description}")
     return _GUIDE + "\n".join(lines)
 
 

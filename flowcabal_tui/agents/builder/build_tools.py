@@ -125,8 +125,8 @@ class BuildTools:
             refused = unknown(f"There is no tool {clean(call.name)[:60]}. Nothing was done.", call.name, names)
             return Outcome(refused_with(refused), refused=True)
         if len(call.arguments) > MOST_ARGUMENTS:
-            said = f"The arguments have {len(call.arguments)} characters; at most {MOST_ARGUMENTS} are read."
-            return Outcome(said, refused=True)
+            message = f"The arguments have {len(call.arguments)} characters; at most {MOST_ARGUMENTS} are read."
+            return Outcome(message, refused=True)
         try:
             arguments = read_arguments(call.arguments)
         except (ValueError, RecursionError) as error:

@@ -27,13 +27,13 @@ PURPOSE: Final = "builder"
 _MOST_PROSE: Final = 2
 _MOST_EMPTY: Final = 3
 _MOST_BROKEN: Final = 3
-_TOLD_AFTER: Final = 3
+_WARN_AFTER: Final = 3
 _MOST_EQUAL: Final = 5
 _MOST_LOST: Final = 2
 _KEPT_ARGUMENTS: Final = 2_000
 ANSWER_TOKENS: Final = 8_000
 _KEPT_REQUEST: Final = 20_000
-"""Characters of what was said to the model that are kept of a round."""
+"""Characters of its request that a round keeps."""
 _LOST: Final = frozenset((ModelFault.TRUNCATED, ModelFault.NETWORK, ModelFault.STALLED, ModelFault.PROTOCOL))
 _REMINDER: Final = "Use the tools: edit the copy, check it, finish; or ask_writer. Text alone changes nothing."
 
@@ -85,9 +85,9 @@ class _Rounds:
     ) -> None:
         self._build, self._model, self._does, self._limits, self._priced = build, model, does, limits, priced
         self._messages: tuple[Message, ...] = does.beginning()
-        self._said: tuple[Message, ...] = ()
+        self._earlier: tuple[Message, ...] = ()
         """The messages of the round before."""
-        self._asked = self._messages
+        self._sent = self._messages
         self._equal: Counter[tuple[str, str]] = Counter()
         self._counts: Counter[str] = Counter()
         """Answers in prose, empty ones, broken arguments in a row, lost and too long ones."""
@@ -101,8 +101,8 @@ class _Rounds:
         if build.tokens >= limits.tokens:
             build.stop(_("The limit of {n} tokens is reached.").format(n=limits.tokens))
             return
-        tools, self._asked = self._does.tools, self._messages
-        request = ModelRequest(self._asked, PURPOSE, max_tokens=ANSWER_TOKENS, temperature=0.2, tools=tools)
+        tools, self._sent = self._does.tools, self._messages
+        request = ModelRequest(self._sent, PURPOSE, max_tokens=ANSWER_TOKENS, temperature=0.2, tools=tools)
         try:
             answer = await self._model.answer(request)
         except BudgetExceeded as error:
@@ -157,8 +157,8 @@ class _Rounds:
     async def _calls(self, answer: Answer, used: Usage) -> None:
         """Carries out the calls in order; each gets its own answer."""
         calls = tuple(map(as_sent_back, answer.tool_calls))
-        said = Message("assistant", answer.text, calls, thinking=answer.thinking, signature=answer.signature)
-        results, uses, asked = [], [], list[BuildRound]()
+        reply = Message("assistant", answer.text, calls, thinking=answer.thinking, signature=answer.signature)
+        results, uses, rounds = [], [], list[BuildRound]()
         done: set[str] = set()
         for call in answer.tool_calls:
             if self._build.status != "building" or call.id in done:
@@ -170,10 +170,10 @@ class _Rounds:
             done.add(call.id)
             results.append(Message("tool", outcome.text, tool_call_id=call.id))
             uses.append(ToolUse(call.name, call.arguments[:_KEPT_ARGUMENTS], outcome.text, outcome.refused))
-            asked += outcome.asked
-        self._messages = (*self._messages, said, *results)
+            rounds += outcome.rounds
+        self._messages = (*self._messages, reply, *results)
         self._note(answer.text, uses, used)
-        for each in asked:
+        for each in rounds:
             price = self._priced(Usage(each.input_tokens, each.output_tokens))
             self._build.rounds.append(replace(each, number=len(self._build.rounds) + 1, cost=price))
         if self._build.status == "building":
@@ -189,7 +189,7 @@ class _Rounds:
         self._equal[call] += 1
         if self._equal[call] >= _MOST_EQUAL:
             self._build.stop(_("The model repeated the same call {n} times.").format(n=_MOST_EQUAL))
-        elif self._equal[call] >= _TOLD_AFTER:
+        elif self._equal[call] >= _WARN_AFTER:
             return replace(
                 outcome, text=f"{outcome.text}\nThis same call was made {self._equal[call]} times. Do otherwise."
             )
@@ -200,10 +200,10 @@ class _Rounds:
         if self._counts["prose"] < _MOST_PROSE:
             self._messages = (*self._messages, Message("assistant", answer.text), Message("user", _REMINDER))
             return
-        said = clean(answer.text.strip())[:_KEPT_ARGUMENTS]
-        if not any(mark in said for mark in "?？"):
-            said = _("The model changed nothing and answered: {words}").format(words=said)
-        self._build.status, self._build.questions = "asks", (said,)
+        question = clean(answer.text.strip())[:_KEPT_ARGUMENTS]
+        if not any(mark in question for mark in "?？"):
+            question = _("The model changed nothing and answered: {words}").format(words=question)
+        self._build.status, self._build.questions = "asks", (question,)
 
     def _nothing(self) -> None:
         self._counts["empty"] += 1
@@ -219,7 +219,7 @@ class _Rounds:
 
     def _note(self, text: str, calls: Sequence[ToolUse], used: Usage, failed: str = "") -> None:
         """Records the round: the new part of the request, its result, and its tokens."""
-        new = [each.content for each in self._asked if each.role == "user" and each not in self._said]
+        new = [each.content for each in self._sent if each.role == "user" and each not in self._earlier]
         made = BuildRound(
             len(self._build.rounds) + 1,
             clean(text)[:_KEPT_ARGUMENTS],
@@ -231,7 +231,7 @@ class _Rounds:
             self._build.covered,
             self._priced(used),
         )
-        self._said = self._asked
+        self._earlier = self._sent
         self._build.rounds.append(made)
 
 
@@ -243,5 +243,5 @@ def plain_round(made: BuildRound) -> Mapping[str, Any]:
     ]
     used: dict[str, Any] = {"input_tokens": made.input_tokens, "output_tokens": made.output_tokens}
     used |= {"cost": None if made.cost is None else str(made.cost)}
-    said = {"round": made.number, "request": made.request, "text": made.text, "calls": calls}
-    return {**said, "covered": list(made.covered), **used, "failed": made.failed}
+    fields = {"round": made.number, "request": made.request, "text": made.text, "calls": calls}
+    return {**fields, "covered": list(made.covered), **used, "failed": made.failed}

@@ -67,8 +67,8 @@ async def check(copied: WorkingCopy, items: Sequence[ChecklistItem], simulate: S
     if copied.errors() or not copied.document.get("nodes"):
         return CopyReport(tuple(problems), tuple(notes))
     workflow = Workflow.model_validate(copied.document)
-    if asked := missing_inputs(workflow, ()):
-        notes.append(_("Each run asks for: {names}").format(names=_(", ").join(asked)))
+    if inputs := missing_inputs(workflow, ()):
+        notes.append(_("Each run asks for: {names}").format(names=_(", ").join(inputs)))
     if price := await simulate.price(workflow):
         notes.append(price)
     runs = await _simulated(copied.document, simulate)
@@ -124,14 +124,14 @@ async def _failed_before(base: Json | None, simulate: Simulator) -> bool:
 def _of_runs(document: Json, runs: Sequence[tuple[Variant, SimulatedRun]]) -> Iterator[CopyProblem]:
     for _variant, run in runs:
         if run.state != "done":
-            said = _("A simulated run ended as {state}: {trouble}")
-            yield CopyProblem("SIMULATION", said.format(state=run.state, trouble=run.trouble[:300]))
+            message = _("A simulated run ended as {state}: {trouble}")
+            yield CopyProblem("SIMULATION", message.format(state=run.state, trouble=run.trouble[:300]))
             return
     done = {path for _variant, run in runs for path in run.completed}
     for place in all_found(document):
         if place.path not in done and "/" not in place.path:
-            said = _("It never ran in {n} simulated runs that took every branch.").format(n=len(runs))
-            yield CopyProblem("NEVER_RAN", said, place.path)
+            message = _("It never ran in {n} simulated runs that took every branch.").format(n=len(runs))
+            yield CopyProblem("NEVER_RAN", message, place.path)
     readers = _readers(document)
     kinds = {node["id"]: node.get("kind") or "prompt" for node in document["nodes"]}
     for variant, run in runs:
@@ -156,10 +156,10 @@ def _skipped_joins(done: Mapping[str, int], readers: Readers, kinds: Mapping[str
         known = kind_named(kind)
         sources = [source for source, after in readers.items() if name in after and source in done]
         if known is not None and known.joins and name not in done and sources:
-            said = _("It is skipped although {names} ran before it: an edge blocks it.").format(
+            message = _("It is skipped although {names} ran before it: an edge blocks it.").format(
                 names=", ".join(sources)
             )
-            yield CopyProblem("SKIPPED_JOIN", said, name)
+            yield CopyProblem("SKIPPED_JOIN", message, name)
 
 
 def _unread(done: Mapping[str, int], readers: Readers, kinds: Mapping[str, str]) -> Iterator[CopyProblem]:
@@ -170,8 +170,8 @@ def _unread(done: Mapping[str, int], readers: Readers, kinds: Mapping[str, str])
         if name in done and kind in _TEXTS and not any(n in done for n in readers[name])
     ]
     for name in unread[:-1]:
-        said = _("No node reads its output, and {last} is what is kept.").format(last=unread[-1])
-        yield CopyProblem("UNREAD", said, name)
+        message = _("No node reads its output, and {last} is what is kept.").format(last=unread[-1])
+        yield CopyProblem("UNREAD", message, name)
 
 
 def _readers(document: Json) -> Readers:

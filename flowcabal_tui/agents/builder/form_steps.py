@@ -46,23 +46,19 @@ def finish(flow: Flow) -> None:
         join(flow)
     text = flow.there.texts[-1] if flow.there.texts and not flow.there.ways else None
     if text is not None and not text.node and flow.nodes and flow.nodes[-1]["kind"] in ("loop", "parallel", "merge"):
-        flow.add("end", _said(flow)["names"]["end"], "text", {"value": {"text": text.path}})
+        flow.add("end", words(flow.language)["names"]["end"], "text", {"value": {"text": text.path}})
 
 
 def join(flow: Flow) -> None:
     """Merges the outputs of the branches: the text is that of the branch that ran."""
     params = {"sources": [f"result_of.{read.node}" for read in flow.there.ways if read.node], "how": "first"}
-    made = flow.add("merge", _said(flow)["names"]["merge"], "merged", params)
+    made = flow.add("merge", words(flow.language)["names"]["merge"], "merged", params)
     text = ReadOutput(f"result_of.{made}.items[0].text")
     flow.there = replace(flow.there, texts=(text,), remarks=(), entries=None, ways=(), is_opening=False)
 
 
-def _said(flow: Flow) -> dict[str, Any]:
-    return words(flow.language)
-
-
 def _name(flow: Flow, step: Step) -> str:
-    names = _said(flow)["names"]
+    names = words(flow.language)["names"]
     if step.name:
         return step.name
     if step.does == "check" and step.about:
@@ -94,8 +90,8 @@ def _prompt(flow: Flow, step: Step) -> None:
 
 
 def _layers(flow: Flow, step: Step) -> Json:
-    said = _said(flow)
-    system = said["reader"] if step.does == "check" else said["system"]
+    phrases = words(flow.language)
+    system = phrases["reader"] if step.does == "check" else phrases["system"]
     return {
         "system": [{"kind": "text", "text": system}],
         "prompt": [*_material(flow, step.does), {"kind": "text", "text": _task(flow, step)}],
@@ -104,8 +100,8 @@ def _layers(flow: Flow, step: Step) -> Json:
 
 def _material(flow: Flow, verb: str) -> list[Json]:
     """The inputs of a step: long parts first, the writer's request last."""
-    said, there = _said(flow), flow.there
-    blocks: list[Json] = [{"kind": "text", "part": "chapter", "text": said["chapter"]}]
+    phrases, there = words(flow.language), flow.there
+    blocks: list[Json] = [{"kind": "text", "part": "chapter", "text": phrases["chapter"]}]
     if there.plan is not None and verb in ("write", "candidates", "improve", "do"):
         blocks.append(there.plan.block)
     blocks += _texts(flow)
@@ -115,7 +111,7 @@ def _material(flow: Flow, verb: str) -> list[Json]:
     if there.item:
         blocks.append({"kind": "text", "part": "beats", "text": "{{" + there.item + "}}"})
     if verb in ("plan", "write", "candidates", "improve", "do"):
-        states = [said["state"].format(key=key, value="{{" + path + "}}") for key, path in there.states]
+        states = [phrases["state"].format(key=key, value="{{" + path + "}}") for key, path in there.states]
         blocks += [{"kind": "text", "part": "notice", "text": text} for text in states]
     blocks.append({"kind": "text", "part": "wish", "text": "{{input.instruction}}"})
     if verb in ("plan", "write", "expand"):  # no other step makes a text as long as the chapter
@@ -127,33 +123,33 @@ def _texts(flow: Flow) -> list[Json]:
     texts = flow.there.texts
     if len(texts) < 2:
         return [each.block for each in texts]
-    label = _said(flow)["label"]
+    label = words(flow.language)["label"]
     return [block for each in texts for block in ({"kind": "text", "text": label.format(name=each.name)}, each.block)]
 
 
 def _task(flow: Flow, step: Step) -> str:
-    said = _said(flow)
+    phrases = words(flow.language)
     key = "check_about" if step.does == "check" and step.about else step.does
-    parts = [str(said["tasks"][key]).format(about=step.about), sentence(step.text, flow.language)]
+    parts = [str(phrases["tasks"][key]).format(about=step.about), sentence(step.text, flow.language)]
     if step.does == "write" and flow.there.is_opening:
-        parts.append(said["opening"])
+        parts.append(phrases["opening"])
     if step.does in _WRITES and flow.there.is_ending:
-        parts.append(said["with_ending"])
+        parts.append(phrases["with_ending"])
     if step.does != "plan" and flow.there.item:
-        parts.append(said["item"])
+        parts.append(phrases["item"])
     if step.does == "plan":
-        parts += [said["lines"] if step.lines else "", said["most"].format(n=step.most) if step.most else ""]
+        parts += [phrases["lines"] if step.lines else "", phrases["most"].format(n=step.most) if step.most else ""]
     elif step.does in _WRITES:
-        parts.append(said["text_only"])
+        parts.append(phrases["text_only"])
     joint = "" if flow.language == "zh" else " "
     return joint.join(part for part in parts if part)
 
 
 def _candidates(flow: Flow, step: Step) -> None:
-    said = _said(flow)
-    about = step.about or said["tasks"]["about"]
-    task = said["tasks"].get(step.id, said["tasks"]["candidates"]).format(about=about) + step.text
-    write: Json = {"system": [{"kind": "text", "text": said["system"]}]}
+    phrases = words(flow.language)
+    about = step.about or phrases["tasks"]["about"]
+    task = phrases["tasks"].get(step.id, phrases["tasks"]["candidates"]).format(about=about) + step.text
+    write: Json = {"system": [{"kind": "text", "text": phrases["system"]}]}
     write["prompt"] = [*_material(flow, "candidates"), {"kind": "text", "text": task}]
     write |= {key: value for key, value in _settings(step).items() if key in ("model", "temperature")}
     rounds = min(step.rounds, 5) if "rounds" in step.model_fields_set else 1
@@ -164,23 +160,23 @@ def _candidates(flow: Flow, step: Step) -> None:
         params["next"] = [*_material(flow, "candidates"), parent, note, {"kind": "text", "text": task}]
     params |= {"blind": True} if step.blind else {}
     own = [{"label": each[:20], "instruction": each} for each in step.variations]
-    each_other = (said["variation"].format(n=n, all=step.number) for n in range(1, step.number + 1))
+    each_other = (phrases["variation"].format(n=n, all=step.number) for n in range(1, step.number + 1))
     params["variations"] = own or [{"instruction": each} for each in each_other]
     if step.angles:
         params["angles"] = list(step.angles)
     name = step.name or step.about or _name(flow, step)
     made = flow.add("evolution", name, step.id or "candidates", params)
-    if step.id == said["several"]["idea"]["id"]:
+    if step.id == phrases["several"]["idea"]["id"]:
         flow.there.answers = (*flow.there.answers, of_node(made, "wish", name))
         return
-    is_ending = step.id == said["several"]["ending"]["id"] and bool(flow.there.texts)
+    is_ending = step.id == phrases["several"]["ending"]["id"] and bool(flow.there.texts)
     texts = (*(flow.there.texts[-1:] if is_ending else ()), of_node(made, called=name))
     flow.there = replace(flow.there, texts=texts, remarks=(), is_opening=not is_ending, is_ending=is_ending)
 
 
 def _improve(flow: Flow, step: Step) -> None:
-    said, there = _said(flow), flow.there
-    system = [{"kind": "text", "text": said["system"]}]
+    phrases, there = words(flow.language), flow.there
+    system = [{"kind": "text", "text": phrases["system"]}]
     params: Json = {}
     if len(there.texts) == 1 and not step.text and not there.is_opening:
         params["start"] = [there.texts[0].block]
@@ -188,13 +184,13 @@ def _improve(flow: Flow, step: Step) -> None:
         task = _task(flow, step.model_copy(update={"does": "write"}))
         params["draft"] = {"system": system, "prompt": [*_material(flow, "improve"), {"kind": "text", "text": task}]}
     draft = {"kind": "text", "part": "draft", "text": "{{draft}}"}
-    critic = said["tasks"]["criticise"] + (said["label"].format(name=step.about) if step.about else "")
+    critic = phrases["tasks"]["criticise"] + (phrases["label"].format(name=step.about) if step.about else "")
     params["criticise"] = {
-        "system": [{"kind": "text", "text": said["reader"]}],
+        "system": [{"kind": "text", "text": phrases["reader"]}],
         "prompt": [draft, {"kind": "text", "text": critic}],
     }
     critique = {"kind": "text", "part": "critique", "text": "{{critique}}"}
-    task = said["tasks"]["revise"] + said["text_only"]
+    task = phrases["tasks"]["revise"] + phrases["text_only"]
     params["revise"] = {"system": system, "prompt": [draft, critique, {"kind": "text", "text": task}]}
     params["depth"] = step.rounds
     settings = _settings(step)
@@ -204,7 +200,7 @@ def _improve(flow: Flow, step: Step) -> None:
 
 
 def _each(flow: Flow, step: Step) -> None:
-    said = _said(flow)
+    phrases = words(flow.language)
     entries = flow.there.entries or _lines(flow)
     body = flow.inner()
     item = f"item.{entries.fields[0]}" if entries.fields else "item"
@@ -220,7 +216,7 @@ def _each(flow: Flow, step: Step) -> None:
     text = body.there.texts[-1] if body.there.texts else None
     if text is not None:
         params["exports"] = {"aggregates": [{"name": "text", "kind": "join", "source": text.path, "sep": "\n\n"}]}
-    made = flow.add("loop", step.name or said["names"]["each"], step.id or "each", params)
+    made = flow.add("loop", step.name or phrases["names"]["each"], step.id or "each", params)
     flow.because |= dict.fromkeys(body.because, flow.step)
     if text is not None:
         joined = ReadOutput(f"result_of.{made}.aggregates.text", name=step.name)
@@ -229,15 +225,15 @@ def _each(flow: Flow, step: Step) -> None:
 
 def _lines(flow: Flow) -> Entries:
     """The lines of the available text, without empty ones."""
-    said, there = _said(flow), flow.there
+    phrases, there = words(flow.language), flow.there
     source = there.plan if there.plan is not None and not (there.texts and there.is_opening) else None
     source = source or (there.texts[-1] if there.texts else None)
     path = source.path if source is not None else "input.instruction"
     params = {"source": {"text": path}, "from_field": "text", "dest_field": "line", "delimiter": "\n"}
-    made = flow.add("split", said["names"]["lines"], "lines", params)
+    made = flow.add("split", phrases["names"]["lines"], "lines", params)
     there.plan = there.plan or (replace(source, part="plan") if source is not None else None)
     where = {"source": f"result_of.{made}.items", "where": "line != ''"}
-    kept = flow.add("filter", said["names"]["filter"], "lines-filled", where)
+    kept = flow.add("filter", phrases["names"]["filter"], "lines-filled", where)
     return Entries(f"result_of.{kept}.items", ("line",))
 
 
@@ -279,15 +275,15 @@ def _branch(flow: Flow, source: str, label: str, steps: Sequence[Step]) -> ReadO
 
 
 def _choose(flow: Flow, step: Step) -> None:
-    said = _said(flow)
+    phrases = words(flow.language)
     labels = [each.label for each in step.choices]
-    asked = {"question": step.text or said["questions"]["choose"], "choices": labels}
-    made = flow.add("human", _name(flow, step), step.id or "choose", asked)
+    params = {"question": step.text or phrases["questions"]["choose"], "choices": labels}
+    made = flow.add("human", _name(flow, step), step.id or "choose", params)
     source, label, ends = "", "", []
     for number, choice in enumerate(step.choices):
         if number < len(step.choices) - 1:
             test = {"kind": "equals", "source": f"result_of.{made}.text", "value": choice.label}
-            name = said["names"]["is"].format(label=choice.label)
+            name = phrases["names"]["is"].format(label=choice.label)
             condition = flow.add("condition", name, f"is-{number + 1}", test)
             if source:
                 flow.lead(source, label, [condition])
@@ -313,31 +309,31 @@ def _measure(flow: Flow, step: Step) -> None:
 
 
 def _approve(flow: Flow, step: Step) -> None:
-    said, there = _said(flow), flow.there
+    phrases, there = words(flow.language), flow.there
     shown = there.entries.path if there.entries else there.texts[-1].path if there.texts else ""
-    question = step.text or said["questions"]["approve"]
+    question = step.text or phrases["questions"]["approve"]
     if shown:
         question += "\n{{" + shown + "}}"
-    asked = {"question": question, "choices": [said["yes"], said["no"]]}
-    made = flow.add("human", _name(flow, step), step.id or "approve", asked)
-    test = {"kind": "equals", "source": f"result_of.{made}.text", "value": said["yes"]}
-    condition = flow.add("condition", said["names"]["is"].format(label=said["yes"]), "approved", test)
+    params = {"question": question, "choices": [phrases["yes"], phrases["no"]]}
+    made = flow.add("human", _name(flow, step), step.id or "approve", params)
+    test = {"kind": "equals", "source": f"result_of.{made}.text", "value": phrases["yes"]}
+    condition = flow.add("condition", phrases["names"]["is"].format(label=phrases["yes"]), "approved", test)
     _branch(flow, condition, "true", step.steps)
 
 
 def _ask(flow: Flow, step: Step) -> None:
-    asked = {"question": step.text or _said(flow)["questions"]["ask"]}
-    made = flow.add("human", _name(flow, step), step.id or "ask", asked)
+    params = {"question": step.text or words(flow.language)["questions"]["ask"]}
+    made = flow.add("human", _name(flow, step), step.id or "ask", params)
     flow.there.answers = (*flow.there.answers, of_node(made, "wish"))
 
 
 def _look(flow: Flow, step: Step) -> None:
     there = flow.there
     read = there.texts[-1] if there.texts else there.plan
-    question = step.text or _said(flow)["questions"]["look"]
+    question = step.text or words(flow.language)["questions"]["look"]
     block = {key: value for key, value in read.block.items() if key != "part"} if read else None
-    asked = {"question": question, "proposal": [block] if block else []}
-    made = flow.add("human", _name(flow, step), step.id or "look", asked)
+    params = {"question": question, "proposal": [block] if block else []}
+    made = flow.add("human", _name(flow, step), step.id or "look", params)
     if there.texts:
         flow.there = replace(there, texts=(of_node(made),))
     elif read is not None:
@@ -417,9 +413,9 @@ def _gives(flow: Flow, made: str, schema: Any) -> None:
             flow.there = replace(flow.there, entries=Entries(f"result_of.{made}.{name}", tuple(inner)), texts=())
             return
     texts = [name for name, each in fields.items() if isinstance(each, dict) and each.get("type") == "string"]
-    told = next((name for name in texts if name not in ("status", "id") and not name.endswith("_id")), "")
-    if told and "status" not in fields:
-        flow.there = replace(flow.there, entries=None, texts=(ReadOutput(f"result_of.{made}.{told}"),), remarks=())
+    field = next((name for name in texts if name not in ("status", "id") and not name.endswith("_id")), "")
+    if field and "status" not in fields:
+        flow.there = replace(flow.there, entries=None, texts=(ReadOutput(f"result_of.{made}.{field}"),), remarks=())
 
 
 def _filter(flow: Flow, step: Step) -> None:

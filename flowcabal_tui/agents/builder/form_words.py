@@ -279,9 +279,9 @@ def _candidates(found: BuildRequest, steps: Steps) -> Steps:
     if _of(steps, "together") or not (marks := marks or (found.marks("pick", "choose") if numbers else [])):
         return steps
     kind = "idea" if ideas else next(filter(found.has, kinds), "write")
-    said = {key: text.format(thing=ideas.get(marks[0])) for key, text in found.said["several"][kind].items()}
+    texts = {key: text.format(thing=ideas.get(marks[0])) for key, text in found.phrases["several"][kind].items()}
     number = [int(each.value) for each in sorted((*ideas, *numbers), key=marks[0].gap)] or [5]
-    candidates = {"at": marks[0].start, "does": "candidates", "blind": found.has("blind"), "number": number[0], **said}
+    candidates = {"at": marks[0].start, "does": "candidates", "blind": found.has("blind"), "number": number[0], **texts}
     plans, written, rest = _of(steps, "plan"), _of(steps, "write"), _without(steps, "plan", "write")
     # A plan after ideas reads the one that was picked.
     ahead = sorted([*plans, candidates], key=lambda step: step["at"]) if ideas else [*plans, candidates]
@@ -300,7 +300,7 @@ def _readers(found: BuildRequest, steps: Steps) -> Steps:
     number = next((int(n.value) for n in people if n in found.critics or n.start in found.clause[at]), 1)
     who = [" ".join(filter(None, match.groups())).strip() for match in found.found("person")]
     if 1 < number == len(who) != len(abouts):
-        made = [{"does": "check", "name": each, "text": found.said["person"].format(who=each)} for each in who]
+        made = [{"does": "check", "name": each, "text": found.phrases["person"].format(who=each)} for each in who]
     elif len(made) == 1:
         made *= number
     check = made[0] if len(made) == 1 else {"does": "together", "steps": made}
@@ -318,7 +318,7 @@ def _eyes(found: BuildRequest, steps: Steps) -> Steps:
     if len(names) < 2:
         return [{**step, "point_of_view": names[0]} if names and step["does"] == "write" else step for step in steps]
     tellings = [{"does": "write", "id": name, "name": name, "point_of_view": name} for name in names]
-    weave = {"at": 1, "does": "improve" if found.has("improve") else "do", "text": found.said["weave"]}
+    weave = {"at": 1, "does": "improve" if found.has("improve") else "do", "text": found.phrases["weave"]}
     rest = _without(steps, "plan", "write", "revise")
     return [*_of(steps, "plan"), {"at": 0, "does": "together", "steps": tellings}, weave, *rest]
 

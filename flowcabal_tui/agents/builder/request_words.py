@@ -30,7 +30,8 @@ class BuildRequest:
     """The writer's request with all words of the vocabulary in it; `language` is that of the workflow."""
 
     def __init__(self, text: str, language: str, models: Iterable[str] = ()) -> None:
-        self.said, self.tables = words(language), words("zh" if han_count(text) * 8 > len(text) else "en", "vocabulary")
+        self.phrases = words(language)
+        self.tables = words("zh" if han_count(text) * 8 > len(text) else "en", "vocabulary")
         self.text = text[: self.tables["longest"]]
         self.folded = self.text.casefold().replace("’", "'")
         self.reach: int = self.tables["reach"]

@@ -43,29 +43,29 @@ def changes_of(copied: WorkingCopy, wish: str, *, by_form: bool = False) -> tupl
     """
     marked = []
     for change in changes_between(copied.base, copied.document):
-        asked = copied.base is None or by_form or _is_asked(change, wish)
+        requested = copied.base is None or by_form or _is_requested(change, wish)
         because = _because(change, copied.made)
-        marked.append(replace(change, because=because, ticked=asked and not change.loses_gate))
+        marked.append(replace(change, because=because, ticked=requested and not change.loses_gate))
     return tuple(marked)
 
 
-def _is_asked(change: Change, wish: str) -> bool:
+def _is_requested(change: Change, wish: str) -> bool:
     """True when the writer requested the change.
 
     Additions and their wiring count as requested. A change to an existing part must be named.
     """
-    said = wish.casefold()
+    folded = wish.casefold()
     name = change.node.rpartition("/")[2].casefold()
     match change.kind:
         case "node_added" | "wiring" | "edge_added" | "edge_removed" | "meta":
             return True
         case "node_removed":
             shown = str(change.before.get("name", "")).casefold()
-            return name in said or (bool(shown) and shown in said)
+            return name in folded or (bool(shown) and shown in folded)
         case "prompt":
             return False
         case _:
-            return str(change.after).casefold() in said and change.after not in (None, "")
+            return str(change.after).casefold() in folded and change.after not in (None, "")
 
 
 def _because(change: Change, made: Sequence[Edit]) -> str:

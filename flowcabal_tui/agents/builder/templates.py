@@ -32,7 +32,7 @@ _SAME: Final[Mapping[str, str]] = {
     "shorter": "otherwise",
     "choose": "pause",
 }
-_SAID: Final = frozenset(each for found in _KINDS.values() for each in found) | frozenset(_SAME) | {"blind"}
+_POINTS: Final = frozenset(each for found in _KINDS.values() for each in found) | frozenset(_SAME) | {"blind"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def features(document: Json, language: str) -> frozenset[str]:
 def _in_words(text: str, language: str) -> frozenset[str]:
     found = BuildRequest(text, language)
     steps = {hit.key for hit in found.hits["steps"] if hit.start not in found.denied}
-    marks = {hit.key for hit in found.hits["marks"] if hit.key in _SAID and hit.start not in found.denied}
+    marks = {hit.key for hit in found.hits["marks"] if hit.key in _POINTS and hit.start not in found.denied}
     return frozenset(_SAME.get(each, each) for each in steps | marks)
 
 

@@ -12,13 +12,12 @@ from flowcabal_tui.domain.model_calls import Message, Tool, ToolCall
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The answer to a call. `broken`: its arguments could not be read. `asked`: the number of model calls that it
-    made."""
+    """The answer to a call. `broken`: its arguments could not be read. `rounds`: the model calls that it made."""
 
     text: str
     refused: bool = False
     broken: bool = False
-    asked: tuple[BuildRound, ...] = ()
+    rounds: tuple[BuildRound, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,8 +136,8 @@ class WorkingCopy:
                 raise unknown(_("There is no workflow {ref}.").format(ref=ref[:60]), ref, flows)
         for key, model in _named(params, "model"):
             if known.models is not None and model not in known.models and model not in old:
-                said = _("{field}: there is no model {name}.").format(field=key, name=model[:60])
-                raise unknown(said, model, (*known.models, *sorted(old)))
+                message = _("{field}: there is no model {name}.").format(field=key, name=model[:60])
+                raise unknown(message, model, (*known.models, *sorted(old)))
 
     def require_node(self, document: Json, path: str) -> PlacedNode:
         """The node with that path. Raises EditRefused with the existing paths."""
@@ -164,8 +164,8 @@ def _add(copied: WorkingCopy, document: Json, edit: AddNode) -> None:
     nodes = graph.setdefault("nodes", [])
     ids = [each["id"] for each in nodes]
     if edit.id in ids:
-        said = _("There is already a node {node}; it was not changed.").format(node=edit.id[:80])
-        raise EditRefused(said, _("Taken: {names}").format(names=", ".join(ids)))
+        message = _("There is already a node {node}; it was not changed.").format(node=edit.id[:80])
+        raise EditRefused(message, _("Taken: {names}").format(names=", ".join(ids)))
     was = found(copied.base or {}, f"{edit.inside}/{edit.id}" if edit.inside else edit.id)
     if was is not None and was.node.get("kind", "prompt") != edit.kind:
         raise EditRefused(_("{node} was a node of another kind. Choose another id.").format(node=edit.id[:80]))
@@ -200,8 +200,8 @@ def _remove(copied: WorkingCopy, document: Json, edit: RemoveNode) -> None:
         if each.node is not place.node and name in names_in(own_params(each.node), (name,))
     ]
     if readers:
-        said = _("{node} is read by {names}.").format(node=edit.node, names=", ".join(readers))
-        raise EditRefused(said, _("Change the nodes that read it first; nothing was removed."))
+        message = _("{node} is read by {names}.").format(node=edit.node, names=", ".join(readers))
+        raise EditRefused(message, _("Change the nodes that read it first; nothing was removed."))
     place.graph["nodes"].remove(place.node)
     if "edges" in place.graph:
         kept = [each for each in place.graph["edges"] or () if name not in (each["source"], each["target"])]

@@ -126,7 +126,7 @@ class VelvetFlowPlanner:
                 answer = self._repair_call(call.name, given)
         self.draft.take_over()
         text = _json(answer)
-        return Outcome(text, refused=answer.get("status") == "error", asked=rounds)
+        return Outcome(text, refused=answer.get("status") == "error", rounds=rounds)
 
     async def after(self, text: str, calls: int) -> BuildTurn:
         """Continues with the next pass when this one is done."""
