@@ -45,7 +45,7 @@ _MOST_READ: Final = 100_000
 """Characters of a chapter's outline of which the scene is read: the time of an assembly has a bound."""
 _FRAME: Final = 64
 """Tokens of the messages around their texts, of a chat template for example."""
-_SAID_SHORT: Final = (
+_SHORTENED: Final = (
     "因模型窗口较小，以下资料已删减：没有提到的内容，书中仍可能有。",
     "The material below was shortened to fit the window: the book may contain more than is given here.",
 )
@@ -167,19 +167,19 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
     async def reason(self, goal: Assignment, seen: BookBefore, hints: tuple[str, ...]) -> ContextPlan:
         """The intent, then candidates class by class: for the chapter, and for the rest of the prompt."""
         book = seen.book
-        asked = own_words(goal.params.prompt, before_the_text(goal.prompt), self._fixed, goal.about.titles)
+        prompt_words = own_words(goal.params.prompt, before_the_text(goal.prompt), self._fixed, goal.about.titles)
         of_chapter = chapter_words(goal.prompt)
-        said = await self._model_scene(goal, seen, goal.about.wish if of_chapter is None else of_chapter)
-        reading = shared = self._read(goal, seen, asked, said.scene)
+        model_scene = await self._model_scene(goal, seen, goal.about.wish if of_chapter is None else of_chapter)
+        reading = shared = self._read(goal, seen, prompt_words, model_scene.scene)
         if of_chapter is not None:
-            shared = self._read(goal, seen, of_chapter, said.scene)
+            shared = self._read(goal, seen, of_chapter, model_scene.scene)
         notes = [sentences(problem.title, problem.detail) for problem in self._kinds.problems()]
-        notes += [said.note] if said.note else []
+        notes += [model_scene.note] if model_scene.note else []
         if (length := len(seen.beats)) > _MOST_READ:
             words = _("The scene was read from the first {n} of {m} characters of the chapter's outline.")
             notes.append(words.format(n=f"{_MOST_READ:,}", m=f"{length:,}"))
-        pending = [_("the scene, as the agents' model reads it")] if said.asks else []
-        candidates = await self._candidates(goal, seen, shared, of_chapter or asked, notes, pending)
+        pending = [_("the scene, as the agents' model reads it")] if model_scene.asks else []
+        candidates = await self._candidates(goal, seen, shared, of_chapter or prompt_words, notes, pending)
         besides = None if of_chapter is None else {} if reading == shared else await self._besides(book, reading)
         hidden: list[ContextText] = []
         if (viewpoint := seen.viewpoint) is not None:
@@ -192,7 +192,7 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
                 notes.append(
                     _("The book has no character called {name}: secrets are left out.").format(name=viewpoint.name)
                 )
-        intent = replace(reading.intent, asks=said.asks, question=said.question)
+        intent = replace(reading.intent, asks=model_scene.asks, question=model_scene.question)
         reading = replace(reading, intent=intent)
         return ContextPlan(reading, candidates, besides, tuple(hidden), tuple(notes), tuple(pending))
 
@@ -204,16 +204,16 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
 
     def _read(self, goal: Assignment, seen: BookBefore, words: str, model: Scene) -> SceneReading:
         book = seen.book
-        said = {"beats": seen.beats[:_MOST_READ], "title": goal.about.title}
+        texts = {"beats": seen.beats[:_MOST_READ], "title": goal.about.title}
         language = book.view.language
-        return read_intent(words, seen.last_pages, book.entities, language, **said, writer=seen.scene, model=model)
+        return read_intent(words, seen.last_pages, book.entities, language, **texts, writer=seen.scene, model=model)
 
     async def _candidates(
         self,
         goal: Assignment,
         seen: BookBefore,
         reading: SceneReading,
-        asked: str,
+        words: str,
         notes: list[str],
         pending: list[str],
     ) -> dict[BudgetClass, list[ContextText]]:
@@ -234,7 +234,7 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
             "profiles": await profiles(book, reading, self._kinds.all(), brought),
             "near": await gather.near(book, self._counter, int(self._space(goal) * self._shares.get("near", 0.0))),
             "last_meeting": await gather.last_meetings(book, reading, relevant),
-            "knowledge": await self._knowledge(seen, reading, asked, relevant, notes, pending),
+            "knowledge": await self._knowledge(seen, reading, words, relevant, notes, pending),
             "summaries": await gather.summaries(book, relevant),
             "far": await gather.far(book, relevant),
         }
@@ -259,7 +259,7 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
         """Fills the budget, renders, and writes the receipt."""
         language, shortened = seen.book.view.language, self._shortened(goal)
         besides = thought.besides
-        notice = f"{_SAID_SHORT[0 if language.startswith('zh') else 1]}\n\n" if shortened else ""
+        notice = f"{_SHORTENED[0 if language.startswith('zh') else 1]}\n\n" if shortened else ""
         space = max(0, self._space(goal) - (self._counter.count(notice) if notice else 0))
         ledger = Ledger(space, self._counter, language, self._shares, 0.0 if besides is None else BESIDES)
         notes = [*thought.notes]

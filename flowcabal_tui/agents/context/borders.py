@@ -14,7 +14,7 @@ from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.text import NOT_SHORT
 
 _MARGIN: Final = 3
-"""A part of the passage: so much is told on either side of the name, and its sentence goes on for no more than that."""
+"""The part of the passage on either side of the name; its sentence continues no further."""
 _WEIGHTY: Final = 0.3
 """What weighs less, as a part of the heaviest, keeps no paragraph."""
 _KEPT: Final = 0.65
@@ -55,12 +55,12 @@ def _paragraphs(text: str, start: int, end: int, forms: Sequence[str]) -> Span:
 def _sentences(text: str, span: Span, forms: Iterable[str], least: int) -> Span:
     """The span without those sentences at either end that are farthest from the forms; at least `least` characters
     remain."""
-    stands = [
+    starts = [
         match.start() for form in forms if form for match in re.finditer(re.escape(form), text[span.start : span.end])
     ]
-    if not stands:
+    if not starts:
         return span
-    first, last = span.start + min(stands), span.start + max(stands)
+    first, last = span.start + min(starts), span.start + max(starts)
     stops = (stop.end() for stop in _STOP.finditer(text, span.start, span.end))
     parts = [Span(*each) for each in pairwise(sorted({span.start, span.end, *stops}))]
     while len(parts) > 1:
@@ -80,13 +80,13 @@ def around(text: str, start: int, end: int, forms: Iterable[str]) -> Span:
     It is widened to whole sentences within the paragraph.
     """
     margin = (end - start) // _MARGIN
-    stands = [(text.find(form, start, end), text.rfind(form, start, end) + len(form)) for form in forms if form]
-    stands = [each for each in stands if each[0] >= 0]
-    if not stands:
+    places = [(text.find(form, start, end), text.rfind(form, start, end) + len(form)) for form in forms if form]
+    places = [each for each in places if each[0] >= 0]
+    if not places:
         return Span(start, end)
     return Span(
-        _begin(text, start, min(first for first, _last in stands) - margin, margin),
-        _end(text, end, max(last for _first, last in stands) + margin, margin),
+        _begin(text, start, min(first for first, _last in places) - margin, margin),
+        _end(text, end, max(last for _first, last in places) + margin, margin),
     )
 
 

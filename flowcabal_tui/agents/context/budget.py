@@ -254,11 +254,11 @@ class Ledger:
         """True for a shortened text; for the end of a chapter, only if the part before it is not included elsewhere."""
         if candidate.cut != "end":
             return bool(candidate.cut)
-        told = 0
+        covered = 0
         for start, end in sorted(self._spans.get(candidate.uri, ())):
-            if start - told >= _LEAST_REST:
+            if start - covered >= _LEAST_REST:
                 return True
-            told = max(told, end)
+            covered = max(covered, end)
         return False
 
     def classes(self) -> tuple[ClassUse, ...]:
@@ -357,15 +357,15 @@ class Ledger:
 
     def _shortened(self, candidate: ContextText, space: int) -> ContextText:
         of = candidate.of or len(candidate.text)
-        told = replace(
+        shorter = replace(
             candidate, of=of, cut="beginning", reason=_("{why}; shortened to fit").format(why=candidate.reason)
         )
-        frame = self._counter.count(replace(told, text="x" * _LEAST_CUT).block(self._language)) - _LEAST_CUT // 4
+        frame = self._counter.count(replace(shorter, text="x" * _LEAST_CUT).block(self._language)) - _LEAST_CUT // 4
         if space - frame < _LEAST_CUT:
             return replace(candidate, text="")
         span = cut(candidate.text, space - frame, self._counter)
         base = max(0, candidate.start)
-        return replace(told, text=candidate.text[: span.end], start=base, end=base + span.end)
+        return replace(shorter, text=candidate.text[: span.end], start=base, end=base + span.end)
 
     def _book(self, candidate: ContextText, tokens: int) -> None:
         self._chosen.append(IncludedSource(candidate, tokens))

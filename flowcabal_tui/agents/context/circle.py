@@ -21,7 +21,7 @@ _LATELY: Final = 0.25
 _RECENT: Final = 10
 """Chapters back; who was there may come with nobody."""
 _ALONE: Final = 0.05
-"""What that counts, beside one who stands with somebody as often as chance would bring (about 0.7)."""
+"""The weight of that; one who occurs with somebody as often as by chance has about 0.7."""
 _MOST: Final = 64
 
 

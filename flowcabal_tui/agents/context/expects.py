@@ -83,8 +83,10 @@ class Requirements:
     style: str = ""
 
 
-async def expected(view: MemoryView, wish: str, goal: int, asked: str = "", *, has_pages: bool = False) -> Requirements:
-    """The requirements for the view's target. `goal` is the length of a chapter, 0 for none; `asked` the length set for
+async def expected(
+    view: MemoryView, wish: str, goal: int, length: str = "", *, has_pages: bool = False
+) -> Requirements:
+    """The requirements for the view's target. `goal` is the length of a chapter, 0 for none; `length` the one set for
     this run, which takes precedence over one in `wish`, the writer's instruction.
 
     With `has_pages` the prompt holds pages of the chapters before, so that none are repeated as samples. Samples hold
@@ -94,12 +96,12 @@ async def expected(view: MemoryView, wish: str, goal: int, asked: str = "", *, h
     texts = await view.chapter_texts([chapter.id for chapter in chapters[-_LAST:]])
     voice = narrator_of(" ".join(texts.values()), view.language)
     if has_pages:
-        said = filter(None, (voice, _say("manner", view.language)))
-        style = [("" if view.language.startswith("zh") else " ").join(said)] if chapters else []
+        parts = filter(None, (voice, _say("manner", view.language)))
+        style = [("" if view.language.startswith("zh") else " ").join(parts)] if chapters else []
     else:
         samples = await _samples(view, chapters)
         style = [voice, *([_say("style", view.language), *samples] if samples else [])]
-    return Requirements(_length(wish, goal, asked, chapters, view.language), "\n\n".join(filter(None, style)))
+    return Requirements(_length(wish, goal, length, chapters, view.language), "\n\n".join(filter(None, style)))
 
 
 def shows_pages(workflow: Workflow, budget: int) -> bool:
@@ -136,19 +138,17 @@ def has_own_length(wish: str, language: str) -> bool:
     return any(pattern.fullmatch(" ".join(clause.split())) for clause in _CLAUSES.split(wish))
 
 
-def asked_length(asked: str) -> int:
-    """The number in a length field; 0 for none, and for a number that cannot be a chapter length."""
-    number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) <= len(str(LONGEST_CHAPTER)) else 0
-    return number if number <= LONGEST_CHAPTER else 0
+def wanted_length(wish: str, length: str, language: str) -> int:
+    """The length for a run: the number set for it, else the one in the writer's instruction; 0: neither.
+
+    A number that cannot be a chapter length counts as none.
+    """
+    number = int(length) if length.isascii() and length.isdigit() and len(length) <= len(str(LONGEST_CHAPTER)) else 0
+    return number if 0 < number <= LONGEST_CHAPTER else wished_length(wish, language)
 
 
-def wanted_length(wish: str, asked: str, language: str) -> int:
-    """The length for a run: the one `asked` for it, else the one in the writer's instruction; 0: neither."""
-    return asked_length(asked) or wished_length(wish, language)
-
-
-def _length(wish: str, goal: int, asked: str, chapters: list[Chapter], language: str) -> str:
-    if wished := wanted_length(wish, asked, language):
+def _length(wish: str, goal: int, length: str, chapters: list[Chapter], language: str) -> str:
+    if wished := wanted_length(wish, length, language):
         return _say("wish", language, wished)
     if has_own_length(wish, language):
         return ""
@@ -161,14 +161,14 @@ def _length(wish: str, goal: int, asked: str, chapters: list[Chapter], language:
 
 def narrator_of(text: str, language: str) -> str:
     """Person and tense of the narration outside quotation marks; "" if the text is too short or ambiguous."""
-    told = _SPOKEN.sub(" ", text)
+    narration = _SPOKEN.sub(" ", text)
     chinese = language.startswith("zh")
-    words = len(told) if chinese else len(_WORD.findall(told))
+    words = len(narration) if chinese else len(_WORD.findall(narration))
     if words < _FEWEST:
         return ""
-    first = told.count("我") if chinese else len(_FIRST_EN.findall(told))
+    first = narration.count("我") if chinese else len(_FIRST_EN.findall(narration))
     person = "first" if first >= words * (_SHARE_ZH if chinese else _SHARE_EN) else "third"
-    past, present = (0, 0) if chinese else (len(each.findall(told)) for each in (_PAST, _PRESENT))
+    past, present = (0, 0) if chinese else (len(each.findall(narration)) for each in (_PAST, _PRESENT))
     tense = "past" if past > _SURE * (past + present) else "present" if present > _SURE * (past + present) else ""
     return " ".join(filter(None, (_say(person, language), _say(tense, language) if tense else "")))
 

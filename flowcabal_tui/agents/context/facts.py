@@ -23,7 +23,7 @@ _RELATED: Final = 6
 """Persons and plot threads that come with the cast."""
 _FACTS: Final = 24
 _SECRETS: Final = 64
-"""Many, and last: who shares a secret is told nowhere else, and what the class has no space for the budget drops."""
+"""Many, and last: no other line names those who know a secret, and the budget drops what does not fit."""
 _MOMENTS: Final = 3
 _LABEL: Final = 40
 """Characters of a record that its line of the receipt is called by."""
@@ -33,14 +33,14 @@ _GOES_ON: Final = "，；,;"
 _BEFORE_A_NAME: Final = frozenset(("of", "to", "with", "for", "by", "from", "at", "in", "on", "than", "against"))
 _WORDS: Final = {
     "since": ("（第{n}章起）", " (since chapter {n})"),
-    "told": ("（第{n}章）", " (chapter {n})"),
+    "in": ("（第{n}章）", " (chapter {n})"),
     "secret": ("（秘密，知情者：{who}）", " (a secret; known to: {who})"),
     "open": ("尚未交代：{text}（第{n}章埋下）", "Still open: {text} (planted in chapter {n})"),
     "due": ("应在此时交代：{text}（第{n}章埋下）", "Due at this point: {text} (planted in chapter {n})"),
     "overdue": ("早该交代：{text}（第{n}章埋下）", "Overdue: {text} (planted in chapter {n})"),
     "when": ("{when}：{text}", "{when}: {text}"),
 }
-"""In Chinese and in English: these lines stand in the language of the book, not of the screen."""
+"""In Chinese and in English: these lines are in the language of the book, not of the screen."""
 
 
 async def fact_lines(book: BookInputs, reading: SceneReading) -> list[ContextText]:
@@ -230,7 +230,7 @@ def _facts(facts: Sequence[Fact], cast: dict[EntityId, int], words: _Words) -> l
     """
     concerned = {each.id: [who for who in _concerned(each) if who in cast] for each in facts if each.until is None}
     about = [each for each in facts if concerned.get(each.id)]
-    found = [each for each in about if not any(_is_said_in(each, other) for other in about)]
+    found = [each for each in about if not any(_is_contained_in(each, other) for other in about)]
 
     def order(fact: Fact) -> tuple[int, int, int, str]:
         first = min(cast[each] for each in concerned[fact.id])
@@ -249,7 +249,7 @@ def _facts(facts: Sequence[Fact], cast: dict[EntityId, int], words: _Words) -> l
     ]
 
 
-def _is_said_in(fact: Fact, other: Fact) -> bool:
+def _is_contained_in(fact: Fact, other: Fact) -> bool:
     """True when another fact since the same chapter begins with this one, and adds a clause to it."""
     words = fact.text.rstrip("。. ")
     is_same = (fact.since, fact.secret, fact.known_by) == (other.since, other.secret, other.known_by)
@@ -274,7 +274,7 @@ def _moments(moments: Sequence[Moment], words: _Words) -> list[ContextText]:
             f"moments/{each.id}",
             _("the story's time"),
             each.text,
-            words.say("when", when=each.when, text=each.text) + words.since(each.chapter, "told"),
+            words.say("when", when=each.when, text=each.text) + words.since(each.chapter, "in"),
             each.chapter,
             each.evidence,
         )

@@ -30,7 +30,7 @@ _META: Final[tuple[MetaName, ...]] = ("style-guide", "world-rules", "notes")
 _LEVELS: Final[tuple[Level, Level]] = ("L1", "L0")
 _RECIPROCAL: Final = 20
 _MOST_FOUND: Final = 320
-_TOLD: Final = 12
+_OVERVIEWS: Final = 12
 _MOST_LINES: Final = 120
 """More lines than the share of the summaries can hold."""
 
@@ -277,7 +277,7 @@ async def summaries(book: BookInputs, relevant: Relevance) -> list[ContextText]:
             each[0],
         ),
     )
-    mattering = relevant.chapters[:_TOLD]
+    mattering = relevant.chapters[:_OVERVIEWS]
     of_line = [each for _age, each in ranked if arcs.chapters is None or each.id in arcs.chapters][:_MOST_LINES]
     larger, lines = [
         {each.uri: each for each in await book.view.derived_of([f"manuscript/{at}" for at in chapters], level)}
@@ -286,7 +286,7 @@ async def summaries(book: BookInputs, relevant: Relevance) -> list[ContextText]:
     names, matters, so_far = tuple(book.names), _("an earlier chapter that matters here"), _("the book so far")
     wanted = [(larger.get(f"manuscript/{chapter}"), matters) for chapter in mattering]
     wanted += [(lines.get(f"manuscript/{chapter.id}"), so_far) for chapter in of_line]
-    said, found = summaries_of(
+    heading, found = summaries_of(
         (
             (state, book.title(ChapterId(state.uri.removeprefix("manuscript/"))), reason)
             for state, reason in wanted
@@ -294,8 +294,8 @@ async def summaries(book: BookInputs, relevant: Relevance) -> list[ContextText]:
         ),
         book.view.language,
     )
-    told_at_large = sum(each.level == "L1" for each in found)
-    return [*said, *found[:told_at_large], *arcs.first, *found[told_at_large:], *arcs.last]
+    overviews = sum(each.level == "L1" for each in found)
+    return [*heading, *found[:overviews], *arcs.first, *found[overviews:], *arcs.last]
 
 
 async def knowledge(

@@ -8,7 +8,7 @@ from typing import Final
 
 from flowcabal_tui.agents.context.gather import BookInputs
 from flowcabal_tui.agents.context.intent import search_terms
-from flowcabal_tui.agents.context.references import ReferenceBooks, asked
+from flowcabal_tui.agents.context.references import ReferenceBooks, named_passages
 from flowcabal_tui.agents.context.scene import named_in
 from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.paid import PaidOnce
@@ -51,11 +51,11 @@ async def answer_inquiry(
     """
     passages = await _passages(book, question)
     if references is not None:
-        passages += await asked(references, question, book.view.language, len(passages) + 1)
+        passages += await named_passages(references, question, book.view.language, len(passages) + 1)
     pending = note = text = ""
     if model is not None and passages:
         try:
-            text = await _asked(book, question, passages, prompts, model, spend)
+            text = await _answer(book, question, passages, prompts, model, spend)
             pending = "" if text else _("the answer to: {question}").format(question=question)
         except FlowCabalError as error:
             note = _("An inquiry was answered with excerpts: {why}").format(why=error.title)
@@ -66,7 +66,7 @@ async def answer_inquiry(
     return InquiryAnswer(question, kept, counter.count(kept) if kept else 0, tuple(used), pending, note)
 
 
-async def _asked(
+async def _answer(
     book: BookInputs,
     question: str,
     passages: Sequence[SourceText],

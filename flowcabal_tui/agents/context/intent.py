@@ -64,35 +64,35 @@ def read_intent(
     the book does not know are in the scene, but are not looked up.
     """
     texts = SceneTexts(prompt, beats, title, nearby)
-    said, by = merged(writer, model)
+    given, by = merged(writer, model)
     who_by = dict(by).get("who", "rule")
-    named = named_in("\n".join((texts.told, title)), entities)
-    scene = present(named, texts, entities, said.who, who_by)
-    where = place_of(named, texts, entities) if said.where is None else said.where
-    looked_up = _distinct((*_of(said, entities), *named))
+    named = named_in("\n".join((texts.events, title)), entities)
+    scene = present(named, texts, entities, given.who, who_by)
+    where = place_of(named, texts, entities) if given.where is None else given.where
+    looked_up = _distinct((*_of(given, entities), *named))
     forms = [name for entity in {*looked_up, *scene.cast} for name in entity.names]
     names = [PromptName(entity.name, entity.names, entity.kind == "location") for entity in looked_up]
     names += [PromptName(name, (name,)) for name in scene.others if who_by == "writer"]
-    names += [PromptName(word, (word,)) for word in capitalised(_without(texts.told, forms), language)]
-    names += [PromptName(item, (item,)) for item in listed(texts.told, forms)]
-    names += [PromptName(item[0], item) for item in beside(texts.told, forms)]
-    runs, words = _words(_without(texts.told, [form for name in names for form in name.forms]), language)
+    names += [PromptName(word, (word,)) for word in capitalised(_without(texts.events, forms), language)]
+    names += [PromptName(item, (item,)) for item in listed(texts.events, forms)]
+    names += [PromptName(item[0], item) for item in beside(texts.events, forms)]
+    runs, words = _words(_without(texts.events, [form for name in names for form in name.forms]), language)
     intent = Intent(
         scene.names,
-        kind_of(texts.told) if said.kind is None else said.kind,
-        search_terms(texts.told, forms, language),
+        kind_of(texts.events) if given.kind is None else given.kind,
+        search_terms(texts.events, forms, language),
         where,
-        time_of(texts.told) if said.when is None else said.when,
+        time_of(texts.events) if given.when is None else given.when,
         by,
     )
     return SceneReading(intent, scene.cast, tuple(names[:_MOST_NAMES]), words[:_MOST_WORDS], runs, scene.reasons)
 
 
-def _of(said: Scene, entities: Sequence[Entity]) -> Iterator[Entity]:
+def _of(scene: Scene, entities: Sequence[Entity]) -> Iterator[Entity]:
     """The entities that the agents' model or the writer names, even if no text names them."""
-    for name in said.who or ():
+    for name in scene.who or ():
         yield from (each for each in entities if name in each.names)
-    yield from named_in(said.where or "", entities)
+    yield from named_in(scene.where or "", entities)
 
 
 def _distinct(entities: Iterable[Entity]) -> list[Entity]:

@@ -109,8 +109,8 @@ def of_chapters(quoted: Iterable[tuple[int, str]], language: str) -> str:
     """Sentences with the numbers of their chapters (0: not known), so that an old statement does not read as if it were
     still true."""
     lines = []
-    for number, said in groupby(quoted, key=lambda each: each[0]):
-        words = " ".join(_closed(sentence) for _number, sentence in said)
+    for number, group in groupby(quoted, key=lambda each: each[0]):
+        words = " ".join(_closed(sentence) for _number, sentence in group)
         lines.append(_in(_FROM_CHAPTER if number else _FROM_EARLIER, language).format(n=number, words=_in_marks(words)))
     return "\n".join(lines)
 

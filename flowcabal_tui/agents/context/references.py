@@ -29,7 +29,7 @@ class ReferenceBooks(Protocol):
         """The passages that contain any of the terms, best first."""
 
 
-async def asked(references: ReferenceBooks, question: str, language: str, first: int) -> list[SourceText]:
+async def named_passages(references: ReferenceBooks, question: str, language: str, first: int) -> list[SourceText]:
     """Passages of the books whose titles occur in the question; their ids count from `first`."""
     found: list[ReferenceHit] = []
     for book in await references.books():

@@ -43,7 +43,7 @@ _TOGETHER_IN_CHAPTER: Final = 1.0
 _OF_CHAPTER: Final = 0.1
 """What the chapter's relevance adds to its passages."""
 _EMPHASIS: Final = 1.4
-"""What a name that fills a passage adds to it there, of its weight; one that stands there once adds nothing."""
+"""What a name that fills a passage adds to it there, of its weight; one that occurs there once adds nothing."""
 _TELLING: Final = 0.5
 """What a name adds, of its part, to the passage of a chapter that has it most often."""
 _IN_FEW_CHAPTERS: Final = 15
@@ -51,10 +51,10 @@ _IN_FEW_CHAPTERS: Final = 15
 _OFTEN: Final = 1.5
 """So many passages of a chapter with a name are half as much as any number."""
 _EVERYWHERE: Final = 0.02
-"""A word that stands in a larger part of the passages tells nothing, and costs the most time."""
+"""A word in a larger part of the passages distinguishes nothing, and costs the most time."""
 _FEW: Final = 20
 _MOST_PLACES: Final = 6_000
-"""Of a name that stands in more passages the oldest and the newest count: the time of an assembly has a bound."""
+"""Of a name in more passages the oldest and the newest count: the time of an assembly has a bound."""
 _PHRASE_LENGTH: Final = 3
 """Characters of two pairs that overlap."""
 _PLACE: Final = 0.99
@@ -224,11 +224,11 @@ class Weighed:
         best = [at for at in own if scores[at] == most]
         if len(best) < 2:
             return best[0] if best else None
-        told = frozenset(pairwise(opened.text))
+        pairs = frozenset(pairwise(opened.text))
 
         def in_common(at: int) -> tuple[int, int]:
             place = self._places[at]
-            return len(told & frozenset(pairwise(texts[place.chapter][place.start : place.end]))), -at
+            return len(pairs & frozenset(pairwise(texts[place.chapter][place.start : place.end]))), -at
 
         return max(best, key=in_common)
 

@@ -48,19 +48,19 @@ _MOST_CAST: Final = 12
 class SceneTexts:
     """The texts from which a chapter's scene is read.
 
-    `asked` is the prompt's own text, `beats` the outline's text for the chapter, `title` the chapter's title, `nearby`
+    `prompt` is the prompt's own text, `beats` the outline's text for the chapter, `title` the chapter's title, `nearby`
     the last pages before it.
     """
 
-    asked: str
+    prompt: str
     beats: str = ""
     title: str = ""
     nearby: str = ""
 
     @property
-    def told(self) -> str:
+    def events(self) -> str:
         """The texts that describe events; a title does not."""
-        return "\n".join(filter(None, (self.asked, self.beats)))
+        return "\n".join(filter(None, (self.prompt, self.beats)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,13 +179,13 @@ def scene_lines(chapter: ChapterId | None, scene: Scene, language: str) -> list[
         "when": scene.when or "",
         "kind": words[scene.kind] if scene.kind else "",
     }
-    said = words["fields"].join(words[name].format(value) for name, value in values.items() if value)
-    if not said:
+    label = words["fields"].join(words[name].format(value) for name, value in values.items() if value)
+    if not label:
         return []
-    text = words["line"].format(said).rstrip()
+    text = words["line"].format(label).rstrip()
     return [
         ContextText(
-            f"scenes/{chapter}", "", _("set by you for this chapter"), "L2", "facts", text, line=True, label=said
+            f"scenes/{chapter}", "", _("set by you for this chapter"), "L2", "facts", text, line=True, label=label
         )
     ]
 
@@ -196,7 +196,7 @@ def _distinct(entities: Iterable[Entity]) -> list[Entity]:
 
 def _why_named(entity: Entity, texts: SceneTexts) -> str:
     """The reason for a named entity in the receipt: which text names it."""
-    if named_in(texts.asked, [entity]):
+    if named_in(texts.prompt, [entity]):
         return _("named in the prompt")
     if named_in(texts.beats, [entity]):
         return _("named in the outline")

@@ -34,7 +34,7 @@ _SHORTENED: Final = (
     "[已删减：以上是全文 {m} 字中的前 {n} 字]",
     "[Shortened: these are the first {n} of {m} characters]",
 )
-_NOT_SAID: Final[dict[str, Any]] = {"who": [], "where": "", "when": "", "kind": "unknown"}
+_UNKNOWN: Final[dict[str, Any]] = {"who": [], "where": "", "when": "", "kind": "unknown"}
 
 
 class SceneAnswer(StructuredAnswer):
@@ -47,8 +47,8 @@ class SceneAnswer(StructuredAnswer):
 
     @model_validator(mode="before")
     @classmethod
-    def _read_in_part(cls, said: Any) -> Any:
-        return {**_NOT_SAID, **said} if isinstance(said, dict) and said.get("unread") else said
+    def _read_in_part(cls, answer: Any) -> Any:
+        return {**_UNKNOWN, **answer} if isinstance(answer, dict) and answer.get("unread") else answer
 
     @property
     def scene(self) -> Scene:
@@ -92,13 +92,13 @@ class SceneReader:
         question = digest_of([beats, wish])
         if question not in self._failed:
             try:
-                return await self._asked(book, beats, wish, question)
+                return await self._ask(book, beats, wish, question)
             except FlowCabalError as error:
                 why = _("The scene was read by rule: {why}").format(why=error.title)
                 self._failed[question] = ModelScene(note=why)
         return self._failed[question]
 
-    async def _asked(self, book: BookInputs, beats: str, wish: str, question: Digest) -> ModelScene:
+    async def _ask(self, book: BookInputs, beats: str, wish: str, question: Digest) -> ModelScene:
         """Asks the question. Raises FlowCabalError when there was no answer."""
         model, language = self._model(), book.view.language
         cast = await as_called_here(book.view, named_in(f"{beats}\n{wish}", book.entities)[:NAMES])

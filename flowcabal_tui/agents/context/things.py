@@ -22,7 +22,7 @@ ABSENCE: Final = 0.7
 _LONGEST: Final = 6
 _LEAST, _MOST = 2, 20
 _MOST_PART: Final = 0.01
-"""Passages that hold it: what stands once is chance, what stands often is no one thing."""
+"""Passages that contain it: one may be chance, many are not about one thing."""
 _LEAST_LIKE: Final = 1.1
 _CLUSTERED: Final = 2.0
 """So many passages a chapter are as good as any more."""

@@ -27,11 +27,11 @@ def by_turns(
     names that always occur together, the order is that of the scores.
     """
     chosen = dict.fromkeys(first[:most])
-    told = Counter(name for at in chosen for name in parts.get(at, ()))
+    counts = Counter(name for at in chosen for name in parts.get(at, ()))
     of_names = {at: tuple(parts[at].items()) if at in parts else () for at in scores if at not in chosen}
     others = {at: scores[at] - sum(part for _name, part in names) for at, names in of_names.items()}
     while others and len(chosen) < most:
-        factors = _factors(told, weights)
+        factors = _factors(counts, weights)
         worth = (
             (round(other + sum(part * factors[name] for name, part in of_names[at]), 9), at)
             for at, other in others.items()
@@ -40,12 +40,12 @@ def by_turns(
         for _worth, at in nlargest(space, worth):
             chosen[at] = None
             del others[at]
-            told.update(name for name, _part in of_names[at])
+            counts.update(name for name, _part in of_names[at])
     return list(chosen)
 
 
-def _factors(told: Counter[int], weights: Sequence[float]) -> list[float]:
+def _factors(counts: Counter[int], weights: Sequence[float]) -> list[float]:
     """The remaining factor of each name's weight, normalised so that their sum stays the same."""
-    left = [_AGAIN ** told[name] for name in range(len(weights))]
+    left = [_AGAIN ** counts[name] for name in range(len(weights))]
     total = sum(weight * part for weight, part in zip(weights, left, strict=True))
     return [part * sum(weights) / total if total else 1.0 for part in left]

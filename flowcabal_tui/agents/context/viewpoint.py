@@ -26,7 +26,7 @@ from flowcabal_tui.domain.text import clean
 _SENTENCE: Final = re.compile(r"[^\n。！？!?；;]+[。！？!?；;]?")
 _MOST_OF: Final = 2 / 3
 _LEAST_ALONE: Final = 2
-"""So many words of a secret tell it where none of those whom it is about is named."""
+"""So many words of a secret reveal it even without the name of a person it is about."""
 _STOPS: Final = "。.！!？?…；; "
 _RECORDS: Final = ("relations", "facts", "promises", "moments")
 Spans = dict[ChapterId, tuple[tuple[int, int], ...]]
@@ -41,8 +41,8 @@ class Secret:
 
     def is_revealed_by(self, sentence: str) -> bool:
         """True when a sentence has most of the words and a name, or all of the words."""
-        said = sentence.casefold()
-        found = sum(term.casefold() in said for term in self.terms)
+        folded = sentence.casefold()
+        found = sum(term.casefold() in folded for term in self.terms)
         if found < len(self.terms) * _MOST_OF or not found:
             return False
         return any(name in sentence for name in self.names) or (found == len(self.terms) >= _LEAST_ALONE)
@@ -65,8 +65,7 @@ def without_secrets(text: str, secrets: Sequence[Secret]) -> str:
     """The text with every character of a sentence that reveals a secret replaced by the mark."""
 
     def sentence(match: re.Match[str]) -> str:
-        told = any(secret.is_revealed_by(match[0]) for secret in secrets)
-        return HIDDEN * len(match[0]) if told else match[0]
+        return HIDDEN * len(match[0]) if any(secret.is_revealed_by(match[0]) for secret in secrets) else match[0]
 
     return _SENTENCE.sub(sentence, text) if secrets else text
 
@@ -94,8 +93,8 @@ class Viewpoint:
     @cached_property
     def words(self) -> tuple[str, ...]:
         """The texts that contain a secret verbatim: its own words, and those that it rests on."""
-        said = [words for fact in self.hidden for words in (fact.text, *(each.sentence for each in fact.evidence))]
-        return tuple(dict.fromkeys(words.rstrip(_STOPS) for words in said if words.rstrip(_STOPS)))
+        texts = [words for fact in self.hidden for words in (fact.text, *(each.sentence for each in fact.evidence))]
+        return tuple(dict.fromkeys(words.rstrip(_STOPS) for words in texts if words.rstrip(_STOPS)))
 
     def tells(self, text: str) -> bool:
         """True when a text contains a secret verbatim."""
@@ -134,18 +133,18 @@ def _knows(fact: Fact, seer: EntityId | None) -> bool:
 
 async def _spans(view: MemoryView, hidden: Sequence[Fact]) -> Spans:
     """The passages that reveal one of the facts, by chapter; only the words where there is no passage."""
-    told: dict[ChapterId, list[Evidence]] = {}
+    revealing: dict[ChapterId, list[Evidence]] = {}
     for fact in hidden:
         for each in (*fact.evidence, *(each for knower in fact.known_by for each in knower.evidence)):
-            told.setdefault(each.chapter, []).append(each)
-    if not told:
+            revealing.setdefault(each.chapter, []).append(each)
+    if not revealing:
         return {}
-    places = [place for place in (await view.postings(())).passages if place.chapter in told]
+    places = [place for place in (await view.postings(())).passages if place.chapter in revealing]
     spans: dict[ChapterId, set[tuple[int, int]]] = {
-        chapter: {(each.start, each.end) for each in evidence} for chapter, evidence in told.items()
+        chapter: {(each.start, each.end) for each in evidence} for chapter, evidence in revealing.items()
     }
     for place in places:
-        if any(place.start < each.end and each.start < place.end for each in told[place.chapter]):
+        if any(place.start < each.end and each.start < place.end for each in revealing[place.chapter]):
             spans[place.chapter].add((place.start, place.end))
     return {chapter: tuple(sorted(found)) for chapter, found in spans.items()}
 
@@ -243,8 +242,8 @@ class VeiledView:
 
     def _open(self, found: Iterable[Derived], touched: Collection[str]) -> tuple[Derived, ...]:
         """The visible parts of derived texts that are not affected."""
-        told = (self._without_secrets(each) for each in found if each.uri not in touched)
-        return tuple(each for each in told if each is not None)
+        visible = (self._without_secrets(each) for each in found if each.uri not in touched)
+        return tuple(each for each in visible if each is not None)
 
     def _without_secrets(self, derived: Derived | None) -> Derived | None:
         """The text without the sentences that rest on a secret or state it; None when nothing is left, or nothing can
@@ -300,16 +299,16 @@ class VeiledFinder:
                 "moments": await self._view.moments(),
             }
             return any(each.id == record for each in story[root])
-        told = await self._view.derived(hit.uri, hit.level)
-        return told is not None and told.text.strip() == hit.text.strip()
+        shown = await self._view.derived(hit.uri, hit.level)
+        return shown is not None and shown.text.strip() == hit.text.strip()
 
 
 def left_out(candidates: Iterable[ContextText]) -> tuple[list[ContextText], list[ContextText]]:
     """The candidates that still have text after hiding, and those with hidden parts."""
-    told, hidden = list[ContextText](), list[ContextText]()
+    kept, hidden = list[ContextText](), list[ContextText]()
     for each in candidates:
         if HIDDEN in each.text:
             hidden.append(each)
         if each.text.replace(HIDDEN, "").strip():
-            told.append(each)
-    return told, hidden
+            kept.append(each)
+    return kept, hidden
