@@ -7,7 +7,7 @@ from typing import Any, Final
 from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.text import clean
 
-HELD_LIMIT: Final = 1024
+PENDING_LIMIT: Final = 1024
 _UNFINISHED: Final = late(
     r"(?:\x1b\][^\x07\x1b\x9c]*\x1b?"
     r"|\x1b[PX^_][^\x1b\x9c]*\x1b?"
@@ -41,23 +41,23 @@ class StreamCleaner:
     """Cleans pieces so that their sum is the cleaned whole.
 
     An escape sequence, a line end or a surrogate pair that is cut between two pieces is held back; an escape sequence
-    that does not end within HELD_LIMIT characters is released as plain text, without its escape.
+    that does not end within PENDING_LIMIT characters is released as plain text, without its escape.
     """
 
     def __init__(self) -> None:
-        self._held = ""
+        self._pending = ""
 
     def feed(self, piece: str) -> str:
         """The clean text that is certain after `piece`."""
-        if not self._held and not _SUSPICIOUS.search(piece):
+        if not self._pending and not _SUSPICIOUS.search(piece):
             return clean(piece)
-        text = self._held + piece
+        text = self._pending + piece
         unfinished = _UNFINISHED.search(text)
-        cut = unfinished.start() if unfinished and len(text) - unfinished.start() <= HELD_LIMIT else len(text)
-        self._held = text[cut:]
+        cut = unfinished.start() if unfinished and len(text) - unfinished.start() <= PENDING_LIMIT else len(text)
+        self._pending = text[cut:]
         return clean(whole_characters(text[:cut]))
 
     def end(self) -> str:
         """The text that was held back."""
-        text, self._held = self._held, ""
+        text, self._pending = self._pending, ""
         return clean(whole_characters(text))

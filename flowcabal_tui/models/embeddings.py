@@ -57,14 +57,14 @@ class InputLimit:
         limit = self.tokens
         if limit is None or self._counter.count(text) <= limit:
             return [text]
-        found, held = list[str](), ""
+        found, piece = list[str](), ""
         for sentence in filter(None, _SENTENCE.findall(text)):
             for part in self._within(sentence, limit):
-                if held and self._counter.count(held + part) > limit:
-                    found.append(held)
-                    held = ""
-                held += part
-        return [each for each in (*found, held) if each.strip()] or [text]
+                if piece and self._counter.count(piece + part) > limit:
+                    found.append(piece)
+                    piece = ""
+                piece += part
+        return [each for each in (*found, piece) if each.strip()] or [text]
 
     def _within(self, sentence: str, limit: int) -> list[str]:
         count = self._counter.count(sentence)

@@ -35,7 +35,7 @@ class InlineThoughts:
     """
 
     def __init__(self) -> None:
-        self._held = ""
+        self._pending = ""
         self._part: Literal["before", "thinking", "gap", "text"] = "before"
 
     def feed(self, piece: str) -> tuple[str, str]:
@@ -44,7 +44,7 @@ class InlineThoughts:
         if self._part == "before":
             piece = self._begin(piece)
         if self._part == "thinking":
-            thought, closed, rest = (self._held + piece).partition(_CLOSE)
+            thought, closed, rest = (self._pending + piece).partition(_CLOSE)
             if not closed:
                 return "", self._without_tail(thought)
             self._part, piece = "gap", rest
@@ -54,13 +54,13 @@ class InlineThoughts:
 
     def _begin(self, piece: str) -> str:
         """Decides whether the answer begins with thoughts. Returns the text that is left to read."""
-        piece, self._held = self._held + piece, ""
+        piece, self._pending = self._pending + piece, ""
         begun = piece.lstrip()
         if begun.startswith(_OPEN):
             self._part = "thinking"
             return begun.removeprefix(_OPEN)
         if _OPEN.startswith(begun):  # too little to tell; also "" before the first letter
-            self._held = piece
+            self._pending = piece
             return ""
         self._part = "text"
         return piece
@@ -68,7 +68,7 @@ class InlineThoughts:
     def _without_tail(self, thought: str) -> str:
         """Holds back a possible beginning of the closing mark."""
         size = next((size for size in range(len(_CLOSE) - 1, 0, -1) if thought.endswith(_CLOSE[:size])), 0)
-        self._held = thought[len(thought) - size :]
+        self._pending = thought[len(thought) - size :]
         return thought[: len(thought) - size]
 
 

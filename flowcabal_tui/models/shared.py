@@ -39,10 +39,10 @@ class SharedEmbedder:
             self._vectors[text] = asyncio.create_task(self._embedder.embed(texts))
             while len(self._vectors) > KEPT:
                 self._vectors.popitem(last=False)
-        asked = self._vectors[text]
+        task = self._vectors[text]
         try:
-            return await asyncio.shield(asked)
+            return await asyncio.shield(task)
         except BaseException:  # a cancel too: what failed is forgotten, what goes on is kept
-            if asked.done() and self._vectors.get(text) is asked:  # it failed: the next one tries again
+            if task.done() and self._vectors.get(text) is task:  # it failed: the next one tries again
                 del self._vectors[text]
             raise

@@ -110,9 +110,9 @@ class _Asking:
         return answer
 
     async def _ask(self, mode: StructuredMode) -> Answer:
-        asked = _in_mode(self._request, self._rest if mode == "native" else self._schema, mode)
+        request = _in_mode(self._request, self._rest if mode == "native" else self._schema, mode)
         try:
-            return await self._model.answer(replace(asked, messages=asked.messages + self._turns))
+            return await self._model.answer(replace(request, messages=request.messages + self._turns))
         except ModelError as error:
             if error.fault is not ModelFault.EMPTY:
                 raise

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.models.cleaning import HELD_LIMIT, StreamCleaner, whole_characters
+from flowcabal_tui.models.cleaning import PENDING_LIMIT, StreamCleaner, whole_characters
 from flowcabal_tui.models.openai import InlineThoughts
 from flowcabal_tui.models.transport import LINE_LIMIT, UNREAD_LIMIT, EventReader, Inflow
 
@@ -30,8 +30,8 @@ def test_the_cleaned_pieces_are_the_cleaned_whole(pieces: list[str]) -> None:
 
 def test_an_escape_sequence_without_end_does_not_hold_back_the_text() -> None:
     cleaner = StreamCleaner()
-    shown = cleaner.feed("\x1b]0;") + cleaner.feed("雨" * (2 * HELD_LIMIT))
-    assert shown.count("雨") == 2 * HELD_LIMIT
+    shown = cleaner.feed("\x1b]0;") + cleaner.feed("雨" * (2 * PENDING_LIMIT))
+    assert shown.count("雨") == 2 * PENDING_LIMIT
     assert "\x1b" not in shown
 
 

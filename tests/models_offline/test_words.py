@@ -23,7 +23,7 @@ def patterns(words: LanguageTables) -> Iterator[re.Pattern[str]]:
 
 def test_both_languages_have_the_same_tables() -> None:
     chinese, english = words_of(True), words_of(False)
-    for table in ("said", "frames", "patterns"):
+    for table in ("phrases", "frames", "patterns"):
         assert getattr(chinese, table).keys() == getattr(english, table).keys()
     chinese_rows, english_rows = (
         {(kind, row.gives.get("angle"), *row.gives) for kind, rows in each.rows.items() for row in rows}

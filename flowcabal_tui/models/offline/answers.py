@@ -33,79 +33,79 @@ _USES: Final = ("prevents_errors", "reusable", "self_contained", "new")
 _OPEN: Final = re.compile(r"^(\S+) (promise|secret): (.*)$", re.M)
 
 
-def filled(shape: type[BaseModel], asked: LabelledRequest) -> Values:
+def filled(shape: type[BaseModel], request: LabelledRequest) -> Values:
     """The fields of a shape; required ones without a function are empty if they are texts or lists, else null."""
     schema, empty = {"required": [], **shape.model_json_schema()}, {"string": "", "array": []}
     required = {key: empty.get(schema["properties"][key].get("type")) for key in schema["required"]}
-    return required | {key: _EXTRACTS[key](asked) for key in shape.model_fields if key in _EXTRACTS}
+    return required | {key: _EXTRACTS[key](request) for key in shape.model_fields if key in _EXTRACTS}
 
 
-def inquiry(asked: LabelledRequest) -> str:
+def inquiry(request: LabelledRequest) -> str:
     """The sentences that share the rarest words with the question."""
-    best = nearest(asked.sources, asked.part("question"))
-    return asked.words.said["space"].join(line.text for line in best) or asked.words.said["unsaid"]
+    best = nearest(request.sources, request.part("question"))
+    return request.words.phrases["space"].join(line.text for line in best) or request.words.phrases["unsaid"]
 
 
-def _subjects(asked: LabelledRequest) -> list[Values]:
+def _subjects(request: LabelledRequest) -> list[Values]:
     """The summary and the sentences of each profile, or of the entity, or of the whole text."""
-    subjects = asked.all("profile") + asked.all("entity") or [Labelled(str)]
-    return [_about(asked, each["id"], each["kind"], each["name"] or each["text"].strip()) for each in subjects]
+    subjects = request.all("profile") + request.all("entity") or [Labelled(str)]
+    return [_about(request, each["id"], each["kind"], each["name"] or each["text"].strip()) for each in subjects]
 
 
-def _about(asked: LabelledRequest, profile: str, kind: str, name: str) -> Values:
+def _about(request: LabelledRequest, profile: str, kind: str, name: str) -> Values:
     """An overview of all texts, or of the sentences about a subject, first those with the words of the question.
 
     The summary is the most informative sentence; of a subject the newest.
     """
-    pool, is_whole = [*asked.sources, *asked.chapter], kind in _WHOLE
-    chief = next((each.chief for each in asked.names if name in each.names), name)
-    told = [line for line in pool if line.is_told] or pool
-    about = [line for line in told if is_whole or chief in line.named()]
-    wanted = [word.strip() for word in asked.part("words").split(",") if word.strip()]
+    pool, is_whole = [*request.sources, *request.chapter], kind in _WHOLE
+    chief = next((each.chief for each in request.names if name in each.names), name)
+    narrated = [line for line in pool if line.is_narration] or pool
+    about = [line for line in narrated if is_whole or chief in line.named()]
+    wanted = [word.strip() for word in request.part("words").split(",") if word.strip()]
     found = [line for line in about if any(word in line.text for word in wanted)] or about
     newest = [line for line in found[::-1] if chief in line.text] or found[::-1]
     first = sorted(found, key=lambda line: -line.weight) if is_whole else newest
     chosen = {line.text: line.source for line in (*extract(found, _MOST), *first[:1])}
     rows = [{"profile": profile, "sentence": text, "source_id": id_, "quote": text} for text, id_ in chosen.items()]
-    return {"profile": profile, "summary": _short(first, asked) or name, "sentences": rows}
+    return {"profile": profile, "summary": _short(first, request) or name, "sentences": rows}
 
 
-def _short(found: Sequence[MaskedSentence], asked: LabelledRequest) -> str:
+def _short(found: Sequence[MaskedSentence], request: LabelledRequest) -> str:
     """The first of the sentences that is within the limit, else the beginning of the first."""
-    limit, texts = int(asked.part("limit").strip() or _LIMIT), [line.text.strip('“”"「」') for line in found] or [""]
+    limit, texts = int(request.part("limit").strip() or _LIMIT), [line.text.strip('“”"「」') for line in found] or [""]
     return next((text for text in texts if COUNTER.count(text) <= limit), COUNTER.truncate(texts[0], limit))
 
 
-def _beats(asked: LabelledRequest) -> list[Values]:
+def _beats(request: LabelledRequest) -> list[Values]:
     """The verdict on each beat, with the first sentence that has most of its words."""
-    lines = [line.text for line in asked.chapter]
-    found = {beat["id"]: [text for text in lines if share(beat["text"], text) >= _ALIKE] for beat in asked.all("beat")}
+    lines = [line.text for line in request.chapter]
+    found = {one["id"]: [text for text in lines if share(one["text"], text) >= _ALIKE] for one in request.all("beat")}
     verdicts = {True: "brought", False: "not_found"}
     return [{"beat": id_, "verdict": verdicts[bool(each)], "quote": "".join(each[:1])} for id_, each in found.items()]
 
 
-def _added(asked: LabelledRequest, kind: str) -> list[Values]:
+def _added(request: LabelledRequest, kind: str) -> list[Values]:
     """What the chapter adds of a kind by the statement patterns."""
-    return [*stated(asked.chapter, asked.words, kind)]
+    return [*stated(request.chapter, request.words, kind)]
 
 
-def _facts(asked: LabelledRequest) -> list[Values]:
+def _facts(request: LabelledRequest) -> list[Values]:
     """The facts of the patterns, and the lasting states."""
-    lasting = [(each.line.text, *each.what) for each in facts(asked.chapter, asked.words) if each.row.lasting]
+    lasting = [(each.line.text, *each.what) for each in facts(request.chapter, request.words) if each.row.lasting]
     rows = [{"text": text, "about": [name], "attribute": state, "quote": text} for text, name, state in lasting]
-    return _added(asked, "facts") + rows
+    return _added(request, "facts") + rows
 
 
-def _sequels(asked: LabelledRequest) -> list[Values]:
+def _sequels(request: LabelledRequest) -> list[Values]:
     """The sentences that fulfil an open promise or reveal a secret."""
-    opened = [(id_, text, _added(asked, kind)) for id_, kind, text in _OPEN.findall(asked.part("open"))]
+    opened = [(id_, text, _added(request, kind)) for id_, kind, text in _OPEN.findall(request.part("open"))]
     return [{"open": id_, **row} for id_, text, rows in opened for row in rows if share(text, row["quote"]) >= _ALIKE]
 
 
-def _entities(asked: LabelledRequest) -> list[Values]:
+def _entities(request: LabelledRequest) -> list[Values]:
     """The names of a chapter that return and that the list does not hold."""
-    words, texts, rows = asked.words, [line.text for line in asked.chapter], list[Values]()
-    known, nobody = [form for name in asked.names for form in name.names], words.lists["nobody"].split()
+    words, texts, rows = request.words, [line.text for line in request.chapter], list[Values]()
+    known, nobody = [form for name in request.names for form in name.names], words.lists["nobody"].split()
     counted = Counter(one[0] for text in texts for one in words.patterns["person"].finditer(text))
     for name, count in counted.most_common():
         if count > 1 and not any(form in name or name in form for form in known) and name not in nobody:
@@ -114,57 +114,65 @@ def _entities(asked: LabelledRequest) -> list[Values]:
     return rows
 
 
-def _keeping(asked: LabelledRequest) -> list[Values]:
+def _keeping(request: LabelledRequest) -> list[Values]:
     """The four questions about the use of a text, answered by counting states, names and sentences."""
-    people = sorted({name for line in asked.chapter for name in line.named()})
-    fresh = sum(line.text not in asked.part("source") for line in asked.chapter)
-    fact, cast = "".join(row["text"] for row in _facts(asked)[:1]), asked.words.said["comma"].join(people)
-    new = f"{fresh}/{len(asked.chapter)}" if fresh * 2 > len(asked.chapter) else ""
+    people = sorted({name for line in request.chapter for name in line.named()})
+    fresh = sum(line.text not in request.part("source") for line in request.chapter)
+    fact, cast = "".join(row["text"] for row in _facts(request)[:1]), request.words.phrases["comma"].join(people)
+    new = f"{fresh}/{len(request.chapter)}" if fresh * 2 > len(request.chapter) else ""
     details = (fact, cast if len(people) > 1 else "", "".join(people[:1]), new)
     return [{"question": use, "passed": bool(text), "detail": text} for use, text in zip(_USES, details, strict=True)]
 
 
-def _in_scene(asked: LabelledRequest, kind: str) -> list[str]:
+def _in_scene(request: LabelledRequest, kind: str) -> list[str]:
     """The names in the chapter's outline and the writer's instruction."""
-    return [name.chief for name in named(f"{asked.part('beats')}\n{asked.part('wish')}", asked.names, kind)]
+    return [name.chief for name in named(f"{request.part('beats')}\n{request.part('wish')}", request.names, kind)]
 
 
-def _findings(asked: LabelledRequest) -> list[Values]:
+def _findings(request: LabelledRequest) -> list[Values]:
     """Contradictions that belong to the angles, each with its two sentences.
 
     They are given as quotations, regardless of the statement under which a passage is shown.
     """
-    angles = {line.partition(":")[0].strip() for line in asked.part("subtypes").splitlines()}
-    draft = [fact for fact in facts(asked.chapter, asked.words) if fact.row.gives["angle"] in angles]
+    angles = {line.partition(":")[0].strip() for line in request.part("subtypes").splitlines()}
+    draft = [fact for fact in facts(request.chapter, request.words) if fact.row.gives["angle"] in angles]
     rows = {
         (here.line.text, there.line.text): {
             **here.row.gives,
             "draft_quote": here.line.text,
             "source_id": there.line.source,
             "source_quote": there.line.text,
-            "explanation": asked.words.said["dead" if here.row.value else "clash"].format(here=here, there=there),
+            "explanation": request.words.phrases["dead" if here.row.value else "clash"].format(here=here, there=there),
             "confidence": _CONFIDENCE,
         }
-        for here, there in clashes(draft, [*facts(asked.sources, asked.words)])
+        for here, there in clashes(draft, [*facts(request.sources, request.words)])
     }
     return [*rows.values()]
 
 
-def _readings(asked: LabelledRequest) -> list[Values]:
+def _readings(request: LabelledRequest) -> list[Values]:
     """The verdict on contradictions in a table of states: they have no other reading."""
-    return [{"doubt": each["id"], "verdict": "contradiction", "confidence": _CONFIDENCE} for each in asked.all("doubt")]
+    return [{"doubt": one["id"], "verdict": "contradiction", "confidence": _CONFIDENCE} for one in request.all("doubt")]
+
+
+def _place(request: LabelledRequest) -> str:
+    """The place with its words changed; the old place if nothing is left."""
+    place, was, now = map(request.part, ("place", "was", "now"))
+    return place.replace(was, now) or place
 
 
 _EXTRACTS: Final[Mapping[str, Callable[[LabelledRequest], Any]]] = {
-    **dict.fromkeys(("sentences", "lines"), lambda asked: [*chain(*(each["sentences"] for each in _subjects(asked)))]),
-    **dict.fromkeys(("sentence", "line", "summary"), lambda asked: _subjects(asked)[0]["summary"]),
+    **dict.fromkeys(
+        ("sentences", "lines"), lambda request: [*chain(*(each["sentences"] for each in _subjects(request)))]
+    ),
+    **dict.fromkeys(("sentence", "line", "summary"), lambda request: _subjects(request)[0]["summary"]),
     "summaries": _subjects,
     **{each.__name__[1:]: each for each in (_beats, _entities, _facts, _sequels, _keeping, _findings, _readings)},
     **{kind: partial(_added, kind=kind) for kind in ("relations", "promises", "moments")},
-    **{use: partial(lambda asked, at: _keeping(asked)[at], at=at) for at, use in enumerate(_USES)},
+    **{use: partial(lambda request, at: _keeping(request)[at], at=at) for at, use in enumerate(_USES)},
     "who": partial(_in_scene, kind=PERSON),
-    "where": lambda asked: "".join(_in_scene(asked, "location")[:1]),
-    "kind": lambda _asked: "unknown",
-    "place": lambda asked: asked.part("place").replace(asked.part("was"), asked.part("now")) or asked.part("place"),
-    "compatible": lambda asked: [each["id"] for each in asked.all("statement")],
+    "where": lambda request: "".join(_in_scene(request, "location")[:1]),
+    "kind": lambda _request: "unknown",
+    "place": _place,
+    "compatible": lambda request: [each["id"] for each in request.all("statement")],
 }

@@ -78,14 +78,14 @@ def _answered(request: ModelRequest, shape: type[BaseModel] | None = None) -> An
 
 def compose(request: ModelRequest, shape: type[BaseModel] | None = None) -> str:
     """Prose for the tasks of nodes, JSON for a shape; for a text to continue, only the continuation."""
-    asked = LabelledRequest(request)
+    parsed = LabelledRequest(request)
     if shape is not None:
-        return json.dumps(answers.filled(shape, asked), ensure_ascii=False)
+        return json.dumps(answers.filled(shape, parsed), ensure_ascii=False)
     before = request.messages[:-1]
-    if request.purpose.startswith("node") and before and before[-1].role == "assistant" and not asked.feedback:
+    if request.purpose.startswith("node") and before and before[-1].role == "assistant" and not parsed.feedback:
         return compose(replace(request, messages=before[:-1])).removeprefix(before[-1].content)
-    if asked.numbers and (mends := writing.changed_paragraphs(asked)):
+    if parsed.numbers and (mends := writing.changed_paragraphs(parsed)):
         return mends
-    if asked.task in _TASKS and (text := _TASKS[asked.task](asked)).strip():
+    if parsed.task in _TASKS and (text := _TASKS[parsed.task](parsed)).strip():
         return text
-    return "\n".join([asked.words.said["offline"], *_WISH.findall(request.messages[-1].content)[:3]])
+    return "\n".join([parsed.words.phrases["offline"], *_WISH.findall(request.messages[-1].content)[:3]])

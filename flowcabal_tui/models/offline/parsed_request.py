@@ -47,13 +47,13 @@ class LabelledRequest:
     """
 
     def __init__(self, request: ModelRequest) -> None:
-        asked, last = list(request.messages), request.messages[-1].content
+        messages, last = list(request.messages), request.messages[-1].content
         self.draft, self.feedback, self.numbers = "", "", list[int]()
-        if [each.role for each in asked[-2:-1]] == ["assistant"] and last.startswith("<feedback "):
-            self.draft, self.feedback = asked[-2].content, next(labelled_parts(last))["text"]
+        if [each.role for each in messages[-2:-1]] == ["assistant"] and last.startswith("<feedback "):
+            self.draft, self.feedback = messages[-2].content, next(labelled_parts(last))["text"]
             self.numbers = [int(number) for number in _MAY_CHANGE.findall(last.partition("</feedback>")[2])]
-            del asked[-2:]
-        self.prompt = "\n\n".join(each.content for each in asked if each.role != "assistant")
+            del messages[-2:]
+        self.prompt = "\n\n".join(each.content for each in messages if each.role != "assistant")
         self.parts = tuple(labelled_parts(self.prompt))
         language, is_chinese = self.part("language").strip(), han_count(self.prompt) > foreign_words(self.prompt)
         self.words = words_of(language.startswith("zh") if language else is_chinese)
@@ -103,7 +103,7 @@ class LabelledRequest:
             is_dead = bool(words.patterns["dead"].search(note[3] or ""))
             found.append(ListedName(words.kind(names[0], f"{note[0]}\n{self.prompt}"), names, is_dead))
         for match in words.patterns["unlisted"].finditer(f"{self.part('beats')}\n{self.part('plan')}"):
-            people = _split(match[0].removeprefix(words.said["cast"]))
+            people = _split(match[0].removeprefix(words.phrases["cast"]))
             found += [ListedName(PERSON, (name,)) for name in people if terms(name.split()[0])]
         return tuple({name.chief: name for name in found[::-1] if name.names}.values())[::-1]
 

@@ -56,7 +56,7 @@ class MaskedSentence:
         return len(self.text) / (40 if _HAN.search(self.text) else 110)
 
     @property
-    def is_told(self) -> bool:
+    def is_narration(self) -> bool:
         """True without direct speech, and long enough to say anything: 魏长河说。 does not."""
         return self.length >= _LEAST and _SPEECH.isdisjoint(self.text)
 

@@ -51,7 +51,7 @@ class StatedFact(NamedTuple):
 
     what: tuple[str, str]
     value: str
-    said: str
+    phrase: str
     line: MaskedSentence
     span: tuple[int, int]
     row: Row

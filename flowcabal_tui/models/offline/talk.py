@@ -29,31 +29,31 @@ def talk(request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
     Two quoted texts in the question are an edit: the second replaces the first.
     """
     at = max(at for at, each in enumerate(request.messages) if _TASK in each.content)
-    asked, later = LabelledRequest(replace(request, messages=request.messages[at:])), request.messages[at + 1 :]
-    question, calls = asked.part("question"), [call for each in later for call in each.tool_calls]
-    found, quoted, said = asked.all("found"), _QUOTED.findall(question), asked.words.said
+    parsed, later = LabelledRequest(replace(request, messages=request.messages[at:])), request.messages[at + 1 :]
+    question, calls = parsed.part("question"), [call for each in later for call in each.tool_calls]
+    found, quoted, phrases = parsed.all("found"), _QUOTED.findall(question), parsed.words.phrases
     if len(quoted) > 1 and found and any(tool.name == "propose_edit" for tool in request.tools):
         if any(call.name == "propose_edit" for call in calls):
             begins = {each.content.partition(" ")[0] for each in later if each.role == "tool"}
-            return said["unsaid" if "Refused:" in begins else "applied" if "Done." in begins else "proposed"], ()
+            return phrases["unsaid" if "Refused:" in begins else "applied" if "Done." in begins else "proposed"], ()
         words = {"quotation": quoted[0], "replacement": quoted[1], "reason": question[:_LONGEST]}
         return "", (_call("propose_edit", len(calls), chapter=int(found[0]["chapter"]), **words),)
-    if not calls and (wanted := quoted[:1] or _sought(asked)):
+    if not calls and (wanted := quoted[:1] or _sought(parsed)):
         return "", tuple(_call("search", at, words=words) for at, words in enumerate(wanted))
     unique = {line.text: line for part in found for line in lines(part["text"], source=part["chapter"])}.values()
     # No excerpt cuts a sentence that begins and ends like one.
     whole = [one for one in unique if one.text[1:] and not "a" <= one.text[0] <= "z" and one.text[-1] in _ENDS]
     best = nearest(whole or [*unique], question)
     bare = ((line.text.replace("[", "").replace("]", ""), line.source) for line in best)
-    return " ".join(f"{text} [[{chapter}|{text[:_LONGEST]}]]" for text, chapter in bare) or said["unsaid"], ()
+    return " ".join(f"{text} [[{chapter}|{text[:_LONGEST]}]]" for text, chapter in bare) or phrases["unsaid"], ()
 
 
-def _sought(asked: LabelledRequest) -> list[str]:
+def _sought(request: LabelledRequest) -> list[str]:
     """The searches for a question: its first name with each of its longest words; then these words, then the names."""
-    question = asked.part("question")
-    names = [form for name in asked.names for form in name.names if form in question]
-    terms_asked = {term for line in asked.sentences(question) for term in terms(line.masked)}
-    words = sorted(terms_asked, key=lambda word: (-len(word), word))[: _MOST_SEARCHES // 2]
+    question = request.part("question")
+    names = [form for name in request.names for form in name.names if form in question]
+    question_terms = {term for line in request.sentences(question) for term in terms(line.masked)}
+    words = sorted(question_terms, key=lambda word: (-len(word), word))[: _MOST_SEARCHES // 2]
     return [*(f"{name} {word}" for name in names[:1] for word in words), *words, *names][:_MOST_SEARCHES]
 
 

@@ -64,7 +64,7 @@ class LanguageTables(BaseModel):
     """The word tables of the offline model for one language."""
 
     lists: dict[str, str]
-    said: dict[str, str]
+    phrases: dict[str, str]
     same: dict[str, str]
     frames: dict[str, list[str]]
     worn: list[tuple[re.Pattern[str], str]]

@@ -24,117 +24,118 @@ _ALIKE: Final = 0.9
 """Texts that share so many pairs of characters are nearly the same."""
 
 
-def _beats(asked: LabelledRequest) -> list[str]:
+def _beats(request: LabelledRequest) -> list[str]:
     """The beats of the chapter's outline; otherwise the writer's instruction and the end of the previous pages."""
-    if beats := asked.part("beats"):
+    if beats := request.part("beats"):
         return _ITEM.findall(beats) or [line for line in beats.split("\n") if line.strip()]
-    wished, before = ([*lines(asked.part(key))] for key in ("wish", "last-pages"))
+    wished, before = ([*lines(request.part(key))] for key in ("wish", "last-pages"))
     return list(dict.fromkeys(line.text for line in (*wished, *before[-3:])))
 
 
-def plan(asked: LabelledRequest) -> str:
+def plan(request: LabelledRequest) -> str:
     """Cast, places and numbered beats. A note of the writer is a beat of its own."""
-    beats = [*_beats(asked), *(line.strip("- ") for line in asked.feedback.splitlines() if line.strip("- "))]
-    said, rows = asked.words.said, list[str]()
+    beats = [*_beats(request), *(line.strip("- ") for line in request.feedback.splitlines() if line.strip("- "))]
+    phrases, rows = request.words.phrases, list[str]()
     for head, kind in (("cast", PERSON), ("places", "location")):
-        if here := named("\n".join(beats), asked.names, kind):
-            rows.append(said[head] + said["comma"].join(name.chief for name in here))
+        if here := named("\n".join(beats), request.names, kind):
+            rows.append(phrases[head] + phrases["comma"].join(name.chief for name in here))
     rows += [f"{number}. {beat}" for number, beat in enumerate(beats, start=1)]
-    return "\n".join([*rows, *(said["mind"] + part["text"] for part in asked.all("wish") if part["text"])])
+    return "\n".join([*rows, *(phrases["mind"] + part["text"] for part in request.all("wish") if part["text"])])
 
 
-def draft(asked: LabelledRequest) -> str:
+def draft(request: LabelledRequest) -> str:
     """Prose from the beats of the plan (or of the outline): each beat unchanged, with sentences around it.
 
     A retry corrects the facts that its quotations contradict; without any, it phrases the same beats differently.
     """
-    if asked.feedback and (text := mended(asked)) != asked.draft:
+    if request.feedback and (text := mended(request)) != request.draft:
         return text
-    beats = _ITEM.findall(asked.part("plan")) or _beats(asked)
-    people = [name for name in named("\n".join(beats), asked.names, PERSON) if not name.is_dead]
+    beats = _ITEM.findall(request.part("plan")) or _beats(request)
+    people = [name for name in named("\n".join(beats), request.names, PERSON) if not name.is_dead]
     calls = {name.chief: next((form for form in name.names[1:] if form in name.chief), name.chief) for name in people}
-    lead, line = next(iter(calls.values()), asked.words.said["they"]), _SPOKEN.findall(asked.part("last-pages"))[-1:]
-    pick = _frames(asked)
+    phrases = request.words.phrases
+    lead, line = next(iter(calls.values()), phrases["they"]), _SPOKEN.findall(request.part("last-pages"))[-1:]
+    pick = _frames(request)
     groups = [[pick("opening", a=lead)], [pick("recall", a=lead, line="".join(line))]]
     for beat in beats:
         here = [call for person, call in calls.items() if person in beat or call in beat] or [lead]
         other = next((call for call in (*here, *calls.values()) if call != here[0]), "")
-        place = "".join(name.chief for name in named(beat, asked.names, "location")[:1])
-        thing = "".join(asked.words.patterns["thing"].findall(beat)[-1:])
+        place = "".join(name.chief for name in named(beat, request.names, "location")[:1])
+        thing = "".join(request.words.patterns["thing"].findall(beat)[-1:])
         values = {"a": here[0], "b": other, "place": place, "thing": thing}
         groups += [[beat, pick("thing", **values)], [pick("pair", **values)]]
         groups.append([pick(kind, **values) for kind in ("pause", "place", "alone")])
-    texts = (asked.words.said["space"].join(filter(None, group)) for group in [*groups, [pick("closing", a=lead)]])
-    return "\n\n".join(asked.words.said["indent"] + text for text in texts if text)
+    texts = (phrases["space"].join(filter(None, group)) for group in [*groups, [pick("closing", a=lead)]])
+    return "\n\n".join(phrases["indent"] + text for text in texts if text)
 
 
-def _frames(asked: LabelledRequest) -> Callable[..., str]:
+def _frames(request: LabelledRequest) -> Callable[..., str]:
     """Gives a sentence of a kind with its holes filled, each once; "" where a value is missing or none is left."""
-    random = Random(asked.seed)
-    fresh = {kind: random.sample(frames, k=len(frames)) for kind, frames in asked.words.frames.items()}
+    random = Random(request.seed)
+    fresh = {kind: random.sample(frames, k=len(frames)) for kind, frames in request.words.frames.items()}
 
     def pick(kind: str, **values: str) -> str:
-        wanted = {hole for frame in asked.words.frames[kind] for hole in _HOLE.findall(frame)}
+        wanted = {hole for frame in request.words.frames[kind] for hole in _HOLE.findall(frame)}
         text = fresh[kind].pop().format_map(values) if fresh[kind] and all(values[hole] for hole in wanted) else ""
         return text[:1].upper() + text[1:]
 
     return pick
 
 
-def mended(asked: LabelledRequest) -> str:
+def mended(request: LabelledRequest) -> str:
     """The previous attempt, with every fact corrected that the quotations of the feedback contradict."""
-    quoted = [(title, words or bare) for title, words, bare in _QUOTATION.findall(asked.feedback)]
-    told = [line for title, text in quoted if text not in asked.draft for line in asked.sentences(text, title)]
-    here, there = ([*facts(found, asked.words)] for found in (asked.sentences(asked.draft), told))
-    return corrected(asked.draft, clashes(here, there))
+    quoted = [(title, words or bare) for title, words, bare in _QUOTATION.findall(request.feedback)]
+    sources = [line for title, text in quoted if text not in request.draft for line in request.sentences(text, title)]
+    here, there = ([*facts(found, request.words)] for found in (request.sentences(request.draft), sources))
+    return corrected(request.draft, clashes(here, there))
 
 
-def changed_paragraphs(asked: LabelledRequest) -> str:
+def changed_paragraphs(request: LabelledRequest) -> str:
     """The answer to a partial rewrite: those of the permitted paragraphs that a correction changes; "" for none."""
-    old, new = paragraphs(asked.draft), paragraphs(mended(asked))
-    changed = [n for n in asked.numbers if len(old) == len(new) and old[n - 1] != new[n - 1]]
+    old, new = paragraphs(request.draft), paragraphs(mended(request))
+    changed = [n for n in request.numbers if len(old) == len(new) and old[n - 1] != new[n - 1]]
     return "\n".join(f'<paragraph n="{n}">\n{new[n - 1].strip()}\n</paragraph>' for n in changed)
 
 
-def _unworn(text: str, asked: LabelledRequest) -> str:
-    for worn, better in asked.words.worn:
+def _unworn(text: str, request: LabelledRequest) -> str:
+    for worn, better in request.words.worn:
         text = worn.sub(better, text)
     return text
 
 
-def polish(asked: LabelledRequest) -> str:
+def polish(request: LabelledRequest) -> str:
     """The draft without clichés; for a retry, the previous answer with its facts corrected."""
-    return mended(asked) if asked.feedback else _unworn(asked.part("draft"), asked)
+    return mended(request) if request.feedback else _unworn(request.part("draft"), request)
 
 
-def criticise(asked: LabelledRequest) -> str:
+def criticise(request: LabelledRequest) -> str:
     """The verdict on a draft as JSON: its clichés, and `done` when it has none."""
-    worn = [f"“{word.strip()}”" for each, _better in asked.words.worn for word in each.findall(asked.part("draft"))]
+    worn = [f"“{word.strip()}”" for each, _better in request.words.worn for word in each.findall(request.part("draft"))]
     return json.dumps({"done": not worn, "points": [*dict.fromkeys(worn)]}, ensure_ascii=False)
 
 
-def rewrite(asked: LabelledRequest) -> str:
+def rewrite(request: LabelledRequest) -> str:
     """The selection, shorter, longer, or without clichés, as instructed."""
-    selection, wish, words = asked.part("selection"), asked.part("wish").strip(), asked.words
-    found, space = [*lines(selection)], words.said["space"]
+    selection, wish, words = request.part("selection"), request.part("wish").strip(), request.words
+    found, space = [*lines(selection)], words.phrases["space"]
     if swap := words.patterns["swap"].search(wish):
         return re.sub(re.escape(swap[1]), lambda _: swap[2], selection, flags=re.IGNORECASE)
     if words.patterns["shorter"].search(wish):
         return space.join(line.text for line in extract(found, max(1, len(found) // 2)))
     if words.patterns["longer"].search(wish):
-        return space.join([selection, *Random(asked.seed).sample(words.frames["pause"], k=2)])
-    return _unworn(selection, asked)
+        return space.join([selection, *Random(request.seed).sample(words.frames["pause"], k=2)])
+    return _unworn(selection, request)
 
 
-def outline(asked: LabelledRequest) -> str:
+def outline(request: LabelledRequest) -> str:
     """The headings and beats of the outline; without any, the plan of a first chapter."""
-    found = "\n".join(line[0] for line in _OUTLINED.finditer(asked.part("outline")))
-    return found or f"## {asked.words.said['first']}\n{plan(asked)}"
+    found = "\n".join(line[0] for line in _OUTLINED.finditer(request.part("outline")))
+    return found or f"## {request.words.phrases['first']}\n{plan(request)}"
 
 
-def candidates(asked: LabelledRequest) -> str:
+def candidates(request: LabelledRequest) -> str:
     """The groups of candidates that are nearly the same, as JSON."""
-    shapes = [bigrams(each["text"]) for each in labelled_parts(asked.part("candidates")) if each["key"] == "candidate"]
+    shapes = [bigrams(one["text"]) for one in labelled_parts(request.part("candidates")) if one["key"] == "candidate"]
     first = [next(n for n, other in enumerate(shapes, 1) if likeness(each, other) >= _ALIKE) for each in shapes]
     return json.dumps({"groups": [[n for n, at in enumerate(first, 1) if at == each] for each in dict.fromkeys(first)]})
 
