@@ -30,11 +30,11 @@ class GuardedChild:
         mark: Path,
         grace: float = guard.GRACE,
         log: Path | None = None,
-        held: Sequence[int] = (),
+        descriptors: Sequence[int] = (),
     ) -> None:
         """Starts `command` in `folder`. Its output goes into `log`, otherwise to the reader of `watch`.
 
-        `mark`: see guard.py; `held`: descriptors that stay open until the child and its own children have ended.
+        `mark`: see guard.py; `descriptors` stay open until the child and its own children have ended.
         Raises OSError.
         """
         files = [str(log) if log else guard.TO_US, str(mark)]
@@ -46,7 +46,7 @@ class GuardedChild:
             cwd=folder,
             env=environment,
             start_new_session=True,
-            pass_fds=held,
+            pass_fds=descriptors,
         )
         self._transport: asyncio.ReadTransport | None = None
         self._watching: asyncio.Task[None] | None = None

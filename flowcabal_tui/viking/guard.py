@@ -90,14 +90,14 @@ def run(log: Path, mark: Path, grace: float, command: list[str]) -> int:
         os.write(1, b"%d\n" % server.pid)
     with contextlib.suppress(OSError):
         mark.touch()
-    ended, asked = threading.Event(), threading.Event()
+    ended, in_grace = threading.Event(), threading.Event()
 
     def stop() -> None:
         _await_end_of_parent(parent, ended)
-        asked.set()
+        in_grace.set()
         _signal_group(server.pid, signal.SIGTERM)
         if not ended.wait(grace):
-            asked.clear()
+            in_grace.clear()
             _signal_group(server.pid, signal.SIGKILL)
 
     signal.signal(signal.SIGTERM, lambda *_: _signal_group(server.pid, signal.SIGTERM))
@@ -105,7 +105,7 @@ def run(log: Path, mark: Path, grace: float, command: list[str]) -> int:
     logging.start()
     threading.Thread(target=stop, daemon=True).start()
     code = server.wait()
-    if asked.is_set():
+    if in_grace.is_set():
         with contextlib.suppress(OSError):
             mark.unlink()
     ended.set()

@@ -154,7 +154,7 @@ class Installation:
         self._output = ""
         environment = {**network_environment(self._places.temporary), **further}
         mark = self._places.part / "running"
-        child = GuardedChild(command, NEUTRAL_FOLDER, environment, mark=mark, grace=_GRACE, held=(self._lock,))
+        child = GuardedChild(command, NEUTRAL_FOLDER, environment, mark=mark, grace=_GRACE, descriptors=(self._lock,))
         try:
             await child.watch(self._take)
             while not child.over:

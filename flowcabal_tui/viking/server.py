@@ -219,7 +219,7 @@ class OpenVikingServer:
         try:
             repair = self._prepare()
             logged = log.stat().st_size if log.exists() else 0
-            with used_by(command) as held:
+            with used_by(command) as descriptors:
                 running = GuardedChild(
                     [*command, "--config", str(self._folder / "ov.conf"), "--port", str(port)],
                     self._folder,
@@ -227,7 +227,7 @@ class OpenVikingServer:
                     mark=self._folder / _MARK,
                     grace=self._grace,
                     log=log,
-                    held=held,
+                    descriptors=descriptors,
                 )
         except OSError as error:
             return _("The folder of the knowledge server cannot be used: {error}").format(error=error)

@@ -43,7 +43,7 @@ class KnowledgeSync:
     async def put_chapter(self, chapter: Chapter, text: str, l0: str, l1: str, *, source: str = "") -> bool:
         """Makes the chapter's directory contain exactly this; returns False if it already did and nothing was sent.
 
-        `source` is the digest of the request, which `held` returns.
+        `source` is the digest of the request, which `sources` returns.
         """
         record = Record(layout.chapter_subject(chapter.id), chapter.position, {}, source=source)
         return await self._put(layout.chapter_path(chapter), record, text, l0, l1, chapter.title)
@@ -84,7 +84,7 @@ class KnowledgeSync:
         for path, _record in list(self._manifest):
             self._manifest.forget(path)
 
-    def held(self) -> dict[str, str]:
+    def sources(self) -> dict[str, str]:
         """The content of the server's tree that the manifest confirms: subjects and their sources."""
         return {record.subject: record.source for _path, record in self._manifest}
 

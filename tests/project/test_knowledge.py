@@ -146,12 +146,12 @@ async def test_what_the_story_says_is_found_by_meaning_and_only_as_far_as_it_was
             )
             assert not any(uri.startswith("facts/") for uri in early | await cited_at(13)), "secrets are not searched"
             told = {f"story/{second}", f"story/{seventh}"}
-            assert told <= knowledge(case).sync().held().keys()
+            assert told <= knowledge(case).sync().sources().keys()
             before = await counts(case)
             assert any("lit again" in text for text in before.files.values())
             await case.project.carry_out(RemoveRecord(RecordId("m1")))
             await whole(case)
-            assert f"story/{seventh}" not in knowledge(case).sync().held()
+            assert f"story/{seventh}" not in knowledge(case).sync().sources()
             assert not any("went out" in text for text in (await counts(case)).files.values())
             await case.project.carry_out(PutRecord(Moment(RecordId("m1"), "The lamp on the pier went out", seventh)))
             await whole(case)

@@ -238,7 +238,7 @@ async def test_a_book_of_another_name_leaves_nothing_behind(running: Running, ro
     before = KnowledgeSync(running.client, head(f"{root}-before"), tmp_path)
     await before.put_chapter(RIVER, RIVER_TEXT, "L0", "L1")
     after = KnowledgeSync(running.client, head(root), tmp_path)
-    assert after.held() == {}
+    assert after.sources() == {}
     await after.repair(thorough=False)
     with pytest.raises(KnowledgeMissing):
         await running.client.ls(f"{root}-before")
@@ -303,7 +303,7 @@ async def test_a_pack_brings_tree_vectors_and_tags_elsewhere(running: Running, r
     embedded = len(running.model.embedded)
     await sync.clear()
     await moved.import_pack(pack)
-    assert moved.held() == {layout.chapter_subject(RIVER.id): "s1", "profiles/characters/e1": ""}
+    assert moved.sources() == {layout.chapter_subject(RIVER.id): "s1", "profiles/characters/e1": ""}
     assert not await moved.put_chapter(RIVER, RIVER_TEXT, "阿青渡河", "阿青在渡口系船。")
     assert await moved.repair(thorough=True) == ()
     assert not [text for text in running.model.embedded[embedded:] if "阿青" in text]

@@ -59,7 +59,7 @@ class KnowledgeConnection:
         permit: Callable[[], None] = lambda: None,
         agreed: Callable[[], None] = lambda: None,
     ) -> None:
-        """`project` is (id, name, folder). `ready` is called with the content of the server, as `KnowledgeSync.held`,
+        """`project` is (id, name, folder). `ready` is called with `KnowledgeSync.sources()`, the content of the server,
         and queues the missing texts before the server is reported as ready. `hold` raises BudgetExceeded when vectors
         cannot be paid; `permit` raises ProjectNotConfirmed or ModelError for a server that the user has not confirmed;
         `agreed` raises SpendingNotAgreed while the user's rule refuses vectors for background work.
@@ -265,7 +265,7 @@ class KnowledgeConnection:
                 log.warning("the knowledge server has lost %d texts", len(forgotten))
         except (KnowledgeError, OSError) as error:
             log.warning("repair: %s", error)
-        stored = self._sync.held()
+        stored = self._sync.sources()
         why, self._why_emptied = ("" if stored else self._why_emptied), ""
         try:
             await self._ready(stored)
@@ -327,7 +327,7 @@ class KnowledgeConnection:
         if project.status(*names) is None:  # a link in its place would send a file from elsewhere
             return
         try:
-            if not sync.held():
+            if not sync.sources():
                 await sync.import_pack(self._folder.joinpath(*names))
         finally:
             project.remove(*names)
