@@ -108,13 +108,13 @@ class _Writer:
             raise _cannot(
                 _("There is no node type for the node {node} of the kind {kind}.").format(node=node.id, kind=node.kind)
             )
-        kind, held, convert = writer
+        kind, supported, convert = writer
         _kind, checked = kind_and_params(node)
         values = checked.model_dump(mode="json", exclude_defaults=True)
-        for name in sorted(set(values) - {*held, "source"}):
+        for name in sorted(set(values) - {*supported, "source"}):
             message = _("{kind} cannot express this.").format(kind=kind)
             self.notes.append(ConversionNote("lost", f"{node.id}.{name}", message))
-        made = convert(node, {name: value for name, value in values.items() if name in held})
+        made = convert(node, {name: value for name, value in values.items() if name in supported})
         return made.pop("type", kind), made
 
     def _choice(self, node: Node, source: str) -> tuple[list[str], str]:

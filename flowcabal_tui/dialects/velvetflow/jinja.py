@@ -215,9 +215,9 @@ class _Reader:
             raise JinjaError(_("it is nested too deeply."))
         made = self.either()
         if self.take("if"):
-            held = self.either()
+            condition = self.either()
             self.need("else")
-            made = f"({made} if {held} else {self.whole()})"
+            made = f"({made} if {condition} else {self.whole()})"
         self._depth -= 1
         return made
 

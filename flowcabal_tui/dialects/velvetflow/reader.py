@@ -62,8 +62,8 @@ def reading(source: str | bytes | Any) -> ReadDocument:
         node, field = telling.at(note.place)
         warning = Problem(code="NOT_CARRIED_OVER", node=node, field=field, message=note.message, severity="warning")
         telling.findings.append(warning)
-    for asked in reader.references.inputs:
-        message = _("{name} is not defined: it is an input of the run, input.{name}.").format(name=asked)
+    for input_name in reader.references.inputs:
+        message = _("{name} is not defined: it is an input of the run, input.{name}.").format(name=input_name)
         notes.append(ConversionNote("changed", "", message))
     name = str(document["workflow_name"])
     try:
@@ -353,10 +353,10 @@ class _Reader:
             made = self.references.value(params, scope, f"{place}.params")
             return {"kind": "end", "params": {"value": made.get("dataset", made)}}
         self.telling.note("changed", place, _("It becomes a prompt; tools and the answer format are not carried over."))
-        asked = "task_prompt" if "task_prompt" in params else "prompt"
-        self.places.node(path, node["id"], (("system", "system_prompt"), ("prompt", asked)))
+        prompt_key = "task_prompt" if "task_prompt" in params else "prompt"
+        self.places.node(path, node["id"], (("system", "system_prompt"), ("prompt", prompt_key)))
         found = {}
-        for name, key in (("system", "system_prompt"), ("prompt", asked)):
+        for name, key in (("system", "system_prompt"), ("prompt", prompt_key)):
             if isinstance(text := params.get(key), str):
                 found[name] = [{"kind": "text", "text": self.references.prompt(text, scope, f"{place}.params.{key}")}]
         return {"kind": "prompt", "params": found}

@@ -78,7 +78,7 @@ def _schemas() -> Any:
 
 @cache
 def _sentences() -> dict[str, str]:
-    found: dict[str, str] = _data("said.json")
+    found: dict[str, str] = _data("sentences.json")
     return found
 
 
