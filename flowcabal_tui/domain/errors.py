@@ -193,11 +193,11 @@ class BudgetExceeded(RunError):
 class LimitReached(BudgetExceeded):
     """The next call could take a run past the agreed amount: the writer is asked.
 
-    `asked` is the call's reservation, for the caller that made it; `number` counts the questions of the run, from 0;
-    `cut`: the call was under way, and its answer was stopped.
+    `reservation` is that of the call; `number` counts the questions of the run, from 0; `cut`: the call was under way,
+    and its answer was stopped.
     """
 
-    asked: object = None
+    reservation: object = None
     number: int = 0
     cut: bool = False
 

@@ -216,7 +216,7 @@ class Reservations:
         spending = self.runs[call.run] if call.run is not None else None
         words = _("An answer grew longer than the length reserved for it and was stopped. What arrived is kept.")
         reached = LimitReached(_("The run has reached the upper limit of its quote."), words, _advice())
-        reached.asked, reached.number, reached.cut = call, spending.answers if spending else 0, True
+        reached.reservation, reached.number, reached.cut = call, spending.answers if spending else 0, True
         return reached
 
     def _reached(self, call: Reservation) -> LimitReached:
@@ -237,7 +237,7 @@ class Reservations:
             )
             words = words.format(limit=limit.tokens or 0, spent=_tokens(spent), next=call.tokens)
         reached = LimitReached(_("The run has reached the upper limit of its quote."), words, _advice())
-        reached.asked, reached.number = call, spending.answers
+        reached.reservation, reached.number = call, spending.answers
         return reached
 
 

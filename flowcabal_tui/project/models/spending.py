@@ -152,16 +152,16 @@ class Spending:
 
     def fits(self, reached: LimitReached) -> bool:
         """True when the call that reached a limit would fit now."""
-        return not isinstance(reached.asked, Reservation) or self.reservations.fits_run(reached.asked)
+        return not isinstance(reached.reservation, Reservation) or self.reservations.fits_run(reached.reservation)
 
     async def answered(self, run: RunId, reached: LimitReached, *, more: bool) -> None:
         """Records a person's answer; with `more`, the run may cost the agreed amount once again."""
         run_spending = self.reservations.runs.get(run)
-        if run_spending is None or not isinstance(reached.asked, Reservation):
+        if run_spending is None or not isinstance(reached.reservation, Reservation):
             return
         run_spending.answers += 1
         if more:
-            self.reservations.raise_limit(run, reached.asked)
+            self.reservations.raise_limit(run, reached.reservation)
         await self._store.values.put(f"{LIMIT}/{run}", to_plain(_Raised(run_spending.answers, run_spending.limit)))
 
     @asynccontextmanager
