@@ -29,7 +29,7 @@ def name_owners(entities: Iterable[Entity]) -> dict[str, EntityId]:
     return owners
 
 
-def stands_alone(text: str, start: int, end: int) -> bool:
+def is_whole_word(text: str, start: int, end: int) -> bool:
     """True when a name in letters is at word boundaries; always for a Chinese one."""
     before = start > 0 and _in_word(text[start]) and _in_word(text[start - 1])
     after = end < len(text) and _in_word(text[end - 1]) and _in_word(text[end])
@@ -73,7 +73,7 @@ class KnownNames:
         """The names that begin at `start`, longest first."""
         for length in self._lengths.get(text[start], ()):
             owner = self._owners.get(text[start : start + length])
-            if owner is not None and stands_alone(text, start, start + length):
+            if owner is not None and is_whole_word(text, start, start + length):
                 yield NameHit(owner, start, start + length)
 
 

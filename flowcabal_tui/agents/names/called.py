@@ -15,9 +15,9 @@ async def as_called_here(view: MemoryView, entities: Iterable[Entity]) -> tuple[
     Those that the writer set stay.
     """
     known = tuple(entities)
-    asked = [alias for entity in known if entity.by != "hand" for alias in entity.aliases]
-    found = (await view.postings(asked)).found if asked else ()
-    used = {alias for alias, places in zip(asked, found, strict=True) if places}
+    aliases = [alias for entity in known if entity.by != "hand" for alias in entity.aliases]
+    found = (await view.postings(aliases)).found if aliases else ()
+    used = {alias for alias, places in zip(aliases, found, strict=True) if places}
     return tuple(
         entity
         if entity.by == "hand"

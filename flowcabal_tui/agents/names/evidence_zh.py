@@ -49,7 +49,7 @@ _LEAST_TO_JUDGE: Final = 3
 _MOST_COUNTED: Final = 0.03
 _MOST_POINTED_AT: Final = 0.3
 _EVERYWHERE: Final = 0.6
-"""Who stands in so many chapters and is hardly ever counted is one figure, also where every mention points ("那")."""
+"""A name in so many chapters that is hardly ever counted is one figure, even if every mention points ("那")."""
 _LEAST_PLURAL: Final = 0.02
 _LEAST_SHARE: Final = 0.2
 _SURELY: Final = 10

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import ahocorasick
 
 from flowcabal_tui.domain.ids import ChapterId, EntityId
-from flowcabal_tui.domain.known_names import NameHit, name_owners, stands_alone
+from flowcabal_tui.domain.known_names import NameHit, is_whole_word, name_owners
 from flowcabal_tui.domain.memory import Entity, EntityKind, Mention
 from flowcabal_tui.domain.text import digest
 
@@ -56,7 +56,7 @@ class NameIndex:
         candidates = [
             (end + 1 - length, end + 1, owner)
             for end, (length, owner) in self._automaton.iter(text)
-            if stands_alone(text, end + 1 - length, end + 1)
+            if is_whole_word(text, end + 1 - length, end + 1)
         ]
         hits: list[NameHit] = []
         for start, end, owner in sorted(candidates, key=lambda each: (each[0], -each[1])):

@@ -33,8 +33,8 @@ _DOUBT: Final = 1.0
 _BUNCHED: Final = 0.5
 _LEAST_BUNCHED: Final = 1.8
 _FEW_OF: Final = 3
-"""A name comes in bunches, a word everywhere: what so many mentions a chapter add, by their logarithm, where it stands
-in no more than a third of the chapters."""
+"""A name comes in bunches, a word everywhere: the logarithm of so many mentions a chapter is added, if it occurs in no
+more than a third of the chapters."""
 _STRONGEST: Final = 2.5
 _PRIOR: Final = 20.0
 _ENOUGH: Final = 3

@@ -16,7 +16,7 @@ from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.agents.words import word_list
 from flowcabal_tui.domain.beats import Beat, BeatName, ChapterBeats, PartBeats
 from flowcabal_tui.domain.ids import ChapterId, EntityId
-from flowcabal_tui.domain.known_names import stands_alone
+from flowcabal_tui.domain.known_names import is_whole_word
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.headings.planned_scenes import PlannedScene, matched
@@ -133,7 +133,7 @@ def _places(word: str, text: str) -> Iterator[Span]:
     """The places where a word occurs as a whole."""
     for match in re.finditer(re.escape(word), text):
         start, end = match.span()
-        if stands_alone(text, start, end):
+        if is_whole_word(text, start, end):
             yield Span(start, end)
 
 
