@@ -191,7 +191,7 @@ class NodeContext(Protocol):
         """Waits for the writer's decision; holds no slot. Each question is asked only once; `part` distinguishes
         several questions."""
 
-    async def asked_before(self, about: Any, ask: Callable[[], Awaitable[Decision]]) -> Decision:
+    async def ask_once(self, about: Any, ask: Callable[[], Awaitable[Decision]]) -> Decision:
         """A person's answer to the same question (JSON) of an equal node in an earlier run; otherwise asks.
 
         Also asks when a new sample is requested; a rejection is not remembered.

@@ -318,7 +318,7 @@ class NodeRun:
     def call_waits(self, seconds: float, reason: str, attempt: int) -> None:
         self.report.call_waits(seconds, reason, attempt)
 
-    async def asked_before(self, about: Any, ask: Callable[[], Awaitable[Decision]]) -> Decision:
+    async def ask_once(self, about: Any, ask: Callable[[], Awaitable[Decision]]) -> Decision:
         key = digest_of([self._step.digest, self._frame.workflow.join, "asked", about])
         stored = None if self.report.wanted_again else await self._services.journal.outcome(key)
         if stored is not None:

@@ -147,7 +147,7 @@ class Evolution(NodeKind):
                 pick = min((each for each in candidates if each.offered), key=lambda each: (each.found, each.number))
                 _settle(history, candidates, pick, number)
                 continue
-            await _asked(context, params, history, candidates, number)
+            await _let_writer_pick(context, params, history, candidates, number)
             if history.round < number:
                 break
         return Produced({"text": history.parent.text, "round": history.round, "lineage": history.lineage})
@@ -202,7 +202,7 @@ async def _checked(context: NodeContext, params: EvolutionParams, made: Candidat
     return CandidateText(made.number, made.text, made.digest, made.node, made.label, evaluation)
 
 
-async def _asked(
+async def _let_writer_pick(
     context: NodeContext, params: EvolutionParams, history: _History, candidates: Sequence[CandidateText], number: int
 ) -> None:
     """Lets the writer pick. The pick of the previous round is offered too; choosing it ends the rounds."""
@@ -231,7 +231,7 @@ async def _asked(
         required=True,
         part=f"round {number}",
     )
-    decision = await context.asked_before([number, [digest(choice.text) for choice in choices]], ask)
+    decision = await context.ask_once([number, [digest(choice.text) for choice in choices]], ask)
     if decision.kind == "reject":
         raise Rejected
     if decision.kind == "edit":

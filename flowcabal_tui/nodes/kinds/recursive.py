@@ -216,7 +216,7 @@ async def _reviewed(context: NodeContext, text: str, stopped: str) -> dict[str, 
         if stopped == "good"
         else _("The last round is over, and the critique still has points. Approve the text, or change it.")
     )
-    decision = await context.asked_before(
+    decision = await context.ask_once(
         [stopped, digest(text)], partial(context.ask, "input", reason, proposal=text, required=True)
     )
     if decision.kind == "reject":
