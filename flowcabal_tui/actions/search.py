@@ -97,9 +97,9 @@ class ActionSearch:
         texts = [_description(action) for action in self._actions]
         keys = [digest(f"{embedder.identity}\n{text}") for text in texts]
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._vectors}
-        asked, *fresh = await embedder.embed([query, *missing.values()])
+        query_vector, *fresh = await embedder.embed([query, *missing.values()])
         self._vectors.update(zip(missing, map(tuple, fresh), strict=True))
-        return [_cosine(asked, self._vectors[key]) for key in keys]
+        return [_cosine(query_vector, self._vectors[key]) for key in keys]
 
 
 def _description(action: Action) -> str:

@@ -28,7 +28,7 @@ _RULE: Final = "\n---\n"
 _BETWEEN: Final = "\n…\n"
 """The separator of two pieces of one text."""
 _DRAFT_ENDS: Final = "</draft>"
-_ASKED_TWICE: Final = frozenset({"monitor.check"})
+_SENT_TWICE: Final = frozenset({"monitor.check"})
 """Anthropic is paid for each mark, and drops what follows the system text where another tool is named."""
 
 
@@ -90,7 +90,7 @@ class AgentPrompt:
             template = template.replace(f"<{name}>\n${{{name}}}\n</{name}>\n", "")
         user = Template(template).substitute(ready)
         end = user.find(_DRAFT_ENDS) + len(_DRAFT_ENDS)
-        stable = (end,) if self.name in _ASKED_TWICE and _DRAFT_ENDS in user else ()
+        stable = (end,) if self.name in _SENT_TWICE and _DRAFT_ENDS in user else ()
         return Message("system", self.system.substitute(ready)), Message("user", user, stable=stable)
 
 

@@ -17,7 +17,7 @@ from flowcabal_tui.domain.refusals import refusal
 MOST_TEXT: Final = 4_000
 MOST_ARGUMENTS: Final = 100_000
 """Characters of the arguments of one call; longer ones are refused unread."""
-_UNSAID: Final = ("title", "default", "additionalProperties")
+_OMITTED: Final = ("title", "default", "additionalProperties")
 _FENCE: Final = re.compile(r"\A\s*```\w{0,10}\s*(.*?)\s*```\s*\Z", re.DOTALL)
 _COMMA: Final = re.compile(r",(\s*[}\]])")
 _MOST_WRONG: Final = 8
@@ -52,7 +52,7 @@ def _without_titles(value: Any) -> Any:
     """The schema without parts that repeat names and descriptions, since it is paid for in every round."""
     if isinstance(value, dict):
         return {
-            key: _without_titles(each) for key, each in value.items() if key not in _UNSAID or isinstance(each, dict)
+            key: _without_titles(each) for key, each in value.items() if key not in _OMITTED or isinstance(each, dict)
         }
     return [_without_titles(each) for each in value] if isinstance(value, list) else value
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from pydantic import BaseModel, Field
 from pydantic.json_schema import SkipJsonSchema
 
-_UNSAID: Final = frozenset({"title", "default"})
+_OMITTED: Final = frozenset({"title", "default"})
 LONGEST_TEXT: Final = 400
 """Limit of a sentence or quotation, in characters: a server that enforces the schema stops a model that repeats
 itself."""
@@ -62,8 +62,8 @@ def closed(schema: Any) -> Any:
         return [closed(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    unsaid = _UNSAID | {"description"} if "properties" in schema else _UNSAID
-    kept = {name: closed(each) for name, each in schema.items() if name not in unsaid or isinstance(each, dict)}
+    omitted = _OMITTED | {"description"} if "properties" in schema else _OMITTED
+    kept = {name: closed(each) for name, each in schema.items() if name not in omitted or isinstance(each, dict)}
     if kept.get("type") == "object" and "properties" in kept:
         kept.setdefault("additionalProperties", False)
         kept["required"] = list(kept["properties"])

@@ -88,18 +88,18 @@ class _Check:
         condition, there = self.condition, [value for value in values if value is not None]
         match condition.kind:
             case "greater_than" | "any_greater_than":
-                held = any(self.ordered(value, ">", condition.threshold) for value in there)
+                holds = any(self.ordered(value, ">", condition.threshold) for value in there)
             case "less_than":
-                held = any(self.ordered(value, "<", condition.threshold) for value in there)
+                holds = any(self.ordered(value, "<", condition.threshold) for value in there)
             case "all_less_than":
-                held, values = bool(there) and all(self.ordered(v, "<", condition.threshold) for v in there), there
+                holds, values = bool(there) and all(self.ordered(v, "<", condition.threshold) for v in there), there
             case "between":
-                held, values = any(self.within(v, condition.min, condition.max) for v in there), there
+                holds, values = any(self.within(v, condition.min, condition.max) for v in there), there
             case "compare":
-                held = any(self.compares(value) for value in values)
+                holds = any(self.compares(value) for value in values)
             case _:
                 return self.banded(data, values, there)
-        return _result(held, data, values)
+        return _result(holds, data, values)
 
     def banded(self, data: Any, values: list[Any], there: list[Any]) -> ConditionResult:
         """The first band, from the lowest, that holds a value; for `max_in_range` the last band if none does."""
@@ -210,11 +210,11 @@ class _Check:
         condition = self.condition
         values = self.values(data)
         names = {**self.names, "values": values, "data": data}
-        held = any(
+        holds = any(
             expressions.truth(condition.expression or "", {**names, "value": one})
             for one in (values if condition.field else [data])
         )
-        return _result(held, data, values)
+        return _result(holds, data, values)
 
 
 def _unknown_kind(kind: str) -> ConditionError:
@@ -225,8 +225,8 @@ def _unknown_kind(kind: str) -> ConditionError:
     )
 
 
-def _result(held: bool, data: Any, values: list[Any] | None = None) -> ConditionResult:
-    return ConditionResult(held, "true" if held else "false", data, values)
+def _result(holds: bool, data: Any, values: list[Any] | None = None) -> ConditionResult:
+    return ConditionResult(holds, "true" if holds else "false", data, values)
 
 
 def _empty(data: Any) -> bool:

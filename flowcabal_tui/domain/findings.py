@@ -84,8 +84,8 @@ class ChapterChecked:
     @property
     def by_model(self) -> bool:
         """True when a model has checked it from every requested angle."""
-        asked = [check for check in self.checks if check.angle != "rules"]
-        return bool(asked) and all(check.outcome != "not checked" for check in asked)
+        model_checks = [check for check in self.checks if check.angle != "rules"]
+        return bool(model_checks) and all(check.outcome != "not checked" for check in model_checks)
 
 
 @dataclass(frozen=True, slots=True)

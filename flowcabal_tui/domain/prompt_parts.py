@@ -93,10 +93,10 @@ def escaped(text: str) -> str:
     return html.escape(text, quote=False)
 
 
-def without_copied_escapes(answer: str, asked: str) -> str:
+def without_copied_escapes(answer: str, prompt: str) -> str:
     """The answer with the book's characters in place of escapes such as `&amp;`, which models copy from the prompt."""
     for escape, char in (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")):
-        answer = answer.replace(escape, char) if escape in asked else answer
+        answer = answer.replace(escape, char) if escape in prompt else answer
     return answer
 
 

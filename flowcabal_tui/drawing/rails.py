@@ -71,11 +71,11 @@ class _Lanes:
         for lane in lanes:
             heapq.heappush(self._free, lane)
 
-    def _set(self, lane: int, held: bool) -> None:
+    def _set(self, lane: int, in_use: bool) -> None:
         if lane < MAX_LANES:
-            self.drawn[lane] = held
+            self.drawn[lane] = in_use
         else:
-            self.beyond += 1 if held else -1
+            self.beyond += 1 if in_use else -1
 
 
 def rail_rows(order: Sequence[str], deps: Mapping[str, Sequence[str]]) -> list[RailRow]:
@@ -105,7 +105,7 @@ def _draw(lane: int, ending: set[int], going_on: set[int], lanes: _Lanes) -> str
     """The cells of one row: a line runs from the node's lane to the lane of each parent."""
     touched = {lane, *ending, *going_on}
     left, right = min(touched), max(touched)
-    last = max([at for at, held in enumerate(lanes.drawn) if held], default=0)
+    last = max([at for at, in_use in enumerate(lanes.drawn) if in_use], default=0)
     width = min(max(last, right) + 1, MAX_LANES)
     cells: list[str] = []
     for at in range(width):

@@ -55,13 +55,13 @@ def any_paragraph(text: str) -> tuple[int, ...]:
     return tuple(range(1, number + 1)) if _FEWEST <= number <= MOST_LISTED else ()
 
 
-def mended(text: str, answer: str, asked: Collection[int]) -> str | None:
+def mended(text: str, answer: str, requested: Collection[int]) -> str | None:
     """The text with the paragraphs of the answer in their places; None when one of them cannot be placed.
 
-    The answer holds `<paragraph n="3">` elements with numbers among `asked`, each once, and at least one.
+    The answer holds `<paragraph n="3">` elements with numbers among `requested`, each once, and at least one.
     """
     changed = _changed(answer)
-    if not changed or not set(changed) <= set(asked):
+    if not changed or not set(changed) <= set(requested):
         return None
     spans = [match.span() for match in _PARAGRAPH.finditer(text)]
     old = [text[start:end] for start, end in spans]

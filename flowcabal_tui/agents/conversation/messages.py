@@ -81,12 +81,12 @@ def _history(earlier: Sequence[Turn], counter: TokenCounter) -> tuple[Message, .
 def _done(turn: Turn) -> str:
     """A description of the turn's proposals, so that they are not repeated."""
     made = [f"{each.name}: {'applied' if each.applied else 'proposed'}" for each in turn.used if each.proposals]
-    asked = [
+    permissions = [
         f"{each.name}: {each.permission.answer or 'waits for the writer'} {each.permission.made}".rstrip()
         for each in turn.used
         if each.permission
     ]
-    return f"\n\n({'; '.join((*made, *asked))})" if made or asked else ""
+    return f"\n\n({'; '.join((*made, *permissions))})" if made or permissions else ""
 
 
 def shortened(messages: Sequence[Message]) -> tuple[Message, ...]:

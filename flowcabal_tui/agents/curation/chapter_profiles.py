@@ -56,9 +56,9 @@ async def states_together(
     """
     positions = {f"manuscript/{each.id}": each.position for each in await due[0][0].view.chapters()}
     share = _EARLIER / (1 + len(arcs))
-    asked = [*(_of_profile(each, share, curator.counter) for each in due), *(_of_arc(curator, *each) for each in arcs)]
-    sources = _sources(asked, due[0][0], chapter, positions)
-    values = _question(asked, due, chapter, sources)
+    texts = [*(_of_profile(each, share, curator.counter) for each in due), *(_of_arc(curator, *each) for each in arcs)]
+    sources = _sources(texts, due[0][0], chapter, positions)
+    values = _question(texts, due, chapter, sources)
     try:
         if not curator.fits(TASK, values, ProfilesAnswer):
             return {}
@@ -69,7 +69,7 @@ async def states_together(
         raise
     if answer is None:
         return {}
-    found = {each.uri: ProfileThought.of(answer.of(f"p{at}"), sources) for at, each in enumerate(asked, start=1)}
+    found = {each.uri: ProfileThought.of(answer.of(f"p{at}"), sources) for at, each in enumerate(texts, start=1)}
     return {uri: thought for uri, thought in found.items() if thought is not None}
 
 
@@ -104,7 +104,7 @@ def _of_arc(curator: Curator, goal: ArcGoal, seen: ArcMaterial) -> _Wanted:
 
 
 def _sources(
-    asked: Iterable[_Wanted], goal: ProfileGoal, chapter: str, positions: Mapping[str, int]
+    texts: Iterable[_Wanted], goal: ProfileGoal, chapter: str, positions: Mapping[str, int]
 ) -> tuple[SourceText, ...]:
     """The chapter, and the passages of earlier chapters for all subjects, each once, in story order.
 
@@ -112,7 +112,7 @@ def _sources(
     title.
     """
     uri = f"manuscript/{goal.chapter.id}"
-    earlier = [_stripped(each) for one in asked for each in one.sources if each.uri != uri]
+    earlier = [_stripped(each) for one in texts for each in one.sources if each.uri != uri]
     ordered: list[SourceText] = []
     for each in sorted(earlier, key=lambda each: (positions[each.uri], each.start, -len(each.text))):
         if not (ordered and ordered[-1].uri == each.uri and _end(each) <= _end(ordered[-1])):
@@ -132,12 +132,12 @@ def _end(source: SourceText) -> int:
 
 
 def _question(
-    asked: Sequence[_Wanted], due: Sequence[Due], chapter: str, sources: Sequence[SourceText]
+    texts: Sequence[_Wanted], due: Sequence[Due], chapter: str, sources: Sequence[SourceText]
 ) -> dict[str, str | Fenced]:
     first = due[0][0]
     language = first.view.language
     wanted: dict[str, list[str]] = {}
-    for at, each in enumerate(asked, start=1):
+    for at, each in enumerate(texts, start=1):
         wanted.setdefault(" ".join(each.wanted.split()), []).append(f"`p{at}`")
     return {
         "language": language,
@@ -146,7 +146,7 @@ def _question(
         "chapter": chapter,
         "wanted": Fenced("\n".join(f"- {', '.join(ids)}: {words}" for words, ids in wanted.items())),
         "names": Fenced(escaped(name_lines({goal.entity.id: goal.entity for goal, _ in due if goal.entity}.values()))),
-        "profiles": Fenced("\n".join(_profile(f"p{at}", each) for at, each in enumerate(asked, start=1))),
+        "profiles": Fenced("\n".join(_profile(f"p{at}", each) for at, each in enumerate(texts, start=1))),
         "sources": fenced_sources(sources[1:]),
     }
 

@@ -223,7 +223,7 @@ class Curator:
         the fields `whole`, which need the whole text, then have their defaults.
         """
         for shrink in SHRINKS:
-            model = self._asked()
+            model = self._require_model()
             questions = self._questions(task, values, shape, parts, model.endpoint, shrink)
             try:
                 answers = [await model.structured(question, shape, sample) for question in questions]
@@ -246,7 +246,7 @@ class Curator:
         """The stored answer to a question; None if it was not paid for. Raises SettingsError; RuntimeError without a
         model.
         """
-        model = self._asked()
+        model = self._require_model()
         for shrink in SHRINKS:
             questions = self._questions(task, values, shape, parts, model.endpoint, shrink)
             answers = [await model.stored(question, shape) for question in questions]
@@ -257,12 +257,12 @@ class Curator:
     def fits(self, task: str, values: Mapping[str, str | Fenced], shape: type[BaseModel]) -> bool:
         """True when the whole question fits the model's window, as far as that is known. RuntimeError without a
         model."""
-        endpoint = self._asked().endpoint
+        endpoint = self._require_model().endpoint
         (question,) = self._questions(task, values, shape, "", endpoint, 1)
         space = space_of(endpoint)
         return space is None or tokens_of(question, shape, self.counter, endpoint) <= space
 
-    def _asked(self) -> PaidOnce:
+    def _require_model(self) -> PaidOnce:
         if self._model is None:
             raise RuntimeError("a curator without a model was asked a question")
         return self._model()

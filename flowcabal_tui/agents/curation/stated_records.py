@@ -29,7 +29,7 @@ from flowcabal_tui.domain.text import clean, digest_of
 _LONGEST: Final = 240
 NOBODY: Final = EntityId("")
 """The end of a relation that no known name has: it waits until the writer names it."""
-Said = TypeVar("Said", SaidRelation, SaidFact, SaidPromise, SaidMoment, SaidSequel)
+Stated = TypeVar("Stated", SaidRelation, SaidFact, SaidPromise, SaidMoment, SaidSequel)
 _MOST: Final = 8 * MOST_OF_A_KIND
 """A long chapter may have been read in several parts, each with an answer of its own."""
 
@@ -168,14 +168,14 @@ class StatedRecords:
         span = Span(one.start, one.end)
         return Reason(self._grounds.lack(span, words, about, all_named=all_named) or "quoted")
 
-    def _looked_up(self, stated: Sequence[Said]) -> Iterator[tuple[Said, tuple[Evidence, ...]]]:
+    def _looked_up(self, stated: Sequence[Stated]) -> Iterator[tuple[Stated, tuple[Evidence, ...]]]:
         """Each statement with its quotation as evidence if the chapter contains it; otherwise without evidence."""
         for each in stated[:_MOST]:
             span = self._whole.find(each.quote)
             words = self._text[span.start : span.end] if span else ""
             yield each, (Evidence(words, self._chapter.id, span.start, span.end),) if span else ()
 
-    def _quoted(self, stated: Sequence[Said]) -> Iterator[tuple[Said, tuple[Evidence, ...]]]:
+    def _quoted(self, stated: Sequence[Stated]) -> Iterator[tuple[Stated, tuple[Evidence, ...]]]:
         """The statements whose quotation occurs in the chapter."""
         return ((each, evidence) for each, evidence in self._looked_up(stated) if evidence)
 

@@ -36,13 +36,13 @@ class PlacePatch(StructuredAnswer):
     place: str = long_text(description="The corrected words of <place>; unchanged where they already fit.")
 
 
-def patch_request(prompts: PromptLibrary, asked: PatchQuestion, text: str, place: Span, language: str) -> ModelRequest:
+def patch_request(prompts: PromptLibrary, change: PatchQuestion, text: str, place: Span, language: str) -> ModelRequest:
     """The question about a place of a text. Raises SettingsError or ModelError for a prompt of the project's own."""
     values = {
         "language": language,
-        "kind": asked.kind,
-        "was": asked.was,
-        "now": asked.now,
+        "kind": change.kind,
+        "was": change.was,
+        "now": change.now,
         "before": text[max(0, place.start - _AROUND) : place.start],
         "place": text[place.start : place.end],
         "after": text[place.end : place.end + _AROUND],

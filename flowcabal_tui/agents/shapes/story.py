@@ -34,7 +34,7 @@ def _names() -> Any:
     return Field(default_factory=list, json_schema_extra={"maxItems": MOST_OF_A_KIND, "items": items})
 
 
-class Said(BaseModel):
+class AnswerPart(BaseModel):
     """A part of an answer. A null counts as a missing key."""
 
     @model_validator(mode="before")
@@ -43,7 +43,7 @@ class Said(BaseModel):
         return {key: value for key, value in given.items() if value is not None} if isinstance(given, dict) else given
 
 
-class NamedThing(Said):
+class NamedThing(AnswerPart):
     """A name in the chapter."""
 
     kind: EntityKind = "character"
@@ -52,7 +52,7 @@ class NamedThing(Said):
     quote: str = short_text(default="")
 
 
-class SaidRelation(Said):
+class SaidRelation(AnswerPart):
     """The relation between two named things."""
 
     source: str = _name()
@@ -62,7 +62,7 @@ class SaidRelation(Said):
     quote: str = short_text(default="")
 
 
-class SaidFact(Said):
+class SaidFact(AnswerPart):
     """A fact that is true from the chapter on."""
 
     text: str = short_text()
@@ -73,7 +73,7 @@ class SaidFact(Said):
     quote: str = short_text(default="")
 
 
-class SaidPromise(Said):
+class SaidPromise(AnswerPart):
     """A promise that the chapter plants."""
 
     text: str = short_text()
@@ -81,7 +81,7 @@ class SaidPromise(Said):
     quote: str = short_text(default="")
 
 
-class SaidMoment(Said):
+class SaidMoment(AnswerPart):
     """An event and its time."""
 
     text: str = short_text()
@@ -90,7 +90,7 @@ class SaidMoment(Said):
     quote: str = short_text(default="")
 
 
-class SaidSequel(Said):
+class SaidSequel(AnswerPart):
     """The continuation in the chapter of an open line of the question."""
 
     open: str = _name()
@@ -98,7 +98,7 @@ class SaidSequel(Said):
     quote: str = short_text(default="")
 
 
-class Use(Said):
+class Use(AnswerPart):
     """One question of the 4-D test."""
 
     question: str = _name()
@@ -106,7 +106,7 @@ class Use(Said):
     detail: str = short_text(default="")
 
 
-class StoryAnswer(Said, StructuredAnswer):
+class StoryAnswer(AnswerPart, StructuredAnswer):
     """The whole answer; `sentences` are the overview of the chapter, `line` its summary, `keeping` the 4-D test.
 
     Each of the last three is asked for separately when it is missing.

@@ -50,12 +50,12 @@ class ConditionNode(NodeKind):
         return tuple(found.model_copy(update={"node": node.id}) for found in conditions.check_shape(params))
 
     async def run(self, context: NodeContext, params: ConditionParams) -> Produced:
-        held = conditions.check(params, context.names)
-        value: dict[str, Any] = {"label": held.label, "result": held.result}
+        outcome = conditions.check(params, context.names)
+        value: dict[str, Any] = {"label": outcome.label, "result": outcome.result}
         if params.source is not None:
-            value["resolved_value"] = held.resolved_value
-            if held.evaluated_values is not None:
-                value["evaluated_values"] = held.evaluated_values
+            value["resolved_value"] = outcome.resolved_value
+            if outcome.evaluated_values is not None:
+                value["evaluated_values"] = outcome.evaluated_values
         return Produced(value)
 
 

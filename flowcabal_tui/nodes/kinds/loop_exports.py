@@ -71,8 +71,8 @@ class Gathered:
         if items is not None and items.from_node in outputs:
             self._rounds.append(_entries(items, outputs[items.from_node].value))
         for one in self._exports.aggregates:
-            asked = references(_as_binding(one.source), self._inside)
-            if all(node in outputs for node in asked if node in self._inside):
+            referenced = references(_as_binding(one.source), self._inside)
+            if all(node in outputs for node in referenced if node in self._inside):
                 self._values[one.name] += _taken(one, resolve(_as_binding(one.source), names))
 
     @property

@@ -70,13 +70,13 @@ class Prompt(NodeKind):
             injection = replace(injection, receipt=replace(injection.receipt, notes=notes))
         answers = injection.inquiries if injection else ()
         system, prompt = context.resolve(params.system, answers), context.resolve(params.prompt, answers)
-        asked = Message("user", prompt)
+        message = Message("user", prompt)
         if injection:
             prompt = injection.applied_to(prompt)
             system = "\n".join(part for part in (injection.system_prefix, system) if part)
-            asked = context.placed(prompt, injection)
+            message = context.placed(prompt, injection)
         request = ModelRequest(
-            messages=(*((Message("system", system),) if system else ()), asked),
+            messages=(*((Message("system", system),) if system else ()), message),
             purpose=f"node:{context.node.id}",
             max_tokens=params.max_tokens,
             temperature=params.temperature,

@@ -36,7 +36,7 @@ CODES: Final[Mapping[str, str]] = {
     "MORE_FINDINGS": "Not all are listed: a thousand, of which 400 warnings, are enough (warning).",
     "NAME_CONFLICT": "A loop gives its item a name that has a meaning already.",
     "NO_NODES": "The workflow has no nodes.",
-    "NOT_CARRIED_OVER": "VelvetFlow: something cannot be said in our language; a warning where the run is the same.",
+    "NOT_CARRIED_OVER": "VelvetFlow: our language cannot express something; a warning where the run is the same.",
     "ONE_BY_ONE": "The rounds of this loop depend on each other and cannot go side by side (warning).",
     "SCHEMA_MISMATCH": "A binding or a value cannot be read, leads nowhere, or has another type than is wanted.",
     "SELF_REFERENCE": "A node asks for its own output, or an edge leads back to where it began.",

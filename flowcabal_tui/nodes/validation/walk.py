@@ -178,7 +178,7 @@ class Walk:
             self._add([Problem(code="LOOP_TOO_LARGE", node=read.path, message=message, severity="warning")])
         part = "" if alone else f"{field.partition('.')[2] or field}/"
         place = _Place(read.path, field, f"{read.path}/{part}", inside)
-        if _stands_in(read.node.params, field):
+        if _is_in_document(read.node.params, field):
             return self._graph(body.nodes, body.edges, scope, roots, place)
         made = Walk(self._actions)  # of prompts that the kind makes from its parameters, often many alike
         needs, inner = made._graph(body.nodes, body.edges, scope, roots, place)
@@ -209,7 +209,7 @@ def _failed(node: Node, path: str, error: Exception) -> Problem:
     return Problem(code="CHECK_FAILED", node=path, message=message)
 
 
-def _stands_in(params: Mapping[str, Any], field: str) -> bool:
+def _is_in_document(params: Mapping[str, Any], field: str) -> bool:
     """True when a body is in the document; False when the kind made it."""
     value: Any = params
     for part in field.split(".", 1):
