@@ -14,7 +14,7 @@ from flowcabal_tui.headings.scene_beats import scene_beats
 
 _MARKS: Final = re.compile(r"(?:[-*+•·–—][ \t\u3000]+|\[[ xX]\][ \t]+)+")
 _NUMBERED: Final = re.compile(
-    rf"(?:(?:scene|场景)[ \t]*(?P<said>\d{{1,3}})|第(?P<han>{NUMERAL})[场幕]|(?P<plain>\d{{1,3}})(?=[.、．)）]))"
+    rf"(?:(?:scene|场景)[ \t]*(?P<labelled>\d{{1,3}})|第(?P<han>{NUMERAL})[场幕]|(?P<plain>\d{{1,3}})(?=[.、．)）]))"
     r"[.、．)）:：]?[ \t\u3000]*",
     re.IGNORECASE,
 )
@@ -51,7 +51,7 @@ def _numbered(lines: Sequence[str]) -> Iterator[PlannedScene]:
     begins: list[tuple[int, int]] = []
     for at, line in enumerate(lines):
         match = _NUMBERED.match(line)
-        if match and chinese_number(match["said"] or match["han"] or match["plain"]) == len(begins) + 1:
+        if match and chinese_number(match["labelled"] or match["han"] or match["plain"]) == len(begins) + 1:
             begins.append((at, match.end()))
     if len(begins) < _LEAST_NUMBERED:
         begins = []
