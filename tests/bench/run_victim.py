@@ -21,11 +21,7 @@ from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.garbage import begin_loading, end_loading
 from flowcabal_tui.domain.ids import Generation, RunId
 from flowcabal_tui.domain.journal import RunEvent
-from flowcabal_tui.domain.model_calls import (
-    ModelRequest,
-    Role,
-    Usage,
-)
+from flowcabal_tui.domain.model_calls import Role
 from flowcabal_tui.domain.model_ports import ModelPort
 from flowcabal_tui.domain.run import Question, RunRequest
 from flowcabal_tui.domain.workflow import Workflow
@@ -39,6 +35,7 @@ from flowcabal_tui.runner.run import Run
 from flowcabal_tui.runner.scope import RunScope, Services
 from flowcabal_tui.store import Store
 from tests.bench.run_document import CALLED, answer, document
+from tests.runner.fakes import FakeSpend
 
 RUN = RunId("killed")
 LIMIT = 8
@@ -52,7 +49,7 @@ def now() -> datetime:
 
 
 class World:
-    """The models, the actions and the purse of the run."""
+    """The models and the actions of the run."""
 
     def __init__(self, folder: Path, url: str) -> None:
         endpoint = Endpoint(model="echo", base_url=f"{url}/v1", concurrency=LIMIT)
@@ -61,20 +58,6 @@ class World:
 
     def model(self, role: Role, name: str | None = None) -> ModelPort:
         return self.http
-
-    def require_budget(self) -> None:
-        """There is always enough."""
-
-    async def spent(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
-        """Nobody asks what it cost."""
-
-    async def book(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
-        """Nor this."""
-
-    async def book_estimate(
-        self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, arrived: str
-    ) -> None:
-        """Nor this."""
 
     def gated(self, action: str) -> bool:
         return False
@@ -136,7 +119,9 @@ async def main(folder: Path, url: str) -> None:
     if not history:
         await store.runs.begin_run(RUN, request, workflow, Generation(0))
     teller = Teller(began)
-    services = Services(store.runs, world, world, Limits(LIMIT), teller.emit, now, lambda evaluation: "", actions=world)
+    services = Services(
+        store.runs, world, FakeSpend(sys.maxsize), Limits(LIMIT), teller.emit, now, lambda evaluation: "", actions=world
+    )
     scope = RunScope(RUN, workflow, request, Generation(0), {"input": {}}, services, state=await store.states.load())
     run = Run(scope, fold(history))
     answering = asyncio.create_task(teller.answers(run, store))
