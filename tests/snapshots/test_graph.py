@@ -16,7 +16,7 @@ from flowcabal_tui.protocol.runs import NodeNeedsHuman, QuestionAnswered
 from flowcabal_tui.tui.app.app import FlowCabalApp
 from flowcabal_tui.tui.decisions.play import PlayScreen
 from flowcabal_tui.tui.editing.places import graph_at, spot_of
-from flowcabal_tui.tui.runs.node_versions import NodeVersionAccess, NodeVersionsScreen
+from flowcabal_tui.tui.runs.node_versions import NodeVersionsScreen
 from flowcabal_tui.tui.workflows.data_editor import DataEditor
 from flowcabal_tui.tui.workflows.marks import node_marks
 from flowcabal_tui.tui.workflows.params_form import ParamsForm
@@ -98,10 +98,10 @@ def test_a_story(snap_compare, size, language):
 @EVERY_SIZE
 @BOTH
 def test_versions_of_a_node(snap_compare, size, language):
-    access = NodeVersionAccess(FakeWorkbench(language), "chapter", books.DRAFT, None)
+    title, workbench = words(language).node_names[1], FakeWorkbench(language)
 
     async def before(pilot: Pilot[int]) -> None:
-        await on_top(NodeVersionsScreen(words(language).node_names[1], access))(pilot)
+        await on_top(NodeVersionsScreen(title, workbench, "chapter", books.DRAFT, None))(pilot)
         await pilot.press("d")
         await settled(pilot)
 

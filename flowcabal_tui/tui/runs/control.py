@@ -16,7 +16,7 @@ from flowcabal_tui.protocol.runs import AdvanceRun, CancelRun, NodeStateChanged,
 from flowcabal_tui.protocol.workflows import FreezeNode, UnfreezeNode
 from flowcabal_tui.tui.runs.controller import RunController
 from flowcabal_tui.tui.runs.node_controller import NodeController
-from flowcabal_tui.tui.runs.node_versions import NodeVersionAccess, NodeVersionsScreen
+from flowcabal_tui.tui.runs.node_versions import NodeVersionsScreen
 from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.runs.words import OVER, level_rows, next_level, quote_names, refuse_without_chapter
 from flowcabal_tui.tui.shared.choose import ChooseScreen
@@ -163,11 +163,12 @@ class RunControl:
         await self._graph.refresh_marks()
 
     async def _versions(self, node: NodeId) -> None:
-        controller = NodeVersionAccess(self._workbench, self._workflow_id, node, self._view.chapter)
-        if not await controller.versions():
+        target = self._workflow_id, node, self._view.chapter
+        if not await self._workbench.workflows.versions(*target):
             self._screen.notify(_("This node has no output yet."), markup=False)
             return
-        await self._screen.app.push_screen_wait(NodeVersionsScreen(self._title(node), controller, editor=self._editor))
+        page = NodeVersionsScreen(self._title(node), self._workbench, *target, self._editor)
+        await self._screen.app.push_screen_wait(page)
         await self._graph.refresh_marks()
 
     @on_key("run.advance", group="graph")

@@ -16,7 +16,7 @@ from textual.widgets.option_list import Option
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId
 from flowcabal_tui.domain.run import OutputAuthor
-from flowcabal_tui.domain.versions import NodeVersion, VersionTrace
+from flowcabal_tui.domain.versions import NodeVersion
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.base import Command
@@ -39,40 +39,6 @@ AUTHORS: Final[dict[OutputAuthor, str]] = {
     "human": mark("by hand"),
     "program": mark("a program"),
 }
-
-
-class NodeVersionAccess:
-    """Reads and changes the versions of one node of one workflow and chapter."""
-
-    def __init__(self, workbench: Project, workflow: str, node: NodeId, chapter: ChapterId | None) -> None:
-        self.workbench, self.workflow, self.node, self.chapter = workbench, workflow, node, chapter
-
-    async def versions(self) -> tuple[NodeVersion, ...]:
-        """The versions, newest first."""
-        return await self.workbench.workflows.versions(self.workflow, self.node, self.chapter)
-
-    async def text(self, version: NodeVersion) -> str:
-        """The text of a version."""
-        return (await self.workbench.workflows.texts((version,)))[0]
-
-    async def prompt(self, version: NodeVersion) -> VersionTrace:
-        """The request behind a version."""
-        return await self.workbench.runs.version_trace(version.run, version.node, version.attempt)
-
-    async def select(self, version: NodeVersion) -> None:
-        """Makes a version the node's current output."""
-        await self.workbench.carry_out(SelectVersion(self.workflow, self.node, version.digest, self.chapter))
-
-    async def freeze(self, version: NodeVersion) -> None:
-        """Freezes a version for later runs, or unfreezes it."""
-        wish: Command = FreezeNode(self.workflow, self.node, self.chapter, version.digest)
-        if version.frozen:
-            wish = UnfreezeNode(self.workflow, self.node, self.chapter)
-        await self.workbench.carry_out(wish)
-
-    async def edit(self, version: NodeVersion, text: str) -> None:
-        """Stores the writer's text as a version and the node's current output."""
-        await self.workbench.carry_out(EditOutput(self.workflow, self.node, text, self.chapter, version.digest))
 
 
 _COLUMNS: Final = (
@@ -124,9 +90,12 @@ class NodeVersionsScreen(ModalScreen[None]):
     ]  # fmt: skip
     face = var("text")
 
-    def __init__(self, title: str, controller: NodeVersionAccess, *, editor: str = "") -> None:
+    def __init__(
+        self, title: str, workbench: Project, workflow: str, node: NodeId, chapter: ChapterId | None, editor: str = ""
+    ) -> None:
         super().__init__()
-        self._heading, self._controller, self._editor = title, controller, editor
+        self._heading, self._workbench, self._editor = title, workbench, editor
+        self._workflow, self._node_id, self._chapter = workflow, node, chapter
         self._listed: Sequence[NodeVersion] = ()
         self._texts: dict[Digest, str] = {}
         self._marked: int | None = None
@@ -160,7 +129,7 @@ class NodeVersionsScreen(ModalScreen[None]):
 
     async def _load(self, *, newest: bool = False) -> None:
         """Reads the versions again; the cursor stays, or goes to the newest."""
-        self._listed = await self._controller.versions()
+        self._listed = await self._workbench.workflows.versions(self._workflow, self._node_id, self._chapter)
         self.query_one(PickList).refill(self._rows(), str(self._listed[0].number) if newest and self._listed else None)
         await self._show()
 
@@ -199,7 +168,7 @@ class NodeVersionsScreen(ModalScreen[None]):
 
     async def _text(self, version: NodeVersion) -> str:
         if version.digest not in self._texts:
-            self._texts[version.digest] = await self._controller.text(version)
+            (self._texts[version.digest],) = await self._workbench.workflows.texts((version,))
         return self._texts[version.digest]
 
     def _other(self) -> NodeVersion | None:
@@ -254,19 +223,26 @@ class NodeVersionsScreen(ModalScreen[None]):
             self._marked = None if self._marked == version.number else version.number
             self.query_one(PickList).refill(self._rows())
 
-    async def _and_load(self, work: Any, *, newest: bool = False) -> None:
-        await work
-        await self._load(newest=newest)
+    async def _carry_out(self, command: Command) -> None:
+        await self._workbench.carry_out(command)
+        await self._load(newest=isinstance(command, EditOutput))
+
+    def _edited(self, version: NodeVersion, text: str) -> EditOutput:
+        return EditOutput(self._workflow, self._node_id, text, self._chapter, version.digest)
 
     def action_select(self) -> None:
         """Makes it the node's current output."""
         if (version := self.version) is not None:
-            self._after(self._and_load(self._controller.select(version)))
+            command = SelectVersion(self._workflow, self._node_id, version.digest, self._chapter)
+            self._after(self._carry_out(command))
 
     def action_freeze(self) -> None:
         """Freezes or unfreezes the version."""
         if (version := self.version) is not None:
-            self._after(self._and_load(self._controller.freeze(version)))
+            command: Command = FreezeNode(self._workflow, self._node_id, self._chapter, version.digest)
+            if version.frozen:
+                command = UnfreezeNode(self._workflow, self._node_id, self._chapter)
+            self._after(self._carry_out(command))
 
     def action_edit(self) -> None:
         """Opens the editor with this version's text."""
@@ -283,7 +259,7 @@ class NodeVersionsScreen(ModalScreen[None]):
         text = await self._text(version)
         edited = await edit_outside(self.app, text, self._heading, editor_command(self._editor))
         if edited is not None:
-            await self._and_load(self._controller.edit(version, edited), newest=True)
+            await self._carry_out(self._edited(version, edited))
 
     def action_take(self) -> None:
         """Stores the typed text as a version."""
@@ -291,7 +267,7 @@ class NodeVersionsScreen(ModalScreen[None]):
         if self.face == "editor" and version is not None:
             self.face = "text"
             if text != self._texts.get(version.digest):
-                self._after(self._and_load(self._controller.edit(version, text), newest=True))
+                self._after(self._carry_out(self._edited(version, text)))
 
     def action_prompt(self) -> None:
         """Shows the request behind this version."""
@@ -303,7 +279,8 @@ class NodeVersionsScreen(ModalScreen[None]):
 
     async def _show_prompt(self, version: NodeVersion) -> None:
         title = _("What was sent for version {n}").format(n=version.number)
-        self.app.push_screen(SentScreen(title, await self._controller.prompt(version)))
+        trace = await self._workbench.runs.version_trace(version.run, version.node, version.attempt)
+        self.app.push_screen(SentScreen(title, trace))
 
     def action_leave(self) -> None:
         """Leaves the editor or the difference, else the page."""
