@@ -228,6 +228,13 @@ class ProseArea(TextArea):
             self.set_reactive(Widget.virtual_size, Size(0, height))
             self._scroll_update(self.virtual_size)
 
+    def _watch_show_vertical_scrollbar(self) -> None:
+        """Wraps again, without a look at the cursor while an edit goes on: it may still be after the end of the text."""
+        if self.wrap_width:
+            self._rewrap_and_refresh_virtual_size()  # type: ignore[no-untyped-call]  # Textual's, without types
+        if not self._repaint_suspended:
+            self.scroll_cursor_visible()
+
     @property
     def _rows_below(self) -> int:
         """Empty rows below the text, so that its end can be scrolled up."""

@@ -252,6 +252,21 @@ async def test_what_is_pasted_is_cleaned_and_put_in_once() -> None:
         assert app.area.text == "雨落\n下"
 
 
+@pytest.mark.parametrize("keys", [["ctrl+z"], ["ctrl+z", "ctrl+y", "ctrl+z"], ["f7", "delete"], ["f7", "x"]])
+async def test_a_text_longer_than_the_screen_disappears_in_one_step(keys: list[str]) -> None:
+    app = EditorApp(prose(""))
+    async with app.run_test(size=(40, 10)) as pilot:
+        app.area.focus()
+        await pilot.pause()
+        app.post_message(Paste("雨落在院子里。\n" * 60))
+        await pilot.pause()
+        assert app.area.show_vertical_scrollbar
+        await pilot.press(*keys)
+        await pilot.pause()
+        assert len(app.area.text) <= 1 and not app.area.show_vertical_scrollbar
+        assert app.area.scroll_offset.y == 0
+
+
 async def test_search_goes_round() -> None:
     area = prose("Rain 雨 rain\n雨 RAIN")
     app = EditorApp(area)
