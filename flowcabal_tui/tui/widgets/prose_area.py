@@ -229,7 +229,7 @@ class ProseArea(TextArea):
             self._scroll_update(self.virtual_size)
 
     def _watch_show_vertical_scrollbar(self) -> None:
-        """Wraps again, without a look at the cursor while an edit goes on: it may still be after the end of the text."""
+        """Wraps again. During an edit the cursor may still be after the end of the text: it is not scrolled to."""
         if self.wrap_width:
             self._rewrap_and_refresh_virtual_size()  # type: ignore[no-untyped-call]  # Textual's, without types
         if not self._repaint_suspended:
