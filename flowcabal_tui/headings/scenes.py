@@ -146,9 +146,10 @@ def with_moved(text: str, number: int, to: int, *, blank_lines: bool = False) ->
 
 
 def with_break(text: str, at: int, title: str = "") -> str:
-    """The text with a break at a place, which may divide a paragraph. Unchanged if a part would be empty."""
+    """The text with a break at a place, which may divide a paragraph. Unchanged if a scene would be empty."""
     before, after = text[:at].rstrip(" \t\n"), text[at:].lstrip(" \t\n")
-    if not before or not after:
+    beside = before.rpartition("\n")[2], after.partition("\n")[0]
+    if not all(line and break_line(line) is None for line in beside):
         return text
     gap = usual_gap(text)
     return f"{before}{gap}{_line(usual_mark(text), scene_title(title))}{gap}{after}"

@@ -188,6 +188,11 @@ class ProseArea(TextArea):
 
     # Changes, and what they repaint
 
+    def on_resize(self) -> None:
+        """Scrolls to the cursor after the text was wrapped for another width."""
+        if self.has_focus:
+            self.call_later(self.scroll_cursor_visible)
+
     def edit(self, edit: Edit) -> EditResult:
         """Applies one edit; repaints the changed cells."""
         with self._repaint_differences():
@@ -231,7 +236,7 @@ class ProseArea(TextArea):
     def _watch_show_vertical_scrollbar(self) -> None:
         """Wraps again. During an edit the cursor may still be after the end of the text: it is not scrolled to."""
         if self.wrap_width:
-            self._rewrap_and_refresh_virtual_size()  # type: ignore[no-untyped-call]  # Textual's, without types
+            self._rewrap_and_refresh_virtual_size()
         if not self._repaint_suspended:
             self.scroll_cursor_visible()
 

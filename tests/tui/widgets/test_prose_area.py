@@ -267,6 +267,19 @@ async def test_a_text_longer_than_the_screen_disappears_in_one_step(keys: list[s
         assert app.area.scroll_offset.y == 0
 
 
+@pytest.mark.parametrize("size", [(20, 10), (40, 8)])
+async def test_the_cursor_stays_in_view_when_the_text_is_wrapped_for_another_size(size: tuple[int, int]) -> None:
+    app = EditorApp(prose("雨落在院子里，一直没有停。她坐在窗前等到天黑。\n" * 30))
+    async with app.run_test(size=(40, 10)) as pilot:
+        app.area.focus()
+        await pilot.press("ctrl+end")
+        await pilot.resize_terminal(*size)
+        for _turn in range(4):
+            await pilot.pause()
+        row = app.area.wrapped_document.location_to_offset(app.area.cursor_location).y
+        assert 0 <= row - app.area.scroll_offset.y < app.area.size.height
+
+
 async def test_search_goes_round() -> None:
     area = prose("Rain 雨 rain\n雨 RAIN")
     app = EditorApp(area)
