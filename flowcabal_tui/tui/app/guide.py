@@ -12,13 +12,13 @@ from textual.app import App
 from textual.content import Content
 from textual.screen import Screen
 from textual.timer import Timer
-from textual.widgets import Static
 
 import flowcabal_tui
 from flowcabal_tui.locale import _
 from flowcabal_tui.tui.app.keymap import key_name
 from flowcabal_tui.tui.app.tour import TOUR, AwaitedOutcome, BookState
 from flowcabal_tui.tui.shared.actions import shown_key
+from flowcabal_tui.tui.widgets.facts_text import FactsText
 from flowcabal_tui.tui.widgets.roles import role_style
 
 ROOMY: Final = 132
@@ -65,7 +65,7 @@ def _step(text: str) -> GuideStep:
     return GuideStep(_CODE.sub(r"\1", joined).strip(), keys)
 
 
-class GuidePanel(Static):
+class GuidePanel(FactsText):
     """Shows the current step; at the right if it fits, else at the top of the screen."""
 
     DEFAULT_CSS = """
@@ -148,9 +148,9 @@ class Guide:
             return
         shown = next(iter(top.query(GuidePanel)), None)
         if shown is None:
-            top.mount(shown := GuidePanel(markup=False))
+            top.mount(shown := GuidePanel())
         shown.set_class(is_beside, "-beside")
-        shown.update(self._words())
+        shown.show(self._words())
 
     def _words(self) -> Content:
         place = _("First ten minutes {n}/{total}").format(n=self._at + 1, total=len(self._steps))

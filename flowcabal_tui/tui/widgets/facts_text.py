@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 from textual.widgets import Static
 
-from flowcabal_tui.tui.widgets.role_words import fold_facts
+from flowcabal_tui.tui.widgets.role_words import fold_facts, wrapped
 
 
 class FactsText(Static):
@@ -27,4 +27,5 @@ class FactsText(Static):
     def _fold(self) -> None:
         if (width := self.content_size.width) > 0:
             lines = self._facts.split("\n", allow_blank=True)
-            self.update(Content("\n").join(row for line in lines for row in fold_facts(line, width)))
+            rows = [row for line in lines for facts in fold_facts(line, width) for row in wrapped(facts, width)]
+            self.update(Content("\n").join(rows))

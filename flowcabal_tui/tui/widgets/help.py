@@ -16,6 +16,7 @@ from textual.widgets import Static
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.widgets.cells import cell_width, padded
+from flowcabal_tui.tui.widgets.facts_text import FactsText
 from flowcabal_tui.tui.widgets.role_words import key_words
 
 
@@ -94,6 +95,7 @@ class HelpScreen(ModalScreen[None]):
         border: round $primary; background: $surface; padding: 0 1;
     }
     HelpScreen Static { height: auto; }
+    HelpScreen FactsText { width: 1fr; }
     HelpScreen .help-title { text-style: bold underline; }
     HelpScreen .help-keys { margin-bottom: 1; }
     """
@@ -118,7 +120,7 @@ class HelpScreen(ModalScreen[None]):
             for section in self._help_sections:
                 yield Static(section.title, markup=False, classes="help-title")
                 if section.description:
-                    yield Static(key_words(section.description), markup=False)
+                    yield FactsText(key_words(section.description))
                 width = max((cell_width(key) for key, _does in section.keys), default=0)
                 lines = [Content.assemble(f"{padded(key, width)}  ", key_words(does)) for key, does in section.keys]
                 yield Static(Content("\n").join(lines), markup=False, classes="help-keys")

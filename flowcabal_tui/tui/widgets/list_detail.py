@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 from textual.containers import Container, VerticalScroll
@@ -10,8 +10,7 @@ from textual.content import Content
 from textual.events import Resize
 from textual.widgets import Static
 
-from flowcabal_tui.tui.widgets.prose_wrap import wrap
-from flowcabal_tui.tui.widgets.role_words import fold_facts
+from flowcabal_tui.tui.widgets.role_words import fold_facts, wrapped
 
 _BOTH: Final = 96
 """Columns in which a list and a detail have room beside each other."""
@@ -63,13 +62,5 @@ class DetailText(VerticalScroll, can_focus=False):
     def _lay_out(self) -> None:
         if (width := self.scrollable_content_region.width) > 0:
             lines = [line for part in self._parts for line in part.split("\n", allow_blank=True)]
-            rows = [row for line in lines for folded in fold_facts(line, width) for row in _wrapped(folded, width)]
+            rows = [row for line in lines for folded in fold_facts(line, width) for row in wrapped(folded, width)]
             self.query_one(Static).update(Content("\n").join(rows))
-
-
-def _wrapped(line: Content, width: int) -> Iterator[Content]:
-    """The rows of a line, with the line-break rules of Chinese."""
-    start = 0
-    for row in wrap(line.plain, width):
-        yield line[start : start + len(row)].rstrip()
-        start += len(row)

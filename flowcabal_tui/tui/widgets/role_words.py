@@ -10,6 +10,7 @@ from textual.content import Content
 
 from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.text import FACTS_APART
+from flowcabal_tui.tui.widgets.prose_wrap import wrap
 from flowcabal_tui.tui.widgets.roles import Role, role_style
 
 _KEY: Final = late(
@@ -39,6 +40,14 @@ def fold_facts(line: Content, width: int) -> Iterator[Content]:
             begin = end + len(FACTS_APART)
         end = at
     yield line[begin:]
+
+
+def wrapped(line: Content, width: int) -> Iterator[Content]:
+    """The rows of a line, with the line-break rules of Chinese."""
+    start = 0
+    for row in wrap(line.plain, width):
+        yield line[start : start + len(row)].rstrip()
+        start += len(row)
 
 
 def key_words(words: str) -> Content:

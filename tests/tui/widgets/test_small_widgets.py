@@ -25,6 +25,7 @@ from flowcabal_tui.tui.widgets.budget_bars import BudgetBar, BudgetClass, bar_wi
 from flowcabal_tui.tui.widgets.clipboard import LARGEST, copy
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
+from flowcabal_tui.tui.widgets.facts_text import FactsText
 from flowcabal_tui.tui.widgets.help import HelpData, HelpScreen, HelpSection
 from flowcabal_tui.tui.widgets.jump import JumpOverlay
 from flowcabal_tui.tui.widgets.list_detail import DetailText, ListDetail
@@ -289,6 +290,17 @@ async def test_keys_of_help_are_in_a_column_whatever_their_script() -> None:
         rows = [row for row in shown(app) if "does " in row]
         assert len({cell_len(row.partition("does ")[0]) for row in rows}) == 1, rows
         assert any("Press a." in row for row in shown(app))
+
+
+async def test_chinese_help_fills_its_rows() -> None:
+    description = "l 展开一章的场景，h 收起，回车打开。光标在章或场景上时，m 把它与后一个合并，n 给它起标题。" * 3
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(HelpScreen([HelpSection("A", description, ())]))
+        await pilot.pause()
+        text = app.screen.query_one(FactsText)
+        rows = str(text.render()).split("\n")
+        assert all(cell_len(row) > text.content_size.width - 6 for row in rows[:-1]), rows
 
 
 async def test_no_row_of_a_detail_begins_with_a_closing_mark() -> None:
