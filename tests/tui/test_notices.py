@@ -175,6 +175,17 @@ async def test_all_notices_are_read_again_with_one_key(tmp_path):
         assert pilot.app.screen is screen_of(pilot)
 
 
+@pytest.mark.parametrize(
+    "sentences", [["这段文字对防止后文出错帮助不大。", "以后很少会再用到它。"], ["It is kept. ", "Undo it with U."]]
+)
+def test_a_row_of_a_notice_ends_with_a_sentence_if_one_fits(sentences: list[str]) -> None:
+    notices, width = Notices(), cell_width("".join(sentences)) - 2
+    notices.say(notice("".join(sentences)))
+    for sentence in sentences:
+        notices.advance(width)
+        assert notices.row == sentence.strip()
+
+
 def test_a_long_notice_is_shown_row_by_row_and_each_row_as_long_as_reading_takes():
     notices = Notices()
     words = "".join(f"第{n}章与人物档案矛盾，" for n in range(12))

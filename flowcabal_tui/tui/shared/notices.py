@@ -23,6 +23,7 @@ _SECONDS_TO_NOTICE: Final = 1.0
 _CELLS_A_SECOND: Final = 20
 """A slow reader: about 200 English words, or 600 Chinese characters, a minute."""
 _COMMAND: Final = late(r"`[^`\n]{1,72}`")
+_SENTENCE_END: Final = late(r"(?<=[。！？])(?=\S)|(?<=[.!?] )(?=\S)")
 _WHOLE: Final = str.maketrans(" -", "\ue000\ue001")
 """Replaces characters at which a row could end. Notices contain no characters for private use."""
 _DIVIDED: Final = str.maketrans("\ue000\ue001", " -")
@@ -66,9 +67,14 @@ def reading_seconds(words: str) -> float:
 
 
 def _wrapped(line: str, width: int) -> list[str]:
-    """The rows of a line; a command in backticks that fits a row is not divided."""
-    whole = _COMMAND.sub(lambda found: found[0].translate(_WHOLE), line)
-    return [row.strip().translate(_DIVIDED) for row in wrap(whole, width)]
+    """The rows of a line; a sentence, and a command in backticks, is divided only if it does not fit a row."""
+    rows: list[str] = []
+    for sentence in _SENTENCE_END.split(_COMMAND.sub(lambda found: found[0].translate(_WHOLE), line)):
+        if rows and cell_width(rows[-1] + sentence.rstrip()) <= width:
+            rows[-1] += sentence
+        else:
+            rows += wrap(sentence, width)
+    return [row.strip().translate(_DIVIDED) for row in rows]
 
 
 class Notices:
