@@ -176,6 +176,14 @@ async def test_all_notices_are_read_again_with_one_key(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("title", "line"), [("运行停止", "运行停止：没有钱了。"), ("运行停止。", "运行停止。没有钱了。")]
+)
+def test_no_colon_follows_the_end_of_a_sentence(title: str, line: str) -> None:
+    use_language("zh")
+    assert Notice("没有钱了。", title, "information", datetime.min).line == line
+
+
+@pytest.mark.parametrize(
     "sentences", [["这段文字对防止后文出错帮助不大。", "以后很少会再用到它。"], ["It is kept. ", "Undo it with U."]]
 )
 def test_a_row_of_a_notice_ends_with_a_sentence_if_one_fits(sentences: list[str]) -> None:

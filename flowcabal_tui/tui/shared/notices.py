@@ -42,8 +42,9 @@ class Notice:
     def line(self) -> str:
         """The notice on one line; a warning is recognisable without colours."""
         sign = "" if self.severity == "information" else "! "
-        titled = _("{kind}: {words}").format(kind=self.title, words=self.words) if self.title else self.words
-        return sign + sentences(*titled.split())
+        is_heading = self.title and self.title[-1] not in ".!?。！？"
+        kind = _("{kind}: {words}").format(kind=self.title, words="") if is_heading else self.title
+        return sign + sentences(*kind.split(), *self.words.split())
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar, Final, Protocol, runtime_checkable
 
 from textual.app import ComposeResult
@@ -17,7 +17,7 @@ from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.widgets.cells import cell_width, padded
 from flowcabal_tui.tui.widgets.facts_text import FactsText
-from flowcabal_tui.tui.widgets.role_words import key_words
+from flowcabal_tui.tui.widgets.role_words import key_words, wrapped
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,24 @@ def help_sections(chain: Iterable[DOMNode], display: Iterable[tuple[DOMNode, Bin
     return [*sections, HelpSection(_("Keys"), "", loose)] if loose else sections
 
 
+class KeyTable(Static):
+    """Keys and what each does; a row that is wrapped goes on under its words."""
+
+    DEFAULT_CSS = "KeyTable { width: 1fr; margin-bottom: 1; }"
+
+    def __init__(self, keys: Sequence[tuple[str, str]]) -> None:
+        super().__init__(markup=False)
+        self._keys, self._indent = keys, 2 + max((cell_width(key) for key, _does in keys), default=0)
+
+    def on_resize(self) -> None:
+        """Wraps the words for the new width."""
+        lines = []
+        for key, does in self._keys:
+            rows = wrapped(key_words(does), self.content_size.width - self._indent)
+            lines += [Content.assemble(padded("" if at else key, self._indent), row) for at, row in enumerate(rows)]
+        self.update(Content("\n").join(lines))
+
+
 class HelpScreen(ModalScreen[None]):
     """Help for the widget that had the focus when help was requested."""
 
@@ -97,7 +115,6 @@ class HelpScreen(ModalScreen[None]):
     HelpScreen Static { height: auto; }
     HelpScreen FactsText { width: 1fr; }
     HelpScreen .help-title { text-style: bold underline; }
-    HelpScreen .help-keys { margin-bottom: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,question_mark,f1", "close", mark("Close"), id="help.close"),
@@ -121,9 +138,7 @@ class HelpScreen(ModalScreen[None]):
                 yield Static(section.title, markup=False, classes="help-title")
                 if section.description:
                     yield FactsText(key_words(section.description))
-                width = max((cell_width(key) for key, _does in section.keys), default=0)
-                lines = [Content.assemble(f"{padded(key, width)}  ", key_words(does)) for key, does in section.keys]
-                yield Static(Content("\n").join(lines), markup=False, classes="help-keys")
+                yield KeyTable(section.keys)
 
     def action_close(self) -> None:
         """Closes the help."""

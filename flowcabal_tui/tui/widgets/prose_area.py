@@ -167,24 +167,20 @@ class ProseArea(TextArea):
         Returns the number of matches; an empty `text` ends the search.
         """
         self._search_text = text
-        places = self._places()
-        if places:
-            start, _end = self.selected_span
-            self._select_place(next((at for at in places if at >= start), places[0]))
-        return len(places)
+        return self._select_match(self.selected_span[0])
 
     def next_match(self) -> None:
         """Selects the next match, wrapping around."""
-        if places := self._places():
-            start, _end = self.selected_span
-            self._select_place(next((at for at in places if at > start), places[0]))
+        self._select_match(self.selected_span[0] + 1)
 
-    def _places(self) -> list[int]:
+    def _select_match(self, start: int) -> int:
+        """Selects the first match from `start` on, else the first in the text; returns the number of matches."""
         sought = re.escape(self._search_text)
-        return [match.start() for match in re.finditer(sought, self.text, re.IGNORECASE)] if sought else []
-
-    def _select_place(self, at: int) -> None:
-        self.select_span(at, at + len(self._search_text))
+        places = [match.start() for match in re.finditer(sought, self.text, re.IGNORECASE)] if sought else []
+        if places:
+            at = next((place for place in places if place >= start), places[0])
+            self.select_span(at, at + len(self._search_text))
+        return len(places)
 
     # Changes, and what they repaint
 

@@ -24,8 +24,8 @@ class WritingArea(ProseArea):
     Hints belong to the words of their paragraph: they disappear when it is edited, and return with the next ones.
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"prose--faded"}
-    DEFAULT_CSS = "WritingArea > .prose--faded { color: $secondary; }"
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"prose--faded", "prose--sign"}
+    DEFAULT_CSS = ".prose--faded { color: $secondary; } .prose--sign { color: $text-warning; text-style: bold; }"
 
     is_typewriter = var(False)
     fades_others = var(False)
@@ -95,8 +95,8 @@ class WritingArea(ProseArea):
         width = self.scrollable_content_region.width
         if not face.sign or cell_len(face.words) >= width:
             return strip
-        style = self._base_style(face)
-        return Strip.join([strip.crop(0, width - 1), Strip([Segment(face.sign, style)], 1), strip.crop(width)])
+        sign = Segment(face.sign, self._base_style(face) + self.get_component_rich_style("prose--sign", partial=True))
+        return Strip.join([strip.crop(0, width - 1), Strip([sign], 1), strip.crop(width)])
 
     def _base_style(self, face: RowFace) -> Style:
         style = super()._base_style(face)

@@ -296,8 +296,10 @@ async def test_chinese_help_fills_its_rows() -> None:
     description = "l 展开一章的场景，h 收起，回车打开。光标在章或场景上时，m 把它与后一个合并，n 给它起标题。" * 3
     app = Host()
     async with app.run_test(size=(80, 24)) as pilot:
-        await app.push_screen(HelpScreen([HelpSection("A", description, ())]))
+        await app.push_screen(HelpScreen([HelpSection("A", description, (("Ctrl+k", "谁" * 40),))]))
         await pilot.pause()
+        first, second = (row for row in shown(app) if "谁" in row)
+        assert first.index("谁") == second.index("谁") + cell_len("Ctrl+k") - len("Ctrl+k")
         text = app.screen.query_one(FactsText)
         rows = str(text.render()).split("\n")
         assert all(cell_len(row) > text.content_size.width - 6 for row in rows[:-1]), rows
