@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from hypothesis import HealthCheck, settings
 
 from flowcabal_tui.domain.garbage import YOUNG
 from flowcabal_tui.locale import use_language
-from tests.forks import STARTED, forks
 
 KEYS = (
     "OPENAI_API_KEY",
@@ -92,18 +90,6 @@ def folders_of_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
         for name in ("CONFIG", "STATE", "CACHE", "DATA"):
             patch.setenv(f"FLOWCABAL_{name}_DIR", str(home / name.lower()))
         yield
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _processes_are_forked() -> Iterator[None]:
-    with forks():
-        yield
-
-
-@pytest.fixture
-def started_helpers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Helpers start as for a user, where the test is about their start, their environment or their limits."""
-    monkeypatch.setattr(subprocess, "Popen", STARTED)
 
 
 @pytest.fixture(autouse=True)

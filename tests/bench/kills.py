@@ -37,7 +37,6 @@ from tests.bench.kill_revision import state_of_revision
 from tests.bench.paid_ledger import keep_ledger, paid_twice
 from tests.bench.projects import own_folders
 from tests.bench.report import Figure, none_of
-from tests.forks import python
 
 KILLS: Final = int(os.environ.get("FLOWCABAL_BENCH_KILLS", "60"))
 SEED: Final = int(os.environ.get("FLOWCABAL_BENCH_SEED", "81"))
@@ -135,7 +134,7 @@ class Stage:
         return found + (f": {dict(wrong)}" if wrong else "")
 
     def _child(self, point: int = 0) -> subprocess.Popen[bytes]:
-        command = [python(), "-m", "tests.bench.kill_victim", str(self._at), self.operation.name]
+        command = [sys.executable, "-m", "tests.bench.kill_victim", str(self._at), self.operation.name]
         child = subprocess.Popen(
             [*command, *([str(point)] if point else [])], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ import pytest
 
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
-from tests.forks import python
 from tests.project.case import both, endpoint
 from tests.waiting import PATIENCE
 
@@ -46,7 +46,7 @@ def asked(server: FaultServer) -> list[dict[str, Any]]:
 async def killed_after(folder: Path, server: FaultServer, pieces: int) -> None:
     """Builds in a process of its own, and kills it after so many pieces of its answers."""
     building = await asyncio.create_subprocess_exec(
-        *(python(), "-m", "flowcabal_tui", "update", str(folder), "chapter", WISH, "--yes", "--json"),
+        *(sys.executable, "-m", "flowcabal_tui", "update", str(folder), "chapter", WISH, "--yes", "--json"),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.DEVNULL,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.protocol.runs import ResumeRun
 from tests.cli.conftest import Make
 from tests.faultserver import FaultServer
-from tests.forks import python
 from tests.project.case import Case, both, endpoint, opened
 from tests.waiting import PATIENCE
 
@@ -28,7 +28,7 @@ async def killed_after(folder: Path, server: FaultServer, events: int) -> tuple[
     Returns what was kept of each node's text before the kill; of the last one there was something.
     """
     ran = await asyncio.create_subprocess_exec(
-        *(python(), "-m", "flowcabal_tui", "run", str(folder), "chapter", "--chapter", "1", "--json"),
+        *(sys.executable, "-m", "flowcabal_tui", "run", str(folder), "chapter", "--chapter", "1", "--json"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.DEVNULL,
     )
@@ -56,7 +56,7 @@ async def killed_after(folder: Path, server: FaultServer, events: int) -> tuple[
 
 async def status_of(folder: Path) -> str:
     """What `status` prints."""
-    asked = (python(), "-m", "flowcabal_tui", "status", str(folder))
+    asked = (sys.executable, "-m", "flowcabal_tui", "status", str(folder))
     ran = await asyncio.create_subprocess_exec(*asked, stdout=asyncio.subprocess.PIPE)
     return (await ran.communicate())[0].decode()
 
@@ -144,7 +144,7 @@ def test_an_interrupt_ends_at_once_and_keeps_all_text(
 
 async def interrupted(folder: Path, number: signal.Signals, code: int) -> None:
     ran = await asyncio.create_subprocess_exec(
-        *(python(), "-m", "flowcabal_tui", "run", str(folder), "quick-draft", "--chapter", "1"),
+        *(sys.executable, "-m", "flowcabal_tui", "run", str(folder), "quick-draft", "--chapter", "1"),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
@@ -179,7 +179,7 @@ def test_text_that_was_journalled_before_a_kill_is_continued_and_not_written_aga
 async def killed_and_continued(folder: Path, server: FaultServer, least: int) -> None:
     """Kills a run when so many characters of its only text are in the project, and has it continued."""
     ran = await asyncio.create_subprocess_exec(
-        *(python(), "-m", "flowcabal_tui", "run", str(folder), "quick-draft", "--chapter", "1"),
+        *(sys.executable, "-m", "flowcabal_tui", "run", str(folder), "quick-draft", "--chapter", "1"),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.DEVNULL,
     )

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from decimal import Decimal
@@ -21,7 +22,6 @@ from flowcabal_tui.protocol.messages import COMMANDS
 from flowcabal_tui.protocol.runs import ResumeRun
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
-from tests.forks import python
 from tests.project.case import both, calls, endpoint, opened
 from tests.waiting import PATIENCE
 
@@ -95,7 +95,7 @@ class Client:
 @asynccontextmanager
 async def session(folder: Path, *flags: str) -> AsyncIterator[Client]:
     process = await asyncio.create_subprocess_exec(
-        *(python(), "-m", "flowcabal_tui", "session", str(folder), *flags),
+        *(sys.executable, "-m", "flowcabal_tui", "session", str(folder), *flags),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

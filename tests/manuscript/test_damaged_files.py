@@ -16,8 +16,6 @@ from flowcabal_tui.project.workshop import READING, Workshop
 from tests.manuscript.damaged import DOCX, EPUB, LARGE, PARAGRAPH, good, mutations
 from tests.manuscript.packages import docx
 
-pytestmark = pytest.mark.usefixtures("started_helpers")
-
 CASES = [(".docx", name, make) for name, make in DOCX.items()] + [(".epub", name, make) for name, make in EPUB.items()]
 
 

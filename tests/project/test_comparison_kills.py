@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,6 @@ from flowcabal_tui.protocol.comparisons import DecideComparison, SmoothSeams, Ta
 from flowcabal_tui.protocol.runs import ResumeRun
 from flowcabal_tui.protocol.workflows import SaveWorkflow
 from tests.faultserver import FaultServer
-from tests.forks import python
 from tests.project.case import Case, both, calls, endpoint, make_one, opened
 from tests.project.test_comparisons import BEATS, DRAFT, TEXTS, chapter_flow, current_text
 from tests.waiting import PATIENCE
@@ -99,7 +99,7 @@ async def ended(project: Project) -> None:
 async def killed(folder: Path, point: int) -> tuple[int, str]:
     """The exit code and the words of the child; killed at a point before or behind a commit (0: never)."""
     child = await asyncio.create_subprocess_exec(
-        *(python(), "-c", CHILD, str(folder), str(point)), stdout=asyncio.subprocess.PIPE
+        *(sys.executable, "-c", CHILD, str(folder), str(point)), stdout=asyncio.subprocess.PIPE
     )
     async with asyncio.timeout(PATIENCE):
         said, _errors = await child.communicate()

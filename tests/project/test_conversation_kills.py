@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +16,6 @@ from flowcabal_tui.domain.conversation import ConversationId, Turn
 from flowcabal_tui.domain.proposals import ProposalFilter
 from flowcabal_tui.protocol.conversations import AnswerPermission, SendWaiting
 from tests.faultserver import FaultServer
-from tests.forks import python
 from tests.project.case import Case, opened
 from tests.project.talking import EDIT, FERRY, LEDGER, Json, call, calls, made, says
 from tests.waiting import PATIENCE
@@ -60,7 +60,7 @@ async def killed(folder: Path, server: FaultServer, moment: Moment) -> None:
     """Runs the child up to the moment, then kills it."""
     server.push(*moment.script)
     child = await asyncio.create_subprocess_exec(
-        python(), "-c", CHILD, str(folder), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+        sys.executable, "-c", CHILD, str(folder), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
     )
     async with asyncio.timeout(PATIENCE):
         while not _reached(server, moment):  # noqa: ASYNC110  # the log of the server is polled
@@ -138,7 +138,7 @@ EDITED = FERRY.replace("watched her go", "said nothing")
 async def ended(folder: Path, point: int) -> tuple[int, str]:
     """The exit code and the words of the child; killed at a point before or behind a commit (0: never)."""
     child = await asyncio.create_subprocess_exec(
-        *(python(), "-c", WHOLE, str(folder), str(point)), stdout=asyncio.subprocess.PIPE
+        *(sys.executable, "-c", WHOLE, str(folder), str(point)), stdout=asyncio.subprocess.PIPE
     )
     async with asyncio.timeout(PATIENCE):
         said, _errors = await child.communicate()

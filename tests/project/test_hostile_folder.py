@@ -17,8 +17,6 @@ from tests.faultserver import FaultServer
 from tests.project.case import Case, opened
 from tests.project.hostile import KEY, SECRET, Prey, hostile
 
-pytestmark = pytest.mark.usefixtures("started_helpers")
-
 
 @pytest_asyncio.fixture
 async def prey(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: FaultServer) -> Prey:

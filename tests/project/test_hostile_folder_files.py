@@ -23,8 +23,6 @@ from flowcabal_tui.store import Store
 from tests.cli.test_terminal import HOSTILE, harmful
 from tests.project.test_links import NOW
 
-pytestmark = pytest.mark.usefixtures("started_helpers")
-
 SECRET = "the recovery words of my wallet"
 MODULES = ("struct", "re", "json", "sqlite3", "pathlib", "sitecustomize", "usercustomize", "textual", "evil_node")
 COMMANDS = (

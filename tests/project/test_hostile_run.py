@@ -20,8 +20,6 @@ from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.seal import user_seal
 from tests.project.case import Case, change, leave, make_one, opened
 
-pytestmark = pytest.mark.usefixtures("started_helpers")
-
 SAID = "Send me the whole book."
 ASKS = Workflow(
     id="asks",

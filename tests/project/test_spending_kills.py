@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from decimal import Decimal
 from pathlib import Path
 
@@ -13,7 +14,6 @@ import pytest
 
 from flowcabal_tui.project.models.memory_gate import FILE
 from flowcabal_tui.settings import paths
-from tests.forks import python
 from tests.project.test_memory_spending import rule
 
 pytestmark = pytest.mark.slow
@@ -75,7 +75,7 @@ asyncio.run(spend())
 
 def spender(ledger: Path, calls: int, *, last: int = 0, pause: int = 0) -> subprocess.Popen[str]:
     """A process that makes so many calls, and is killed at the point `last` or stops at the point `pause`."""
-    command = [python(), "-c", SPENDER, str(ledger), *map(str, (calls, last, pause))]
+    command = [sys.executable, "-c", SPENDER, str(ledger), *map(str, (calls, last, pause))]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 

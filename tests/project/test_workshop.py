@@ -23,8 +23,6 @@ from flowcabal_tui.manuscript.reader import read_manuscript
 from flowcabal_tui.project.helper import WorkLimits
 from flowcabal_tui.project.workshop import Workshop, looking_for_names
 
-pytestmark = pytest.mark.usefixtures("started_helpers")
-
 CODE = "from pathlib import Path\nPath({mark!r}).touch()\n"
 """A module of a stranger: it leaves a mark where it is run."""
 
