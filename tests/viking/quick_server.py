@@ -25,6 +25,7 @@ def without(name: str, **has: object) -> None:
 
 if __name__ == "__main__":
     without("lark_oapi")
+    without("volcenginesdkarkruntime", AsyncArk=None, Ark=None)
     without("litellm", acompletion=None, completion=None)
     without("litellm.types")
     without("litellm.types.utils", all_litellm_params=())
