@@ -57,6 +57,16 @@ def hints(pilot) -> str:
     return str(pilot.app.screen.query_one(HintLine).render())
 
 
+async def test_the_foot_shows_no_key_that_the_field_takes_as_a_character(tmp_path):
+    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+        await pilot.press("1")
+        await settled(pilot)
+        assert " + Add " in hints(pilot) and " / Filter " in hints(pilot)
+        await pilot.press("slash")
+        await settled(pilot)
+        assert " + " not in hints(pilot) and " / " not in hints(pilot) and " F5 " in hints(pilot)
+
+
 @pytest.mark.parametrize(
     ("digit", "first"),
     [("3", " e Edit "), ("4", " a Approve  e Edit  r Retry  [ ] Attempts "), ("6", " c Compare "), ("7", " l Level ")],

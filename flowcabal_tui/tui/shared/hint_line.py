@@ -8,6 +8,7 @@ from textual.binding import Binding
 from textual.content import Content
 from textual.events import Resize
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import Static
 
 from flowcabal_tui.locale import _
@@ -73,6 +74,8 @@ class HintLine(Static):
             binding = active.binding
             if not (active.enabled and binding.description and (binding.show or binding.id in urgent)):
                 continue
+            if _is_typed(binding, screen.focused):
+                continue
             if binding.key == "escape" or binding.id in (_PALETTE, _HELP):
                 ends.setdefault("escape" if binding.key == "escape" else binding.id or "", _hint(binding))
             else:
@@ -94,6 +97,13 @@ class HintLine(Static):
             if sum(cell_width(key) + cell_width(words) + 3 for key, words in shown) <= (self.size.width or 80):
                 break
         return shown
+
+
+def _is_typed(binding: Binding, focused: Widget | None) -> bool:
+    """True if the focused field takes the key as a character; Textual 8.2.8 misses `plus` and `slash`."""
+    shown = binding_key(binding)
+    is_character = len(shown) == 1 and shown.isascii()
+    return focused is not None and is_character and focused.check_consume_key(binding.key, shown)
 
 
 def _hint(binding: Binding) -> _Hint:
