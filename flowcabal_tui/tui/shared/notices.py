@@ -13,7 +13,7 @@ from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.tui.widgets.cells import cell_width
-from flowcabal_tui.tui.widgets.prose_wrap import wrap
+from flowcabal_tui.tui.widgets.prose_wrap import wrap_parts
 
 LISTED: Final = 200
 WAITING: Final = 20
@@ -69,13 +69,8 @@ def reading_seconds(words: str) -> float:
 
 def _wrapped(line: str, width: int) -> list[str]:
     """The rows of a line; a sentence, and a command in backticks, is divided only if it does not fit a row."""
-    rows: list[str] = []
-    for sentence in _SENTENCE_END.split(_COMMAND.sub(lambda found: found[0].translate(_WHOLE), line)):
-        if rows and cell_width(rows[-1] + sentence.rstrip()) <= width:
-            rows[-1] += sentence
-        else:
-            rows += wrap(sentence, width)
-    return [row.strip().translate(_DIVIDED) for row in rows]
+    sentences_of_line = _SENTENCE_END.split(_COMMAND.sub(lambda found: found[0].translate(_WHOLE), line))
+    return [row.strip().translate(_DIVIDED) for row in wrap_parts(sentences_of_line, width)]
 
 
 class Notices:

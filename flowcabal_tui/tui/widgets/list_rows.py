@@ -1,4 +1,4 @@
-"""Rows of a list that adapt to its width: they wrap below their first word."""
+"""Rows of a list that adapt to its width: they wrap below their first word, between two facts if possible."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.visual import RenderOptions, Visual
 
+from flowcabal_tui.domain.text import FACTS_APART
 from flowcabal_tui.tui.widgets.cells import cell_width
-from flowcabal_tui.tui.widgets.prose_wrap import wrap
+from flowcabal_tui.tui.widgets.prose_wrap import wrap_parts
 from flowcabal_tui.tui.widgets.roles import role_style
 
 _LEAST = 4
@@ -41,7 +42,9 @@ class HangingRow(Visual):
         return rows[:height]
 
     def _wrapped(self, width: int) -> list[str]:
-        return wrap(self._label + self._words + self._dim, max(_LEAST, width - cell_width(self._sign)))
+        facts = (self._label + self._words + self._dim).split(FACTS_APART)
+        parts = [*(f"{fact}{FACTS_APART}" for fact in facts[:-1]), facts[-1]]
+        return wrap_parts(parts, max(_LEAST, width - cell_width(self._sign)))
 
     def _rows(self, width: int) -> Iterator[Content]:
         look = role_style("secondary")

@@ -9,10 +9,11 @@ needs no row wrapped again but its last.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable
 from itertools import accumulate
 from typing import Final
 
-from flowcabal_tui.tui.widgets.cells import WIDTHS, cell_widths
+from flowcabal_tui.tui.widgets.cells import WIDTHS, cell_width, cell_widths
 
 NEVER_FIRST: Final = frozenset("。，、；：？！…—～·’”）〕］｝〉》」』】〗〙〛ー々ゝゞヽヾ!%),.:;?]}｡､｣％‰℃")
 NEVER_LAST: Final = frozenset("‘“（〔［｛〈《「『【〖〘〚$([{￥＄｢")
@@ -82,4 +83,15 @@ def wrap(text: str, width: int) -> list[str]:
         rows.append(text[start:at])
         start = at
     rows.append(text[start:])
+    return rows
+
+
+def wrap_parts(parts: Iterable[str], width: int) -> list[str]:
+    """Wraps the parts of a paragraph, as `wrap` does; a part is divided only if it does not fit in a row."""
+    rows: list[str] = []
+    for part in parts:
+        if rows and cell_width(rows[-1] + part.rstrip()) <= width:
+            rows[-1] += part
+        else:
+            rows += wrap(part, width)
     return rows

@@ -16,6 +16,8 @@ from textual.content import Content
 from textual.dom import DOMNode
 from textual.pilot import Pilot
 from textual.screen import Screen
+from textual.style import Style
+from textual.visual import RenderOptions
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
@@ -29,6 +31,7 @@ from flowcabal_tui.tui.widgets.facts_text import FactsText
 from flowcabal_tui.tui.widgets.help import HelpData, HelpScreen, HelpSection
 from flowcabal_tui.tui.widgets.jump import JumpOverlay
 from flowcabal_tui.tui.widgets.list_detail import DetailText, ListDetail
+from flowcabal_tui.tui.widgets.list_rows import HangingRow
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.rail_graph import RailGraph, state_sign
 from flowcabal_tui.tui.widgets.rail_layout import RailNode
@@ -290,6 +293,13 @@ async def test_keys_of_help_are_in_a_column_whatever_their_script() -> None:
         rows = [row for row in shown(app) if "does " in row]
         assert len({cell_len(row.partition("does ")[0]) for row in rows}) == 1, rows
         assert any("Press a." in row for row in shown(app))
+
+
+def test_a_row_of_a_list_ends_between_two_facts() -> None:
+    row = HangingRow("", "人物   从正文发现   提到 52 次")
+    rows = row.render_strips(28, None, Style(), RenderOptions(lambda _name: Style(), {}))
+    assert [each.text.rstrip() for each in rows] == ["人物   从正文发现", "提到 52 次"]
+    assert row.get_height({}, 28) == 2
 
 
 async def test_chinese_help_fills_its_rows() -> None:
