@@ -41,8 +41,8 @@ WRITTEN: Final = (3_000, 8_000)
 """Characters of the new chapter."""
 PLAN: Final = 600
 """Characters of a plan."""
-MOST_OUTSIDE: Final = 40_000
-"""Tokens outside of cached prefixes for the shorter chapter."""
+MOST_OUTSIDE: Final = 60_000
+"""Tokens outside of cached prefixes for the shorter chapter, all checks included; `prompts` has the limit without."""
 FLAT: Final = 0.05
 AT_ONCE: Final = 200
 """Chapters that are imported together: the process that reads them may take 120 seconds."""
