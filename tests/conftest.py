@@ -25,18 +25,24 @@ KEYS = (
 )
 LONGEST = (
     "project/test_knowledge.py",
+    "project/test_vector_spending.py",
     "tui/test_jobs.py",
     "project/test_kills.py",
-    "tui/test_empty_states.py",
     "viking/test_server.py",
-    "snapshots/test_whole.py",
-    "cli/test_maintenance.py",
-    "project/test_profiles.py",
-    "viking/test_sync.py",
+    "tui/test_settings_page.py",
     "cli/test_importing.py",
+    "project/test_knowledge_contents.py",
+    "cli/test_session.py",
+    "project/test_main_job.py",
+    "project/test_profiles.py",
+    "project/test_quote_bounds.py",
+    "tui/test_workspace_use.py",
+    "project/test_conversation_kills.py",
     "cli/test_kill.py",
-    "cli/test_bench.py",
-    "viking/test_supervision.py",
+    "viking/test_sync.py",
+    "viking/test_installer.py",
+    "viking/test_manifest.py",
+    "snapshots/test_whole.py",
 )
 """Files of tests that take longest, under `tests/`, longest first: the workers end at the same time if these begin."""
 
@@ -63,8 +69,9 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are processors: tests also wait, for servers and for other processes."""
-    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
+    """Up to twice the processors: for half of its time a test waits, for the disk, servers and other processes."""
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return processors + min(processors, 4)
 
 
 @pytest.hookimpl(trylast=True)  # pytest itself puts those with the same session fixture together
