@@ -71,7 +71,7 @@ async def test_the_terminals_themes_send_its_colours_on_its_ground_and_never_dim
 
 async def test_without_colour_none_is_sent_and_the_cursor_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    for keys in (*LISTS, (), ("4",), ("f8",)):
+    for keys in (LISTS[0], (), ("4",), ("f8",)):
         found = await opened_with("paper", *keys)
         assert {style.color.type for style in found if style.color} <= {ColorType.DEFAULT}
         assert {style.bgcolor.type for style in found if style.bgcolor} <= {ColorType.DEFAULT}
