@@ -140,7 +140,7 @@ async def test_the_receipts_of_two_chapters_are_compared_though_other_nodes_were
 
 async def test_what_is_cut_in_a_row_is_told_in_full_below_the_list() -> None:
     app, pane = host()
-    async with app.run_test(size=(40, 34)) as pilot:
+    async with app.run_test(size=(46, 34)) as pilot:
         long = replace(RECEIPT.sources[0], title="Empty City", reason="沈月上次见到魏长河的那一夜，在空城的渡口等船")
         pane.show(replace(RECEIPT, sources=(long,)), "Draft")
         await pilot.press("tab")
@@ -150,7 +150,7 @@ async def test_what_is_cut_in_a_row_is_told_in_full_below_the_list() -> None:
         assert "沈月上次见到魏长河的那一夜，在空城的渡口等船" in "".join(screen_text(app).split())
 
 
-async def test_a_reason_is_cut_last_and_at_its_end() -> None:
+async def test_a_reason_is_left_out_after_the_level_and_cut_at_its_end() -> None:
     app, pane = host()
     async with app.run_test(size=(48, 34)) as pilot:
         long = replace(
@@ -223,3 +223,13 @@ def test_the_notice_of_a_scene_says_what_became_of_it() -> None:
     )
     assert scene_notice((Scene(), ("who", "kind"))) == "Reset: it is read from the texts again."
     assert scene_notice((Scene(), ())) == ""
+
+
+async def test_a_narrow_pane_leaves_out_the_reason_and_names_the_sources() -> None:
+    app, pane = host()
+    async with app.run_test(size=(28, 34)) as pilot:
+        pane.show(RECEIPT, "Draft")
+        await pilot.pause()
+        rows = screen_text(app).splitlines()
+        assert "▒ previous chapters 810" in rows
+        assert "The Ferry 200" in rows

@@ -46,11 +46,11 @@ _WHOLE: Final = LEVELS["L2"]
 _COLUMNS: Final = (
     Column(most=1, least=1),
     Column(fill=True, least=16, most=32),
-    Column(rank=1, least=6, most=20, is_phrase=True, role="secondary"),
+    Column(rank=2, least=6, most=20, is_phrase=True, role="secondary"),
     Column(is_number=True),
-    Column(least=20, most=36, role="secondary"),
+    Column(rank=1, is_phrase=True, least=20, most=36, role="secondary"),
 )
-"""Sign, source, level, tokens, reason: of these, the reason is cut last."""
+"""Sign, source, level, tokens, reason: the level is left out first, then the reason, which the detail shows."""
 _SIGNS: Final[dict[str, Role]] = {"+": "added", "-": "removed", "~": "stale"}
 _Place = tuple[str, int]
 
