@@ -182,6 +182,7 @@ async def test_a_question_of_others_is_answered_by_the_fields_that_it_shares() -
         ("She was <old>.", "She was young.", "She was <old>.", ("patch", "She was young.")),
         ("grey eyes", "", "Ines had a coat.", ("same", "Ines had a coat.")),
         ("It rained.", "", "It rained.", ("same", "It rained.")),
+        ("", "It", "It rained.", ("same", "It rained.")),
     ],
 )
 async def test_a_place_that_repeats_the_changed_words_has_the_new_ones(

@@ -156,9 +156,9 @@ def _readings(request: LabelledRequest) -> list[Values]:
 
 
 def _place(request: LabelledRequest) -> str:
-    """The place with its words changed; the old place if nothing is left."""
+    """The place with its words changed; the old place if there is nothing to replace or nothing is left."""
     place, was, now = map(request.part, ("place", "was", "now"))
-    return place.replace(was, now) or place
+    return (place.replace(was, now) if was else place) or place
 
 
 _EXTRACTS: Final[Mapping[str, Callable[[LabelledRequest], Any]]] = {
