@@ -7,6 +7,7 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Iterable
 
+from flowcabal_tui.cli.argument_types import flag
 from flowcabal_tui.cli.terminal import say
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.model_calls import Role
@@ -20,9 +21,7 @@ from flowcabal_tui.settings import paths
 
 def add_yes(command: ArgumentParser) -> None:
     """Adds `--yes` to a paid command, which shows the price in any case."""
-    command.add_argument(
-        "--yes", action="store_true", help=_("accept the price without being asked; it is still shown")
-    )
+    flag(command, "--yes", _("accept the price without being asked; it is still shown"))
 
 
 async def memory_settled(project: Project, *, yes: bool = False) -> None:

@@ -1,12 +1,17 @@
-"""Argument types: a whole number, an amount of money, a file or folder."""
+"""Argument types, such as a whole number or a file, and arguments that many commands have."""
 
 from __future__ import annotations
 
 import argparse
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from typing import Any, TypeAlias
 
+from flowcabal_tui.cli.argparse_words import Parser
 from flowcabal_tui.locale import _
+
+Arguments: TypeAlias = argparse._ActionsContainer
+"""A parser, or a group of its arguments."""
 
 
 def whole(text: str) -> int:
@@ -47,7 +52,55 @@ def money(text: str) -> Decimal:
     return amount
 
 
-def embeddings_flag(command: argparse.ArgumentParser) -> None:
+class Commands:
+    """The commands of a parser, each with the same words in the list of commands and in its own help."""
+
+    def __init__(self, parser: Parser, **how: Any) -> None:
+        self.added: argparse._SubParsersAction[Parser] = parser.add_subparsers(**how)
+
+    def add(self, name: str, words: str) -> Parser:
+        """Adds a command."""
+        return self.added.add_parser(name, help=words, description=words)
+
+    def book(self, name: str, words: str) -> Parser:
+        """Adds a command on the project of one book."""
+        command = self.add(name, words)
+        command.add_argument("project", type=path, metavar=_("PROJECT"), help=_("the project's folder"))
+        return command
+
+
+def flag(command: Arguments, name: str, words: str) -> None:
+    """Adds an option without a value."""
+    command.add_argument(name, action="store_true", help=words)
+
+
+def repeated(command: Arguments, name: str, words: str, **how: Any) -> None:
+    """Adds an option with one value that may be given several times: a list, empty by default."""
+    command.add_argument(name, action="append", default=[], help=words, **how)
+
+
+def several(command: Arguments, name: str, words: str, **how: Any) -> None:
+    """Adds an option with one or more values: a list, empty by default."""
+    command.add_argument(name, nargs="+", default=[], help=words, **how)
+
+
+def json_flag(command: Arguments) -> None:
+    """Adds `--json`."""
+    flag(command, "--json", _("print JSON, for programs"))
+
+
+def chapters_option(command: Arguments) -> None:
+    """Adds `--chapter N..M`."""
+    words = _("only the chapters at these places: 7, 7..9, 7.. or ..9")
+    command.add_argument("--chapter", type=chapters_between, metavar="N..M", help=words)
+
+
+def actions_option(command: Arguments) -> None:
+    """Adds `--actions FILE`."""
+    repeated(command, "--actions", _("a registry of actions"), metavar=_("FILE"), type=path)
+
+
+def embeddings_flag(command: Arguments) -> None:
     """Adds `--embeddings yes|no`."""
     command.add_argument(
         "--embeddings",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from flowcabal_tui.cli.argument_types import path, whole
+from flowcabal_tui.cli.argument_types import flag, json_flag, path, repeated, whole
 from flowcabal_tui.domain.context import BUDGET_CLASSES, SCENE_FIELDS, SCENE_KINDS
 from flowcabal_tui.locale import _
 
@@ -22,14 +22,8 @@ def context_arguments(context: argparse.ArgumentParser) -> None:
     context.add_argument("--where", metavar=_("PLACE"), help=_("set the place of the chapter's scene"))
     context.add_argument("--when", metavar=_("TIME"), help=_("set the time of the chapter's scene"))
     context.add_argument("--kind", choices=SCENE_KINDS, help=_("set the kind of the chapter's scene"))
-    context.add_argument(
-        "--by-rule",
-        action="append",
-        choices=SCENE_FIELDS,
-        default=[],
-        help=_("reset this field: it is read from the texts again"),
-    )
-    context.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
+    repeated(context, "--by-rule", _("reset this field: it is read from the texts again"), choices=SCENE_FIELDS)
+    json_flag(context)
 
 
 def bench_arguments(context: argparse.ArgumentParser) -> None:
@@ -47,13 +41,11 @@ def bench_arguments(context: argparse.ArgumentParser) -> None:
         metavar="N",
         help=_("put other novels before it, up to this many chapters in all"),
     )
-    context.add_argument("--ablate", action="store_true", help=_("print one table of what each part contributes"))
-    context.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
+    flag(context, "--ablate", _("print one table of what each part contributes"))
+    json_flag(context)
     context.add_argument("--budget", type=whole, default=25_000, help=_("tokens of a context"))
-    context.add_argument("--novel", action="append", default=[], metavar=_("NAME"), help=_("only this novel"))
-    context.add_argument(
-        "--without", action="append", default=[], choices=BUDGET_CLASSES, help=_("switch a class of the budget off")
-    )
+    repeated(context, "--novel", _("only this novel"), metavar=_("NAME"))
+    repeated(context, "--without", _("switch a class of the budget off"), choices=BUDGET_CLASSES)
     context.add_argument(
         "--only",
         choices=("lexical", "vectors"),
@@ -66,7 +58,7 @@ def bench_arguments(context: argparse.ArgumentParser) -> None:
         "--embedding-model", default="embedding", metavar=_("NAME"), help=_("the embedding model of that server")
     )
     context.add_argument("--dimensions", type=whole, default=384, metavar="N", help=_("the length of its vectors"))
-    context.add_argument("--fresh", action="store_true", help=_("import the novels again"))
+    flag(context, "--fresh", _("import the novels again"))
 
 
 def check_arguments(check: argparse.ArgumentParser) -> None:
@@ -89,10 +81,10 @@ def check_arguments(check: argparse.ArgumentParser) -> None:
         help=_("how many contradictions of each kind to plant, and how many chapters to check"),
     )
     how = check.add_mutually_exclusive_group(required=True)
-    how.add_argument("--rules-only", action="store_true", help=_("without a model"))
+    flag(how, "--rules-only", _("without a model"))
     how.add_argument("--model", choices=("user", "agent"), help=_("with the model of your settings for this role"))
     how.add_argument("--erring", type=whole, metavar="SEED", help=_("judge with simulated errors of known probability"))
-    check.add_argument("--yes", action="store_true", help=_("ask the model, which may cost money"))
-    check.add_argument("--inside", action="store_true", help=_("put each draft into the middle of its chapter"))
-    check.add_argument("--fresh", action="store_true", help=_("import the novels again"))
-    check.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
+    flag(check, "--yes", _("ask the model, which may cost money"))
+    flag(check, "--inside", _("put each draft into the middle of its chapter"))
+    flag(check, "--fresh", _("import the novels again"))
+    json_flag(check)

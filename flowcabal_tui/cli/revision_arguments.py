@@ -5,18 +5,25 @@ from __future__ import annotations
 import argparse
 
 from flowcabal_tui.cli.agreeing import add_yes
-from flowcabal_tui.cli.argument_types import chapters_between, whole
+from flowcabal_tui.cli.argument_types import (
+    chapters_between,
+    chapters_option,
+    flag,
+    json_flag,
+    repeated,
+    several,
+    whole,
+)
 from flowcabal_tui.domain.comments import COMMENT_KINDS
 from flowcabal_tui.locale import _
 
 
 def comments_arguments(listed: argparse.ArgumentParser) -> None:
     """Adds the arguments: the comments to list, and the changes to some."""
-    words = _("only the chapters at these places: 7, 7..9, 7.. or ..9")
-    listed.add_argument("--chapter", type=chapters_between, metavar="N..M", help=words)
+    chapters_option(listed)
     states = ("open", "resolved", "lost", "all")
     listed.add_argument("--state", choices=states, default="open", help=_("which ones; lost: their passage is gone"))
-    listed.add_argument("--kind", action="append", default=[], choices=tuple(COMMENT_KINDS), help=_("only this kind"))
+    repeated(listed, "--kind", _("only this kind"), choices=tuple(COMMENT_KINDS))
     listed.add_argument("--words", default="", metavar=_("WORDS"), help=_("only with these words"))
     listed.add_argument("--add", metavar=_("WORDS"), help=_("add a comment to the chapter of --chapter"))
     listed.add_argument("--on", metavar=_("WORDS"), help=_("with --add: the words of the chapter that it is about"))
@@ -28,8 +35,8 @@ def comments_arguments(listed: argparse.ArgumentParser) -> None:
         ("--reopen", _("mark these as open again")),
         ("--remove", _("remove these for good")),
     ):
-        listed.add_argument(name, nargs="+", type=whole, default=[], metavar="ID", help=words)
-    listed.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
+        several(listed, name, words, metavar="ID", type=whole)
+    json_flag(listed)
 
 
 def lock_arguments(command: argparse.ArgumentParser, *, locks: bool) -> None:
@@ -39,7 +46,7 @@ def lock_arguments(command: argparse.ArgumentParser, *, locks: bool) -> None:
     command.add_argument(
         "chapters", type=chapters_between, nargs="?" if locks else None, metavar="N..M", help=words if locks else needed
     )
-    command.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
+    json_flag(command)
 
 
 def passes_arguments(command: argparse.ArgumentParser) -> None:
@@ -56,13 +63,13 @@ def passes_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--add", metavar=_("TITLE"), help=_("add a pass at the end"))
     command.add_argument("--rename", metavar=_("TITLE"), help=_("give it another title"))
     command.add_argument("--place", type=whole, metavar="N", help=_("move it to this place in the order"))
-    command.add_argument("--remove", action="store_true", help=_("remove it, with its ticks"))
+    flag(command, "--remove", _("remove it, with its ticks"))
     words = _('its findings: names of checks, separated by commas; "": of any check')
     command.add_argument("--checks", metavar=_("NAMES"), help=words)
     words = _('its comments: kinds, separated by commas; "": of any kind')
     command.add_argument("--kinds", metavar=_("NAMES"), help=words)
     command.add_argument("--checklist", metavar=_("WORDS"), help=_("its checklist: items separated by semicolons"))
-    command.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
+    json_flag(command)
 
 
 def revise_arguments(command: argparse.ArgumentParser) -> None:
@@ -79,4 +86,4 @@ def revise_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--drop", type=whole, metavar="ID", help=_("refuse this proposed rewrite"))
     words = _("undo an accepted rewrite, by the number that --take printed")
     command.add_argument("--undo", type=whole, metavar="N", help=words)
-    command.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
+    json_flag(command)

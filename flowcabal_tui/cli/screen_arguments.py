@@ -3,14 +3,9 @@ sooner."""
 
 from __future__ import annotations
 
-import argparse
-from typing import TypeAlias
-
 from flowcabal_tui.cli.argparse_words import Parser, use_catalogue
-from flowcabal_tui.cli.argument_types import path
+from flowcabal_tui.cli.argument_types import Commands, flag, path
 from flowcabal_tui.locale import _
-
-Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 
 def top_parser() -> tuple[Parser, Commands]:
@@ -23,24 +18,22 @@ def top_parser() -> tuple[Parser, Commands]:
     )
     top.add_argument("--version", "-V", action="store_true", help=_("print the version"))
     top.add_argument("--lang", help=_("language of the interface: en or zh"))
-    return top, top.add_subparsers(dest="command", metavar=_("COMMAND"))
+    return top, Commands(top, dest="command", metavar=_("COMMAND"))
 
 
 def add_open(commands: Commands) -> None:
     """Adds `open`."""
-    words = _("open the screen, with a project or at home")
-    opened = commands.add_parser("open", help=words, description=words)
+    opened = commands.add("open", _("open the screen, with a project or at home"))
     opened.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"))
-    opened.add_argument("--read-only", action="store_true", help=_("open the project read-only"))
+    flag(opened, "--read-only", _("open the project read-only"))
 
 
 def add_demo(commands: Commands) -> None:
     """Adds `demo`."""
-    words = _("a sample novel with the offline model: no key, no network")
-    demo = commands.add_parser("demo", help=words, description=words)
+    demo = commands.add("demo", _("a sample novel with the offline model: no key, no network"))
     demo.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"), help=_("where to create it"))
     demo.add_argument("--language", choices=("zh", "en"), help=_("language of the sample novel"))
-    demo.add_argument("--fresh", action="store_true", help=_("start the demo again from the beginning"))
+    flag(demo, "--fresh", _("start the demo again from the beginning"))
 
 
 def screen_parser() -> Parser:
