@@ -12,9 +12,9 @@ from flowcabal_tui.cli.agreeing import agreed_to_pay
 from flowcabal_tui.cli.bench_check import check
 from flowcabal_tui.cli.bench_context import context
 from flowcabal_tui.cli.terminal import json_text, say, say_json
+from flowcabal_tui.cli.text_files import write_lines
 from flowcabal_tui.demo.chronicle import chronicle as write_chronicle
-from flowcabal_tui.domain.errors import DiskFull, RunError, SettingsError
-from flowcabal_tui.domain.os_errors import os_reason
+from flowcabal_tui.domain.errors import RunError, SettingsError
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.bench.chronicle_bench import ChronicleReport, built, measured
 from flowcabal_tui.project.build_words import build_price_lines
@@ -28,10 +28,7 @@ async def builder(arguments: Namespace) -> int:
         answers = await _by_model(briefs, arguments)
     else:
         answers = await _by_rule(briefs, read_forms(arguments.forms) if arguments.forms else None)
-    try:
-        arguments.out.write_text("".join(f"{json_text(each)}\n" for each in answers), encoding="utf-8")
-    except OSError as error:
-        raise DiskFull(_("Cannot write {file}.").format(file=arguments.out.name), os_reason(error)) from error
+    write_lines(arguments.out, map(json_text, answers))
     questions, workflows = (sum(bool(each[key]) for each in answers) for key in ("question", "workflow"))
     say(_("{n} briefs: {m} workflows, {asked} questions.").format(n=len(answers), m=workflows, asked=questions))
     return 0

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from statistics import mean, median, quantiles
 from typing import Any
 
-from flowcabal_tui.cli.bench_context import write_lines
 from flowcabal_tui.cli.terminal import json_text, say, say_json
+from flowcabal_tui.cli.text_files import write_lines
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.locale import _, ngettext
@@ -120,15 +120,7 @@ async def check(arguments: Namespace) -> int:
         say_json(figures)
     else:
         words = _("{n} rows; tokens of sources: {mean} (mean), {most} (largest); {half} ms (median), {p95} ms (p95).")
-        say(
-            words.format(
-                n=figures["n"],
-                mean=figures["mean"],
-                most=figures["most"],
-                half=figures["half"],
-                p95=figures["p95"],
-            )
-        )
+        say(words.format(**figures))
     return 0
 
 

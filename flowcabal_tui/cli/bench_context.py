@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Iterable
-from pathlib import Path
 
 from flowcabal_tui.cli.terminal import say, say_json
+from flowcabal_tui.cli.text_files import write_lines
 from flowcabal_tui.domain.endpoints import Endpoint
-from flowcabal_tui.domain.errors import DiskFull, SettingsError
-from flowcabal_tui.domain.os_errors import os_reason
+from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.bench.bench_queries import own_queries
 from flowcabal_tui.project.bench.bench_report import LabelledQueries, Trial, ablations, table, tried
@@ -81,11 +79,3 @@ async def _given(arguments: Namespace) -> list[LabelledQueries]:
             labelled.append(LabelledQueries(book, tuple(queries), labels, chapter_lengths(novel)))
             say(_("{novel}: {n} contexts").format(novel=name, n=len(queries)), file=sys.stderr)
     return labelled
-
-
-def write_lines(out: Path, lines: Iterable[str]) -> None:
-    """Writes a run file. Raises DiskFull when it cannot be written."""
-    try:
-        out.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    except OSError as error:
-        raise DiskFull(_("Cannot write {file}.").format(file=out.name), os_reason(error)) from error

@@ -16,11 +16,9 @@ from flowcabal_tui.cli.answers import BadArgument
 from flowcabal_tui.cli.documents import SUFFIXES, conversion_of, read_document
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_json, say_row
-from flowcabal_tui.domain.errors import DiskFull
-from flowcabal_tui.domain.os_errors import os_reason
+from flowcabal_tui.cli.text_files import write_lines
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, ngettext
-from flowcabal_tui.project import Project
 from flowcabal_tui.project.build_words import build_price_lines, round_lines, rows_of, sides
 from flowcabal_tui.protocol.builds import (
     AcceptBuild,
@@ -114,14 +112,10 @@ async def _request_build(arguments: Namespace, command: RequestBuild) -> int:
                 build_price_lines(price), yes=arguments.yes, advice=_("Give --yes or --offline.")
             ):
                 return FAILED
-        record = await _built(project, command)
+        record = await project.builds.build(await project.carry_out(command))
     if arguments.out and record.status != "asks":
-        _write(arguments.out, record)
+        write_lines(arguments.out, [json.dumps(record.document, ensure_ascii=False, indent=2)])
     return _print_build(record, as_json=arguments.json)
-
-
-async def _built(project: Project, command: RequestBuild) -> BuildRecord:
-    return await project.builds.build(await project.carry_out(command))
 
 
 def _print_build(record: BuildRecord, *, as_json: bool, rounds: bool = False) -> int:
@@ -203,15 +197,5 @@ def _ids(text: str) -> tuple[str, ...]:
 
 def _how(arguments: Namespace) -> dict[str, Any]:
     """The arguments common to both commands."""
-    return {"offline": arguments.offline, "actions": _files(arguments.actions), "tools": arguments.tools}
-
-
-def _files(paths: list[Path]) -> tuple[str, ...]:
-    return tuple(str(each.resolve()) for each in paths)
-
-
-def _write(out: Path, record: BuildRecord) -> None:
-    try:
-        out.write_text(json.dumps(record.document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise DiskFull(_("Cannot write {file}.").format(file=out.name), os_reason(error)) from error
+    actions = tuple(str(each.resolve()) for each in arguments.actions)
+    return {"offline": arguments.offline, "actions": actions, "tools": arguments.tools}

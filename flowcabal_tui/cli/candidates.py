@@ -14,8 +14,8 @@ from flowcabal_tui.cli.answers import BadArgument, require_beside
 from flowcabal_tui.cli.naming import chapter_at, the_node, the_workflow
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.running import follow_run
-from flowcabal_tui.cli.terminal import say, say_json, say_row
-from flowcabal_tui.cli.text_input import text_from
+from flowcabal_tui.cli.terminal import say, say_json, say_list, say_row
+from flowcabal_tui.cli.text_files import text_from
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.comparison import (
     LETTERS,
@@ -50,8 +50,7 @@ async def candidates(arguments: Namespace) -> int:
     """Lists or shows comparisons after applying the options; 1 when there is none, or a price was refused."""
     _require_sense(arguments)
     pays = bool(arguments.more or arguments.seams or (arguments.sift and arguments.model))
-    decides = bool(arguments.choose or arguments.tie or arguments.none or arguments.take or arguments.compose)
-    writes = bool(pays or decides or arguments.undo or arguments.sift)
+    writes = bool(pays or _decides(arguments) or arguments.undo or arguments.sift)
     async with await opened(
         arguments, read_only=not writes, everything=True, knowledge=False, uses_models=pays
     ) as project:
@@ -60,7 +59,11 @@ async def candidates(arguments: Namespace) -> int:
         target = await _target(project, arguments)
         if target is None:
             return _print_list(await project.comparisons.comparisons(), as_json=arguments.json)
-        return await _carried_out(project, arguments, target, decides=decides)
+        return await _carried_out(project, arguments, target)
+
+
+def _decides(arguments: Namespace) -> bool:
+    return bool(arguments.choose or arguments.tie or arguments.none or arguments.take or arguments.compose)
 
 
 def _require_sense(arguments: Namespace) -> None:
@@ -68,10 +71,9 @@ def _require_sense(arguments: Namespace) -> None:
     require_beside("--take", bool(arguments.take or arguments.compose), seams=arguments.seams)
     require_beside("--seams", arguments.seams, accept=arguments.accept)
     require_beside("--node", bool(arguments.node), workflow=arguments.workflow, chapter=arguments.chapter)
-    if arguments.node and not arguments.workflow:
-        raise BadArgument(_("--{flag} can only be used with {needed}.").format(flag="node", needed="--workflow"))
-    acts = bool(arguments.choose or arguments.tie or arguments.none or arguments.take or arguments.compose)
-    if (acts or arguments.undo or arguments.more or arguments.sift) and not (arguments.comparison or arguments.node):
+    require_beside("--workflow", bool(arguments.workflow), node=arguments.node)
+    acts = _decides(arguments) or arguments.undo or arguments.more or arguments.sift
+    if acts and not (arguments.comparison or arguments.node):
         raise BadArgument(
             _("Name the comparison."),
             "",
@@ -93,7 +95,7 @@ async def _target(project: Project, arguments: Namespace) -> ComparisonTarget | 
     return known[identity] if identity in known else await project.comparisons.find_comparison(identity)
 
 
-async def _carried_out(project: Project, arguments: Namespace, target: ComparisonTarget, *, decides: bool) -> int:
+async def _carried_out(project: Project, arguments: Namespace, target: ComparisonTarget) -> int:
     code = DONE
     if arguments.more:
         quote = await project.comparisons.quote_candidates(target, arguments.more)
@@ -112,7 +114,7 @@ async def _carried_out(project: Project, arguments: Namespace, target: Compariso
     waiting = next((each for each in await project.runs.questions() if each.id == target.question), None)
     if arguments.undo:
         await project.carry_out(TakeBackChoice(shown.id))
-    elif decides:
+    elif _decides(arguments):
         verdict, taken = _verdict(arguments, shown)
         if arguments.seams:
             smoothed = await _smoothed(project, arguments, shown, verdict.text, taken)
@@ -189,20 +191,17 @@ def _place(shown: Comparison, name: str) -> tuple[int, int | None]:
 
 
 def _print_list(rows: tuple[ComparisonSummary, ...], *, as_json: bool) -> int:
-    if as_json:
-        say_json([to_plain(row) for row in rows], indent=2)
-    for row in () if as_json else rows:
+    def cells(row: ComparisonSummary) -> tuple[object, ...]:
         words = _(VERDICTS[row.verdict]) if row.verdict else _(STATES[row.state])
         count = _("{n} candidates").format(n=row.candidates)
-        say_row((row.id, row.target.question or "-", row.target.chapter or "-", row.title, count, words))
+        return row.id, row.target.question or "-", row.target.chapter or "-", row.title, count, words
+
+    say_list(rows, map(cells, rows), as_json=as_json)
     return DONE if rows else NOTHING
 
 
 def _print_outcomes(rows: tuple[OutcomeCount, ...], *, as_json: bool) -> int:
-    if as_json:
-        say_json([to_plain(row) for row in rows], indent=2)
-    for row in () if as_json else rows:
-        say_row((row.prompt[:12] or "-", *outcome_words(row)))
+    say_list(rows, ((row.prompt[:12] or "-", *outcome_words(row)) for row in rows), as_json=as_json)
     return DONE if rows else NOTHING
 
 

@@ -24,15 +24,8 @@ async def changes(arguments: Namespace) -> int:
         return 0
     for change in found:
         state = (_("undone"),) if change.undone else ()
-        say_row(
-            (
-                change.generation,
-                f"{change.at:%Y-%m-%d %H:%M}",
-                change_words(change, found),
-                change_extent(change),
-                *state,
-            )
-        )
+        at = f"{change.at:%Y-%m-%d %H:%M}"
+        say_row((change.generation, at, change_words(change, found), change_extent(change), *state))
     return 0
 
 

@@ -15,6 +15,7 @@ from flowcabal_tui.cli.documents import (
     findings_in,
     in_project,
     read_document,
+    refuse_project,
     registry_of,
 )
 from flowcabal_tui.cli.flow_folder import is_flow_folder, read_folder
@@ -27,7 +28,6 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.fixes import fixed
 from flowcabal_tui.nodes.validation import Actions, validate
 from flowcabal_tui.protocol.workflows import SaveWorkflow
-from flowcabal_tui.settings.paths import PROJECT_FILE
 from flowcabal_tui.system.files import write_whole
 
 
@@ -47,11 +47,10 @@ async def validate_command(arguments: Namespace) -> int:
     require_beside("--fix", arguments.fix, write=arguments.write)
     if is_flow_folder(arguments.document):
         return _folder(arguments)
-    folder = arguments.document if arguments.workflow or (arguments.document / PROJECT_FILE).exists() else None
-    if folder is not None and not arguments.workflow:
-        raise WorkflowError(_("Which workflow of the project?"), "", _("Put its id after the project's folder."))
-    actions = registry_of(arguments.actions, folder)
-    checked = await _in_project(arguments, actions) if folder is not None else _in_file(arguments, actions)
+    if not arguments.workflow:
+        refuse_project(arguments.document)
+    actions = registry_of(arguments.actions, arguments.document if arguments.workflow else None)
+    checked = await _in_project(arguments, actions) if arguments.workflow else _in_file(arguments, actions)
     left, changed = checked.findings, None
     applied: tuple[Problem, ...] = ()
     if arguments.fix and checked.workflow is not None:

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import re
 from argparse import Namespace
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from flowcabal_tui.cli.answers import BadArgument
 from flowcabal_tui.cli.naming import chapter_at, the_node, the_run, the_workflow
-from flowcabal_tui.cli.terminal import say, say_json, say_row
+from flowcabal_tui.cli.terminal import say, say_json, say_rows
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.context import BUDGET_CLASSES, NO_SCENE, BudgetClass, ContextSource, Receipt, Scene
 from flowcabal_tui.domain.errors import RunError
@@ -134,30 +133,25 @@ def print_receipt(receipt: Receipt) -> None:
     say(_("{used} of {budget} tokens").format(used=receipt.used, budget=receipt.budget))
     say(counting_words(receipt.counted_by))
     words = scene_words(receipt.intent)
-    _table((_(SCENE_FIELDS[at]), words[at], _(SCENE_ORIGINS[receipt.intent.origin(at)])) for at in SCENE_FIELDS)
-    _table((*_row(source), source.reason) for source in receipt.sources)
-    _table(
+    say_rows((_(SCENE_FIELDS[at]), words[at], _(SCENE_ORIGINS[receipt.intent.origin(at)])) for at in SCENE_FIELDS)
+    say_rows((*_row(source), source.reason) for source in receipt.sources)
+    say_rows(
         (_("left out"), _(CLASSES[item.budget_class]), item.tokens, item.title or item.uri, item.rule)
         for item in receipt.dropped
     )
-    _table((_("not written yet"), item) for item in receipt.pending)
-    _table((_("note"), note) for note in receipt.notes)
+    say_rows((_("not written yet"), item) for item in receipt.pending)
+    say_rows((_("note"), note) for note in receipt.notes)
 
 
 def _print_difference(found: ReceiptDifference) -> None:
     """Lines that begin with + (new), - (gone) or ~ (another level), then the tokens of the classes that changed."""
-    _table(("+", *_row(source), source.reason) for source in found.new)
-    _table(("-", *_row(source), source.reason) for source in found.gone)
-    _table(("~", *_row(source), f"{_(LEVELS[was])} > {_(LEVELS[source.level])}") for was, source in found.levels)
-    _table((_(CLASSES[name]), f"{before} > {now}") for name, before, now in found.classes)
+    say_rows(("+", *_row(source), source.reason) for source in found.new)
+    say_rows(("-", *_row(source), source.reason) for source in found.gone)
+    say_rows(("~", *_row(source), f"{_(LEVELS[was])} > {_(LEVELS[source.level])}") for was, source in found.levels)
+    say_rows((_(CLASSES[name]), f"{before} > {now}") for name, before, now in found.classes)
     if found == ReceiptDifference((), (), (), ()):
         say(_("The two receipts are the same."))
 
 
 def _row(source: ContextSource) -> tuple[object, ...]:
     return _(CLASSES[source.budget_class]), level_words(source), source.tokens, source.title or source.uri
-
-
-def _table(rows: Iterable[tuple[object, ...]]) -> None:
-    for row in rows:
-        say_row(row)

@@ -124,11 +124,12 @@ async def named_workflow(arguments: Namespace) -> Workflow:
     """The workflow named by the arguments. Raises FlowCabalError."""
     if arguments.workflow:
         return (await in_project(arguments.document, arguments.workflow)).workflow
-    _refuse_folder(arguments.document)
+    refuse_project(arguments.document)
     return conversion_of(arguments.document, read_document(arguments.document)).workflow
 
 
-def _refuse_folder(path: Path) -> None:
+def refuse_project(path: Path) -> None:
+    """Raises WorkflowError for the folder of a project, whose workflow was not named."""
     if (path / PROJECT_FILE).exists():
         raise WorkflowError(_("Which workflow of the project?"), "", _("Put its id after the project's folder."))
 

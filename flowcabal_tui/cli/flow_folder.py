@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from flowcabal_tui.cli.documents import conversion_of, read_document
+from flowcabal_tui.cli.documents import SUFFIXES, conversion_of, read_document
 from flowcabal_tui.dialects.detect import Document, findings_of
 from flowcabal_tui.dialects.report import Conversion
 from flowcabal_tui.domain.errors import UnknownName, WorkflowError
@@ -19,7 +19,6 @@ from flowcabal_tui.nodes.validation import Actions
 from flowcabal_tui.settings.paths import PROJECT_FILE
 
 MOST_FILES: Final = 500
-_ENDINGS: Final = (".json", ".yaml", ".yml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ def read_folder(path: Path) -> FlowFolder:
     found = sorted(_documents(path))
     if not found:
         message = _("There is no flow in {folder}.").format(folder=path)
-        raise WorkflowError(message, _("Files that end in {names} are read.").format(names=", ".join(_ENDINGS)))
+        raise WorkflowError(message, _("Files that end in {names} are read.").format(names=", ".join(SUFFIXES)))
     if len(found) > MOST_FILES:
         message = _("There are too many files in {folder}.").format(folder=path)
         raise WorkflowError(message, _("{n} files; at most {most} are read.").format(n=len(found), most=MOST_FILES))
@@ -111,7 +110,7 @@ def _documents(path: Path) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in names:
             file = Path(folder) / name
-            if file.suffix in _ENDINGS and not file.is_symlink() and file.is_file():  # to read a pipe would never end
+            if file.suffix in SUFFIXES and not file.is_symlink() and file.is_file():  # to read a pipe would never end
                 yield file
 
 

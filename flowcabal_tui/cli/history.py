@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterable
 
 from flowcabal_tui.cli.naming import the_run
 from flowcabal_tui.cli.printing import JsonPrinter, PlainPrinter, Printer
-from flowcabal_tui.cli.terminal import say_json, say_row
+from flowcabal_tui.cli.terminal import say_json, say_rows
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.domain.run_details import RunDetails
@@ -32,13 +31,8 @@ async def runs(arguments: Namespace) -> int:
     elif arguments.run:
         _one(details[0])
     else:
-        _table(map(_line, details))
+        say_rows(map(_line, details))
     return 0
-
-
-def _table(rows: Iterable[tuple[object, ...]]) -> None:
-    for row in rows:
-        say_row(row)
 
 
 def _line(details: RunDetails) -> tuple[object, ...]:
@@ -63,8 +57,7 @@ def _spent(totals: Totals) -> tuple[str, str]:
 
 
 def _one(details: RunDetails) -> None:
-    _table([_line(details)])
-    _table(map(_node, details.nodes))
+    say_rows([_line(details), *map(_node, details.nodes)])
 
 
 def _node(node: NodeTrace) -> tuple[object, ...]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import sys
 from argparse import Namespace
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.cli.agreeing import agreed_to_pay, memory_settled
 from flowcabal_tui.cli.answers import BadArgument, require_beside
 from flowcabal_tui.cli.opening import opened
-from flowcabal_tui.cli.terminal import say, say_json, say_over, say_row
+from flowcabal_tui.cli.terminal import say, say_json, say_list, say_over, say_row
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.errors import UnknownName
 from flowcabal_tui.domain.manuscript import ImportPreview, ReferenceId
@@ -187,18 +186,18 @@ async def references(arguments: Namespace) -> int:
             await project.carry_out(RemoveReference(book))
         elif arguments.search:
             hits = await project.book.search_references(arguments.search, book)
-            _rows(arguments.json, hits, [(hit.uri, hit.book, hit.title, hit.text) for hit in hits])
+            say_list(hits, ((hit.uri, hit.book, hit.title, hit.text) for hit in hits), as_json=arguments.json)
             if not hits:
                 say(_("Nothing was found."), file=sys.stderr)
                 return FAILED
         elif book is None:
             found = await project.book.references()
-            _rows(arguments.json, found, [(one.id, one.title, one.parts, one.length) for one in found])
+            say_list(found, ((one.id, one.title, one.parts, one.length) for one in found), as_json=arguments.json)
             if not found:
                 say(_("There is no reference book."), file=sys.stderr)
         elif arguments.part is None:
             parts = await project.book.reference_parts(book)
-            _rows(arguments.json, parts, parts)
+            say_list(parts, parts, as_json=arguments.json)
         else:
             if arguments.part > (count := len(await project.book.reference_parts(book))):
                 raise UnknownName(
@@ -228,11 +227,3 @@ async def _the_book(project: Project, name: str) -> ReferenceId:
         _("No reference book is called {name}.").format(name=name),
         _("Reference books: {names}").format(names="; ".join(f"{one.id} {one.title}" for one in books) or _("none")),
     )
-
-
-def _rows(as_json: bool, values: Sequence[object], rows: Iterable[Sequence[object]]) -> None:
-    if as_json:
-        say_json([to_plain(value) for value in values], indent=2)
-        return
-    for row in rows:
-        say_row(row)

@@ -10,7 +10,7 @@ from flowcabal_tui.cli.beats import progress
 from flowcabal_tui.cli.naming import chapter_at, the_chapter
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_json, say_row
-from flowcabal_tui.cli.text_input import text_from
+from flowcabal_tui.cli.text_files import text_from
 from flowcabal_tui.domain.errors import UnknownName
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.outline import NOWHERE, BookOutline, Placed

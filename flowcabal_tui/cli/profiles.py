@@ -10,7 +10,7 @@ from flowcabal_tui.cli.agreeing import memory_settled
 from flowcabal_tui.cli.answers import BadArgument
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_json, say_row
-from flowcabal_tui.cli.text_input import text_from
+from flowcabal_tui.cli.text_files import text_from
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.errors import UnknownName
 from flowcabal_tui.domain.ids import Generation
@@ -29,7 +29,7 @@ async def profile(arguments: Namespace) -> int:
         if not arguments.uri:
             rows = await project.memory.profiles()
             if arguments.json:
-                _json([to_plain(row) for row in rows])
+                say_json([to_plain(row) for row in rows], indent=2)
             for row in () if arguments.json else rows:
                 say_row((row.uri, row.kind_title, row.name, row.abstract))
             return 0
@@ -62,7 +62,7 @@ def _print(view: ProfileView, arguments: Namespace) -> None:
             _("There is nothing at {uri}.").format(uri=view.uri), _("`profile PROJECT` lists the profiles.")
         )
     if arguments.json:
-        _json(to_plain(view))
+        say_json(to_plain(view), indent=2)
     elif arguments.diff:
         _print_diff(view, arguments)
     elif arguments.history:
@@ -101,7 +101,3 @@ def _print_diff(view: ProfileView, arguments: Namespace) -> None:
     older, newer = texts
     before, after = map(str, arguments.diff)
     say("\n".join(difflib.unified_diff(older, newer, before, after, lineterm="")))
-
-
-def _json(value: object) -> None:
-    say_json(value, indent=2)

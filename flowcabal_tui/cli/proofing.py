@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from flowcabal_tui.cli.answers import BadArgument
 from flowcabal_tui.cli.argument_types import path, whole
-from flowcabal_tui.cli.naming import the_chapter
+from flowcabal_tui.cli.naming import chapters_of, the_chapter
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_json, say_row
-from flowcabal_tui.cli.text_input import text_from
+from flowcabal_tui.cli.text_files import text_from
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.proofing import ProofedChapter
 from flowcabal_tui.domain.text import clean_line, word_count
@@ -28,11 +28,7 @@ _SHOWN: Final = 60
 async def proof(arguments: Namespace) -> int:
     """Prints the marks of the rules; 1 when there are any."""
     async with await Project.open(arguments.project, read_only=True) as project:
-        first, last = arguments.chapter or (None, None)
-        for end in filter(None, (first, last)):
-            await the_chapter(project, end)
-        there = await project.book.chapters()
-        chosen = [each.id for each in there if (first or 1) <= each.position <= (last or len(there))]
+        chosen = await chapters_of(project, arguments.chapter or (None, None))
         found = await project.book.proof(chosen, arguments.rule) if chosen else ()
     marks = sum(len(chapter.marks) for chapter in found)
     if arguments.json:

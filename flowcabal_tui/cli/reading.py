@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from flowcabal_tui.cli.adding import add_chapter, add_workflow
 from flowcabal_tui.cli.answers import require_beside
-from flowcabal_tui.cli.terminal import say, say_json, say_row
+from flowcabal_tui.cli.terminal import say, say_json, say_rows
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.findings import FindingFilter
 from flowcabal_tui.domain.memory import BackgroundTask
@@ -17,15 +17,6 @@ from flowcabal_tui.project import Project
 from flowcabal_tui.project.memory.bootstrap_words import progress_words
 from flowcabal_tui.project.words import RUN_STATES, TASK_STATES, TASKS, money, skipped_words
 from flowcabal_tui.protocol.book import AddChapter
-
-
-def _table(rows: Iterable[tuple[object, ...]]) -> None:
-    for row in rows:
-        say_row(row)
-
-
-def _json(value: object) -> None:
-    say_json(value, indent=2)
 
 
 def task_rows(tasks: Sequence[BackgroundTask]) -> Iterator[tuple[object, ...]]:
@@ -48,7 +39,7 @@ async def status(arguments: Namespace) -> int:
         found = await project.findings.findings(FindingFilter(notes=True), 0, 1)
         skipped = await project.skipped_rows()
     if arguments.json:
-        _json(
+        say_json(
             {
                 "runs": [to_plain(run) for run in runs],
                 "questions": [to_plain(question) for question in questions],
@@ -62,19 +53,20 @@ async def status(arguments: Namespace) -> int:
                 "findings": dict(found.counts),
                 "skipped": skipped,
                 "totals": to_plain(totals),
-            }
+            },
+            indent=2,
         )
         return 0
-    _table(
+    say_rows(
         (run.id, run.workflow, _(RUN_STATES[run.state]), run.started_at.isoformat(timespec="seconds")) for run in runs
     )
-    _table((_("waits"), question.id, question.node_title, question.reason) for question in questions)
-    _table(task_rows(tasks))
-    _table(
+    say_rows((_("waits"), question.id, question.node_title, question.reason) for question in questions)
+    say_rows(task_rows(tasks))
+    say_rows(
         (_("memory"), _(TASK_STATES["stale"]), text.uri, _("as of chapter {n}").format(n=text.position))
         for text in stale
     )
-    _table((_("unsaved"), chapter.position, chapter.title) for chapter, _draft in unsaved)
+    say_rows((_("unsaved"), chapter.position, chapter.title) for chapter, _draft in unsaved)
     if waiting := found.counts.get("waiting", 0):
         say(ngettext("{n} new finding", "{n} new findings", waiting).format(n=waiting))
     for what, n in skipped.items():
@@ -99,9 +91,9 @@ async def chapters(arguments: Namespace) -> int:
         found = await (project.book.deleted_chapters() if arguments.deleted else project.book.chapters())
         unsaved = {chapter.id for chapter, _draft in await project.drafts.all()}
     if arguments.json:
-        _json([{**to_plain(chapter), "unsaved": chapter.id in unsaved} for chapter in found])
+        say_json([{**to_plain(chapter), "unsaved": chapter.id in unsaved} for chapter in found], indent=2)
     else:
-        _table(
+        say_rows(
             (
                 *(chapter.position, chapter.id, chapter.title, chapter.length, f"v{chapter.version}"),
                 *((_("unsaved"),) if chapter.id in unsaved else ()),
@@ -118,7 +110,7 @@ async def workflows(arguments: Namespace) -> int:
     async with await Project.open(arguments.project, read_only=True) as project:
         found = await project.workflows.newest()
     if arguments.json:
-        _json([workflow.model_dump(mode="json") for workflow in found])
+        say_json([workflow.model_dump(mode="json") for workflow in found], indent=2)
     else:
-        _table((workflow.reference, workflow.name, workflow.description) for workflow in found)
+        say_rows((workflow.reference, workflow.name, workflow.description) for workflow in found)
     return 0

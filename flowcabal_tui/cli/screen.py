@@ -68,7 +68,7 @@ def _screen(folder: Path | None, language: str | None, *, read_only: bool) -> in
         demo=lambda code: demo_project(None, code, fresh=False),
         recents=_recents,
         settle=models.settle,
-        remember=_remember,
+        remember=_save,
         books=_known_books(),
     )
     settings = replace(user, language=language or user.language)
@@ -128,11 +128,6 @@ def _shown(found: DiscoveredModels) -> ModelProposal:
     return ModelProposal(found.name, f"{found.endpoint.model} @ {sent_address(found.endpoint)}")
 
 
-def _remember(language: str, theme: str) -> None:
-    """Records that the first steps were done or skipped, so that they are not shown again."""
-    _save(language, theme)
-
-
 def _load_user() -> UserSettings:
     from flowcabal_tui.settings.user_file import load_user
 
@@ -140,6 +135,7 @@ def _load_user() -> UserSettings:
 
 
 def _save(language: str, theme: str, **others: Any) -> None:
+    """Also records that the first steps were done or skipped, so that they are not shown again."""
     from flowcabal_tui.settings.user_file import change_user
 
     _written(

@@ -51,13 +51,7 @@ async def simulate(arguments: Namespace) -> int:
         return answers.given(question)
 
     show = JsonPrinter().event if arguments.json else _Words().event
-    simulation = Simulation(
-        workflow,
-        world,
-        show,
-        inputs=inputs,
-        answer=answered,
-    )
+    simulation = Simulation(workflow, world, show, inputs=inputs, answer=answered)
     state = await simulation.execute(arguments.seconds)
     for note in answers.unused(questions):
         say(note, file=sys.stderr)

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Final, TextIO
 
+from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.text import clean, clean_line
 
@@ -31,6 +32,12 @@ def say_row(cells: Iterable[object], file: TextIO | None = None) -> None:
     say("\t".join(clean_line(str(cell)) for cell in cells), file=file)
 
 
+def say_rows(rows: Iterable[Iterable[object]]) -> None:
+    """Prints the lines of a table."""
+    for row in rows:
+        say_row(row)
+
+
 def say_json(value: Any, *, indent: int | None = None, file: TextIO | None = None, flush: bool = False) -> None:
     """Prints a JSON value."""
     say(json_text(value, indent=indent), file=file, flush=flush)
@@ -40,6 +47,14 @@ def json_text(value: Any, *, indent: int | None = None) -> str:
     """JSON in which every control character of a terminal is escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     return _HARMFUL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def say_list(values: Iterable[object], rows: Iterable[Iterable[object]], *, as_json: bool) -> None:
+    """Prints the values as JSON, or the lines of a table."""
+    if as_json:
+        say_json([to_plain(value) for value in values], indent=2)
+    else:
+        say_rows(rows)
 
 
 def say_over(words: str, file: TextIO | None = None) -> None:

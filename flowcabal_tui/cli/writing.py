@@ -7,12 +7,12 @@ from argparse import Namespace
 
 from flowcabal_tui.cli.agreeing import memory_settled
 from flowcabal_tui.cli.answers import BadArgument
-from flowcabal_tui.cli.naming import the_chapter, the_node, the_run
+from flowcabal_tui.cli.naming import chapters_of, the_node, the_run
 from flowcabal_tui.cli.notes import note_replaced, note_unsaved
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.printing import advice
 from flowcabal_tui.cli.terminal import say, say_row
-from flowcabal_tui.domain.ids import ChapterId, OutputId
+from flowcabal_tui.domain.ids import OutputId
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project, create_project
@@ -44,7 +44,7 @@ async def export(arguments: Namespace) -> int:
             await _lay_out(project, arguments)
             return 0
         form = arguments.target.suffix.lstrip(".").lower()
-        chapters = await _in_range(project, arguments.chapter)
+        chapters = await chapters_of(project, arguments.chapter)
         say(await project.book.export(arguments.target, form, chapters, comments=arguments.comments))
         await note_unsaved(project, _("The file has the saved text."))
     return 0
@@ -53,22 +53,11 @@ async def export(arguments: Namespace) -> int:
 async def _lay_out(project: Project, arguments: Namespace) -> None:
     """Writes chapters in the layout of a platform; what it may refuse goes to standard error and blocks nothing."""
     target = arguments.target.expanduser()
-    export = await project.book.lay_out(arguments.platform, await _in_range(project, arguments.chapter), target)
+    export = await project.book.lay_out(arguments.platform, await chapters_of(project, arguments.chapter), target)
     say(arguments.target)
     for line in export.report:
         say(line, file=sys.stderr)
     await note_unsaved(project, _("The file has the saved text."))
-
-
-async def _in_range(project: Project, ends: tuple[int | None, int | None] | None) -> tuple[ChapterId, ...]:
-    """The chapters from one end to the other; () for no range. Raises BadArgument for a chapter that is not there."""
-    if ends is None:
-        return ()
-    first, last = ends
-    for end in filter(None, ends):
-        await the_chapter(project, end)
-    there = await project.book.chapters()
-    return tuple(each.id for each in there if (first or 1) <= each.position <= (last or len(there)))
 
 
 async def _list_kept(arguments: Namespace) -> int:
