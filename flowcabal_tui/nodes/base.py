@@ -251,7 +251,7 @@ class NodeKind:
         return None
 
     def check(self, params: Any, node: Node) -> tuple[Problem, ...]:
-        """Errors of the params beyond their types."""
+        """Errors of the params beyond their types; the caller sets their node."""
         return ()
 
     def fingerprint(self, context: NodeContext, params: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field, field_validator
 from flowcabal_tui.domain import paths
 from flowcabal_tui.domain.bindings import FROM
 from flowcabal_tui.domain.errors import BindingError
+from flowcabal_tui.domain.reaching import reached
 from flowcabal_tui.domain.workflow import Node, Problem, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import kind_and_params
@@ -93,7 +94,11 @@ def check_calls(workflow: Workflow, library: Mapping[str, Workflow]) -> tuple[Pr
     targets: dict[str, set[str]] = {}
     for call in made:
         targets.setdefault(call.caller, set()).add(known[call.ref].reference)
-    round_trips = [call for call in made if call.caller in _all_from(known[call.ref].reference, targets)]
+    round_trips = [
+        call
+        for call in made
+        if call.caller in reached([known[call.ref].reference], lambda caller: targets.get(caller, ()))
+    ]
     names = {call.bound for call in round_trips}
     if round_trips and (None in names or len(names) > 1):
         found += [_endless(call) for call in round_trips if call.bound is None or None not in names]
@@ -112,15 +117,6 @@ def _reached(workflow: Workflow, known: Mapping[str, Workflow]) -> list[SubflowC
                 seen.add(called.reference)
                 waiting.append(called)
     return made
-
-
-def _all_from(start: str, targets: Mapping[str, Collection[str]]) -> set[str]:
-    seen, waiting = {start}, [start]
-    while waiting:
-        new = set(targets.get(waiting.pop(), ())) - seen
-        seen |= new
-        waiting += new
-    return seen
 
 
 def _unknown(call: SubflowCall, known: Mapping[str, Workflow]) -> Problem:

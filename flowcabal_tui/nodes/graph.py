@@ -14,6 +14,7 @@ from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.prompt_text import block_paths, references
+from flowcabal_tui.domain.reaching import reached
 from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.workflow import Node, PromptParams, Workflow
 from flowcabal_tui.locale import _
@@ -101,16 +102,7 @@ def order(graph: Dependencies) -> tuple[NodeId, ...]:
 
 def needed_for(graph: Dependencies, targets: Collection[NodeId]) -> frozenset[NodeId]:
     """The targets and all nodes above them; no targets: all nodes."""
-    if not targets:
-        return frozenset(graph)
-    found: set[NodeId] = set()
-    waiting = list(targets)
-    while waiting:
-        node = waiting.pop()
-        if node not in found:
-            found.add(node)
-            waiting += graph.get(node, ())
-    return frozenset(found)
+    return frozenset(reached(targets, lambda node: graph.get(node, ())) if targets else graph)
 
 
 def last_nodes(graph: Dependencies) -> tuple[NodeId, ...]:

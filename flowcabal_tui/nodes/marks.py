@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Literal
 
 from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.reaching import reached
 from flowcabal_tui.domain.workflow import PromptParams
 from flowcabal_tui.nodes.plan import Plan
 
@@ -45,12 +46,7 @@ def _behind(
     plan: Plan, node: NodeId, before: Marks | None, has_output: Callable[[NodeId], bool]
 ) -> dict[NodeId, Stale]:
     marks = dict(before or {})
-    seen, waiting = {node}, [node]
-    while waiting:
-        for after in plan.dependents[waiting.pop()]:
-            if after not in seen:
-                seen.add(after)
-                waiting.append(after)
+    seen = reached([node], plan.dependents.__getitem__)
     for each in plan.steps:
         if each in seen and each != node and has_output(each):
             marks.setdefault(each, "propagated")
@@ -66,13 +62,7 @@ def todo(
     nodes above it are not examined. `has_output` must be False for outputs out of date that may not be used. Raises
     WorkflowError for a cycle.
     """
-    wanted: set[NodeId] = set()
-    waiting = list(targets)
-    while waiting:
-        node = waiting.pop()
-        if node not in wanted:
-            wanted.add(node)
-            waiting += (source for source in plan.steps[node].sources if not has_output(source))
+    wanted = reached(targets, lambda node: (each for each in plan.steps[node].sources if not has_output(each)))
     level: dict[NodeId, int] = {}
     for node in plan.order:
         if node in wanted:

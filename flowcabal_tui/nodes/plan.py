@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +11,7 @@ from pydantic import BaseModel
 
 from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.ids import Digest, NodeId
+from flowcabal_tui.domain.reaching import reached
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.domain.workflow import Edge, Node
 from flowcabal_tui.locale import _
@@ -110,13 +110,7 @@ class Plan:
         """The plan of the targets and everything above them; without targets, the whole plan."""
         if not targets:
             return self
-        wanted: set[NodeId] = set()
-        waiting = deque(targets)
-        while waiting:
-            node = waiting.popleft()
-            if node not in wanted:
-                wanted.add(node)
-                waiting.extend(self.steps[node].sources)
+        wanted = reached(targets, lambda node: self.steps[node].sources)
         return Plan({node: step for node, step in self.steps.items() if node in wanted}, self.durations)
 
 

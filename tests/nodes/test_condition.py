@@ -65,7 +65,7 @@ def test_the_labels_and_the_shape_are_known_before_it_runs():
 def test_what_is_missing_is_found(params, field):
     kind = kinds()["condition"]
     found = kind.check(kind.params.model_validate(params), node("c", "condition"))
-    assert field in [finding.field for finding in found] and {finding.node for finding in found} == {"c"}
+    assert field in [finding.field for finding in found]
 
 
 def test_every_parameter_of_the_kinds_says_what_it_is():

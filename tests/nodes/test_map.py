@@ -77,4 +77,4 @@ def test_an_expression_that_cannot_be_read_is_found_before_the_run():
     kind = kinds()["map"]
     params = kind.params.model_validate({"set": {"good": "a", "bad": "a ||"}})
     (finding,) = kind.check(params, node("it", "map"))
-    assert (finding.code, finding.node, finding.field) == ("SYNTAX_ERROR", "it", "set.bad")
+    assert (finding.code, finding.field) == ("SYNTAX_ERROR", "set.bad")

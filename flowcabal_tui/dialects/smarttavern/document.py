@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from flowcabal_tui.dialects.smarttavern.conditions import condition_problem
+from flowcabal_tui.domain.reaching import reached
 from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.workflow import Problem
 from flowcabal_tui.locale import _
@@ -217,14 +218,10 @@ def _circle(flow: TavernFlow) -> Iterator[Problem]:
 
 
 def _unused(flow: TavernFlow) -> Iterator[Problem]:
-    ids, seen, waiting = flow.by_id, set[str](), [flow.entry]
-    while waiting:
-        name = waiting.pop()
-        if name in ids and name not in seen:
-            seen.add(name)
-            waiting += [child for _place, child in ids[name].inner]
+    ids = flow.by_id
     if flow.entry not in ids:
         return
+    seen = reached([flow.entry], lambda name: (child for _place, child in ids[name].inner) if name in ids else ())
     for node in flow.nodes:
         if node.id not in seen:
             message = _("No edge leads from the entry to this node.")

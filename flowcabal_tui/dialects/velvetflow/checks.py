@@ -49,7 +49,7 @@ def check(source: str | bytes | Any, actions: Actions | None) -> tuple[Problem, 
     Raises DialectError for malformed, too large or too deep text.
     """
     if not isinstance(source, (str, bytes, dict)):
-        return (_invalid("workflow", _("A workflow is an object with nodes.")),)
+        return (Problem(code="INVALID_SCHEMA", message=_("A workflow is an object with nodes."), field="workflow"),)
     found = reading(source)
     findings = [*found.telling.findings, *_demanded(normal(source)[0], actions), *_ours(found, actions)]
     wrong = {(one.node, one.field) for one in findings if one.severity == "error"}
@@ -168,7 +168,3 @@ def _empty(value: Any, place: str) -> Iterator[Problem]:
     elif isinstance(value, list):
         for number, part in enumerate(value):
             yield from _empty(part, f"{place}[{number}]")
-
-
-def _invalid(field: str, message: str) -> Problem:
-    return Problem(code="INVALID_SCHEMA", message=message, field=field)

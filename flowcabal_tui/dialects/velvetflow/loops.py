@@ -55,7 +55,7 @@ def read(reader: Reader, node: Document, scope: NameScope, place: str, path: str
     if repeated is None:
         return reader.placeholder(node, here)
     _kind(reader, params, at)
-    seen = inside.within(*_of_body(body))
+    seen = inside.within(*names_of(body.get("nodes")))
     if made["mode"] == "while":
         if isinstance(params.get("condition"), dict):
             made["condition"] = reader.condition(params["condition"], seen, f"{at}.condition")
@@ -79,7 +79,7 @@ def read(reader: Reader, node: Document, scope: NameScope, place: str, path: str
     return {"kind": "loop", "params": made}
 
 
-def jinja_exports(node: Mapping[str, Any]) -> frozenset[str]:
+def _jinja_exports(node: Mapping[str, Any]) -> frozenset[str]:
     """The names of exports in today's form, `{name: "{{...}}"}`."""
     params = node.get("params")
     exports = params.get("exports") if isinstance(params, dict) else None
@@ -103,10 +103,11 @@ def _inside(reader: Reader, node: Document, scope: NameScope, place: str) -> Nam
     return NameScope(scope.types, scope.exports, scope.names | names, (*scope.loops, node["id"]))
 
 
-def _of_body(body: Document) -> tuple[dict[NodeId, str], dict[NodeId, frozenset[str]]]:
-    many = body.get("nodes")
-    nodes = [one for one in many if isinstance(one, dict) and isinstance(one.get("id"), str)] if many else []
-    exports = {NodeId(one["id"]): names for one in nodes if (names := jinja_exports(one))}
+def names_of(given: Any) -> tuple[dict[NodeId, str], dict[NodeId, frozenset[str]]]:
+    """The types of the nodes of a graph, and the names that its loops in the current form export."""
+    many = given if isinstance(given, list) else []
+    nodes = [one for one in many if isinstance(one, dict) and isinstance(one.get("id"), str)]
+    exports = {NodeId(one["id"]): names for one in nodes if (names := _jinja_exports(one))}
     return {NodeId(one["id"]): str(one.get("type")) for one in nodes}, exports
 
 

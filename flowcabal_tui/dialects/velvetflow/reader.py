@@ -15,7 +15,6 @@ from flowcabal_tui.dialects.velvetflow.normal import PlacedEdge, normal
 from flowcabal_tui.dialects.velvetflow.places import Places, Telling
 from flowcabal_tui.dialects.velvetflow.references import BindingReferences, NameScope
 from flowcabal_tui.domain.condition_forms import Condition
-from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.text import slug
 from flowcabal_tui.domain.workflow import NEVER, Edge, Node, Problem, Workflow
 from flowcabal_tui.locale import _
@@ -98,7 +97,7 @@ class _Reader:
             message = _("nodes must be a list.")
             self.telling.wrong("INVALID_SCHEMA", f"{place}nodes", message, fatal=True)
             given = []
-        inside = scope.within(types_of(given), exports_of(given))
+        inside = scope.within(*loops.names_of(given))
         nodes: list[Document] = []
         edges: list[Placed] = []
         for number, node in enumerate(given):
@@ -108,7 +107,7 @@ class _Reader:
                 made = list(self.node(node, inside, at, path))
                 nodes += [one for one, _edges in made]
                 edges += [edge for _node, many in made for edge in many]
-        known = {node["id"]: node for node in given if isinstance(node, dict) and _has_id(node)}
+        known = {node["id"]: node for node in given if isinstance(node, dict) and isinstance(node.get("id"), str)}
         edges += self.declared(graph.get("edges"), known, f"{place}edges")
         distinct: dict[Edge, str] = {}
         for edge, at in edges:
@@ -373,22 +372,6 @@ def _branches(node: Document, condition: Document, place: str) -> list[Placed]:
         for label in many
         if isinstance(target := node.get(f"{name}_to_node"), str) and target
     ]
-
-
-def types_of(nodes: Any) -> dict[NodeId, str]:
-    """The type of every node of a graph."""
-    many = nodes if isinstance(nodes, list) else []
-    return {NodeId(node["id"]): str(node.get("type")) for node in many if isinstance(node, dict) and _has_id(node)}
-
-
-def exports_of(nodes: Any) -> dict[NodeId, frozenset[str]]:
-    """The names that loops in the current form export."""
-    many = [node for node in (nodes if isinstance(nodes, list) else []) if isinstance(node, dict) and _has_id(node)]
-    return {NodeId(node["id"]): names for node in many if (names := loops.jinja_exports(node))}
-
-
-def _has_id(node: Mapping[str, Any]) -> bool:
-    return isinstance(node.get("id"), str)
 
 
 def _ids_and_aliases(graph: Any) -> Iterator[str]:

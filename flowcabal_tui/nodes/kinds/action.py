@@ -45,7 +45,7 @@ class ActionNode(NodeKind):
     def check(self, params: ActionParams, node: Node) -> tuple[Problem, ...]:
         if params.action.strip():
             return ()
-        return (Problem(code="MISSING_ACTION", message=_("No action is named."), node=node.id, field="action"),)
+        return (Problem(code="MISSING_ACTION", message=_("No action is named."), field="action"),)
 
     async def run(self, context: NodeContext, params: ActionParams) -> Produced:
         given = context.bind(params.params)

@@ -47,7 +47,7 @@ class ConditionNode(NodeKind):
         return {"type": "object", "properties": fields, "additionalProperties": False}
 
     def check(self, params: ConditionParams, node: Node) -> tuple[Problem, ...]:
-        return tuple(found.model_copy(update={"node": node.id}) for found in conditions.check_shape(params))
+        return tuple(conditions.check_shape(params))
 
     async def run(self, context: NodeContext, params: ConditionParams) -> Produced:
         outcome = conditions.check(params, context.names)

@@ -126,12 +126,12 @@ class Evolution(NodeKind):
     def check(self, params: EvolutionParams, node: Node) -> tuple[Problem, ...]:
         found = []
         if not params.write.prompt:
-            found.append(Problem(code="EMPTY_PROMPT", node=node.id, field="write", message=_("The prompt is empty.")))
+            found.append(Problem(code="EMPTY_PROMPT", field="write", message=_("The prompt is empty.")))
         later = params.next or params.write.prompt
         named = {path for block in later if isinstance(block, TextBlock) for path in bindings(block.text)}
         if params.rounds > 1 and "parent" not in named:
             message = _("Later rounds build on the pick, but none of their prompts contains {{parent}}.")
-            found.append(Problem(code="MISSING_REFERENCE", node=node.id, field="next", message=message))
+            found.append(Problem(code="MISSING_REFERENCE", field="next", message=message))
         return tuple(found)
 
     def fingerprint(self, context: NodeContext, params: EvolutionParams) -> Any:

@@ -93,7 +93,7 @@ class ItemKind(NodeKind):
 
     def check(self, params: Any, node: Node) -> tuple[Problem, ...]:
         flaw = self.flaw(params)
-        return (flaw.model_copy(update={"node": node.id}),) if flaw else ()
+        return (flaw,) if flaw else ()
 
     def make(self, params: Any, item: Item) -> Iterable[Item]:
         """The items made from one item, which is not modified. Raises FlowCabalError."""

@@ -108,7 +108,7 @@ class Loop(NodeKind):
         }
 
     def check(self, params: LoopParams, node: Node) -> tuple[Problem, ...]:
-        return tuple(found.model_copy(update={"node": node.id}) for found in _wrong(params))
+        return tuple(_wrong(params))
 
     def fingerprint(self, context: NodeContext, params: LoopParams) -> None:
         """None: the nodes inside are looked up one by one, since some of them may act or ask."""

@@ -34,7 +34,7 @@ class Map(ItemKind):
 
     def check(self, params: MapParams, node: Node) -> tuple[Problem, ...]:
         found = (check_query(expression, field=f"set.{field}") for field, expression in params.set.items())
-        return tuple(finding.model_copy(update={"node": node.id}) for finding in found if finding)
+        return tuple(finding for finding in found if finding)
 
     def make(self, params: MapParams, item: Item) -> Iterable[Item]:
         made: dict[str, Any] = {}

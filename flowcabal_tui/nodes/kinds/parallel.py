@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field, field_validator
@@ -49,11 +48,7 @@ class Parallel(NodeKind):
         }
 
     def check(self, params: ParallelParams, node: Node) -> tuple[Problem, ...]:
-        return tuple(found.model_copy(update={"node": node.id}) for found in self._exits(params))
-
-    def _exits(self, params: ParallelParams) -> Iterator[Problem]:
-        for field, body in self.bodies(params):
-            yield from check_exit(body, field)
+        return tuple(found for field, body in self.bodies(params) for found in check_exit(body, field))
 
     def fingerprint(self, context: NodeContext, params: ParallelParams) -> None:
         """None: the nodes inside are looked up one by one, since some of them may act or ask."""

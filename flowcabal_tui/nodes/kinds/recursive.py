@@ -115,17 +115,17 @@ class Recursive(NodeKind):
 
     def check(self, params: RecursiveParams, node: Node) -> tuple[Problem, ...]:
         found = [
-            Problem(code="EMPTY_PROMPT", node=node.id, field=name, message=_("The prompt is empty."))
+            Problem(code="EMPTY_PROMPT", field=name, message=_("The prompt is empty."))
             for name, call in _calls(params).items()
             if not call.prompt
         ]
         if bool(params.start) == bool(params.draft):
             message = _("It needs either a starting text (start) or a step that writes it (draft).")
-            found.append(Problem(code="SCHEMA_MISMATCH", node=node.id, field="start", message=message))
+            found.append(Problem(code="SCHEMA_MISMATCH", field="start", message=message))
         if params.until:
             shape = conditions.check_shape(params.until.model_dump(exclude_unset=True))
-            found += [each.model_copy(update={"node": node.id, "field": f"until.{each.field}"}) for each in shape]
-            found += _misread(params.until, node.id)
+            found += [each.model_copy(update={"field": f"until.{each.field}"}) for each in shape]
+            found += _misread(params.until)
         return tuple(found)
 
     def fingerprint(self, context: NodeContext, params: RecursiveParams) -> Any:
@@ -157,12 +157,12 @@ class Recursive(NodeKind):
         return await _step(context, params, "draft", {"draft": "", "critique": "", "round": 1})
 
 
-def _misread(until: Condition, node: NodeId) -> list[Problem]:
+def _misread(until: Condition) -> list[Problem]:
     """References to fields that the verdict does not have, found before a critique is paid for."""
     read = [(place, path) for place, path in conditions.paths_in(until) if path.startswith("verdict.")]
     message = _("The verdict has no field {name}. Its fields: done, points")
     return [
-        Problem(code="SCHEMA_MISMATCH", node=node, field=f"until.{place}", message=message.format(name=path[8:]))
+        Problem(code="SCHEMA_MISMATCH", field=f"until.{place}", message=message.format(name=path[8:]))
         for place, path in read
         if path.replace("[", ".").split(".")[1] not in ("done", "points")
     ]

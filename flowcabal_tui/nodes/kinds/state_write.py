@@ -49,9 +49,7 @@ class StateWrite(NodeKind):
         return {"type": "object", "properties": {**ITEMS["properties"], "written": {"type": "object"}}}
 
     def check(self, params: StateWriteParams, node: Node) -> tuple[Problem, ...]:
-        return tuple(
-            Problem(code=code, node=node.id, field=field, message=message) for code, field, message in _flaws(params)
-        )
+        return tuple(Problem(code=code, field=field, message=message) for code, field, message in _flaws(params))
 
     async def run(self, context: NodeContext, params: StateWriteParams) -> Produced:
         carried = Carried()

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from flowcabal_tui.dialects.report import DialectError
 from flowcabal_tui.dialects.velvetflow.document import Document
+from flowcabal_tui.domain.reaching import reached
 from flowcabal_tui.locale import _
 
 BODY: Final = "body_subgraph"
@@ -91,21 +92,13 @@ class Skeleton:
     def readable(self, name: str) -> tuple[str, ...]:
         """The nodes whose outputs a node may read: those of its graph and of the enclosing graphs, except its
         successors."""
-        behind, waiting = {name}, [name]
         edges = self._all_edges()
-        while waiting:
-            at = waiting.pop()
-            fresh = {target for source, target in edges if source == at} - behind
-            behind |= fresh
-            waiting += fresh
-        around = self._around(name)
+        behind = reached([name], lambda at: (target for source, target in edges if source == at))
+        parent = self.nodes[name].get("parent_node_id")
+        around = (parent, None)
         return tuple(
             each for each, node in self.nodes.items() if node.get("parent_node_id") in around and each not in behind
         )
-
-    def _around(self, name: str) -> tuple[str | None, ...]:
-        parent = self.nodes[name].get("parent_node_id")
-        return (parent, None) if parent else (None,)
 
     def _all_edges(self) -> set[tuple[str, str]]:
         declared = {(str(edge.get("from")), str(edge.get("to"))) for edge in self.edges}

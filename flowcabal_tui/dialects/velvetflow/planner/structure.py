@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from flowcabal_tui.dialects.velvetflow.document import Document
 from flowcabal_tui.dialects.velvetflow.planner.schemas import condition_kinds, fields_of, planner_sentence
-from flowcabal_tui.dialects.velvetflow.planner.skeleton import Skeleton
+from flowcabal_tui.dialects.velvetflow.planner.skeleton import BODY, Skeleton
 from flowcabal_tui.nodes.validation import Actions
 
 Search = Callable[[str, int], Awaitable[Sequence[Document]]]
@@ -224,14 +224,11 @@ def _loop_params(node: Document, given: Document) -> tuple[Document, list[str]]:
     if isinstance(exports, Mapping):
         removed += [f"exports.{key}" for key in exports if key not in _EXPORTS]
         params["exports"] = {key: value for key, value in exports.items() if key in _EXPORTS}
-    if "body_subgraph" in (given.get("params") or {}):
-        removed.append("body_subgraph")
-        params["body_subgraph"] = node["params"].get("body_subgraph")
-    kept = {key: value for key, value in params.items() if key in LOOP_FIELDS and (key, value) != (_BODY, None)}
+    if BODY in (given.get("params") or {}):
+        removed.append(BODY)
+        params[BODY] = node["params"].get(BODY)
+    kept = {key: value for key, value in params.items() if key in LOOP_FIELDS and (key, value) != (BODY, None)}
     return kept, removed
-
-
-_BODY: Final = "body_subgraph"
 
 
 def _kind_of(tool: str) -> str:
