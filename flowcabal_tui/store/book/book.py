@@ -42,7 +42,9 @@ from flowcabal_tui.store.rows.texts import (
     chapters_now,
     latest,
     new_places,
+    place_of,
     places,
+    put_place,
     scene_subject,
     version_of,
 )
@@ -103,7 +105,7 @@ class Book(StorePart):
         """Adds a chapter without text at `position` (from 1; None: at the end); later chapters move back by one."""
         order = places(connection)
         at = len(order) if position is None else max(0, min(position - 1, len(order)))
-        (new,) = new_places(connection, [(title, volume)], self._clock().isoformat())
+        (new,) = new_places(connection, [(title, volume)], self._now())
         arrange(connection, [*order[:at], new, *order[at:]], self._begin(connection, "add", new.chapter, at + 1))
         return chapter_now(connection, new.chapter)
 
@@ -118,7 +120,7 @@ class Book(StorePart):
         """Appends chapters with their texts, and with their `comments` by row index, all or none."""
         order = places(connection)
         named = [(found.title, found.volume) for found in chapters]
-        new = new_places(connection, named, self._clock().isoformat())
+        new = new_places(connection, named, self._now())
         generation = self._begin(connection, "import", "", len(order) + 1)
         arrange(connection, [*order, *new], generation)
         for position, (place, found) in enumerate(zip(new, chapters, strict=True), len(order) + 1):
@@ -126,20 +128,15 @@ class Book(StorePart):
             add_tasks(connection, tasks(place.chapter, version.digest, position))
         for row, noted in (comments or {}).items():
             moved = [replace(each, chapter=new[row].chapter) for each in noted]
-            add_comments(connection, moved, self._clock().isoformat())
+            add_comments(connection, moved, self._now())
         return tuple(chapters_now(connection)[len(order) :])
 
     @transaction
     def rename(self, connection: Connection, chapter: ChapterId, title: str, volume: str | None = None) -> None:
         """Changes the title (and the volume, unless None). Raises Gone for an unknown chapter."""
         at = chapter_now(connection, chapter)
-        connection.execute(
-            "INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?, 0)",
-            (
-                *(chapter, self._begin(connection, "rename", chapter, at.position), at.position),
-                *(clean_line(title), at.volume if volume is None else clean_line(volume)),
-            ),
-        )
+        new = replace(at, title=clean_line(title), volume=at.volume if volume is None else clean_line(volume))
+        put_place(connection, place_of(new), self._begin(connection, "rename", chapter, at.position))
 
     @transaction
     def move(self, connection: Connection, chapter: ChapterId, position: int) -> None:
@@ -158,10 +155,7 @@ class Book(StorePart):
         at = chapter_now(connection, chapter)
         require_unlocked(connection, chapter)
         generation = self._begin(connection, "delete", chapter, at.position)
-        connection.execute(
-            "INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?, 1)",
-            (chapter, generation, at.position, at.title, at.volume),
-        )
+        put_place(connection, place_of(at), generation, deleted=True)
         arrange(connection, places(connection), generation)
 
     @transaction
@@ -251,7 +245,7 @@ class Book(StorePart):
 
         Raises Gone for an unknown chapter.
         """
-        at = self._clock().isoformat()
+        at = self._now()
         return await self._database.do(lambda connection: keep(connection, keeping, tasks, self._language, at))
 
     async def kept(self, chapter: ChapterId | None = None) -> tuple[Curated, ...]:
@@ -263,12 +257,8 @@ class Book(StorePart):
 
     async def kept_text(self, output: OutputId) -> str:
         """The text of an output as it was kept. Raises Gone if it is unknown."""
-        row = await self._database.row(
-            "SELECT body FROM curated JOIN blob USING (digest) WHERE curated.id=?", (output,)
-        )
-        if row is None:
-            raise Gone(output)
-        return unpack(row[0])
+        body = "SELECT body FROM curated JOIN blob USING (digest) WHERE curated.id=?"
+        return unpack((await self._database.one(body, (output,), output))[0])
 
     async def tag(self, output: OutputId, tags: Sequence[str]) -> Curated:
         """Sets the tags of a kept output. Raises Gone if it is unknown."""
@@ -283,7 +273,7 @@ class Book(StorePart):
         return await self._set_deleted(output, False, tasks)
 
     async def _set_deleted(self, output: OutputId, deleted: bool, tasks: TaskMaker) -> Curated:
-        at = self._clock().isoformat()
+        at = self._now()
         return await self._database.do(
             lambda connection: set_deleted(connection, output, deleted, tasks, self._language, at)
         )
@@ -292,7 +282,7 @@ class Book(StorePart):
         before = latest(connection, new.subject)
         if before is not None and before.digest == digest(clean(new.text)):
             return before
-        version = self._append(connection, new, self._truth(connection, position))
+        version = self._append(connection, new, next_generation(connection, "truth", position, self._now()))
         following = tasks(new.subject, version.digest, position)
         if before is not None and says_same(get_text(connection, before.digest), clean(new.text)):
             following = follow_same_text(connection, new.subject, before.digest, version.digest, following)
@@ -300,13 +290,10 @@ class Book(StorePart):
         return version
 
     def _append(self, connection: Connection, new: NewVersion, generation: Generation) -> ChapterVersion:
-        return append_version(connection, new, generation, self._language, self._clock().isoformat())
+        return append_version(connection, new, generation, self._language, self._now())
 
     def _begin(self, connection: Connection, kind: ChangeKind, subject: str, position: int) -> Generation:
-        return begin_change(connection, kind, subject, position, self._clock().isoformat())
-
-    def _truth(self, connection: Connection, position: int) -> Generation:
-        return next_generation(connection, "truth", position, self._clock().isoformat())
+        return begin_change(connection, kind, subject, position, self._now())
 
 
 def _require_newest(connection: Connection, subject: str, expected: int | None, title: str) -> None:

@@ -9,12 +9,12 @@ from sqlite3 import Connection
 from typing import Final, cast
 
 from flowcabal_tui.domain.changes import ChangeKind, LoggedChange
-from flowcabal_tui.domain.errors import Gone, RunError, VersionConflict
+from flowcabal_tui.domain.errors import RunError, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, OutputId
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.store.book.curation import set_deleted
 from flowcabal_tui.store.file.blobs import get_text
-from flowcabal_tui.store.file.connection import Row, StorePart, transaction
+from flowcabal_tui.store.file.connection import Row, StorePart, one_row, transaction
 from flowcabal_tui.store.file.reading import decodes
 from flowcabal_tui.store.rows.changes import begin_change, mark_undone
 from flowcabal_tui.store.rows.comments import move_comments
@@ -29,6 +29,7 @@ from flowcabal_tui.store.rows.texts import (
     chapters_now,
     latest,
     places,
+    put_place,
 )
 
 _LOG: Final = """
@@ -54,10 +55,7 @@ class Changes(StorePart):
 
     async def get(self, generation: Generation) -> LoggedChange:
         """The change of a generation. Raises Gone when none is logged."""
-        row = await self._database.row(f"{_LOG} WHERE generation=?", (generation,))
-        if row is None:
-            raise Gone(generation)
-        return _change(row)
+        return _change(await self._database.one(f"{_LOG} WHERE generation=?", (generation,), generation))
 
     async def last(self) -> LoggedChange | None:
         """The newest change that is neither undone nor an undo itself."""
@@ -80,15 +78,11 @@ class Changes(StorePart):
         All or nothing: raises VersionConflict when something that it wrote has changed since, RunError when it is
         already undone or the texts before it were purged, Gone when no such change is logged.
         """
-        row = connection.execute(
-            "SELECT kind, subject, undone FROM change_log WHERE generation=?", (generation,)
-        ).fetchone()
-        if row is None:
-            raise Gone(generation)
-        kind, subject, undone = row
+        logged = "SELECT kind, subject, undone FROM change_log WHERE generation=?"
+        kind, subject, undone = one_row(connection, logged, (generation,), generation)
         if undone is not None:
             raise RunError(_("This change has already been undone."), _("Nothing was changed."))
-        at = self._clock().isoformat()
+        at = self._now()
         if kind in ("forget", "restore"):
             set_deleted(connection, OutputId(subject), kind == "restore", tasks, self._language, at)
             (made,) = connection.execute("SELECT max(generation) FROM change_log").fetchone()
@@ -225,10 +219,7 @@ class _Undo:
         for place, before in placed:
             if before is None and place.chapter in now:
                 require_unlocked(self._connection, place.chapter)
-                self._connection.execute(
-                    "INSERT INTO place VALUES (?, ?, ?, ?, ?, 1)",
-                    (place.chapter, made, place.position, place.title, place.volume),
-                )
+                put_place(self._connection, place, made, deleted=True)
         touched = {place.chapter for place, _before in placed}
         order = [place for place in now.values() if place.chapter not in touched]
         for before in sorted((before for _place, before in placed if before), key=lambda place: place.position):

@@ -40,7 +40,7 @@ class Comments(StorePart):
     def add(self, connection: Connection, comment: Comment, word: NoteWord | None = None) -> CommentId:
         """Stores a new comment; one of another database with the writer's decision on it. Raises Gone for an unknown
         chapter."""
-        at = self._clock().isoformat()
+        at = self._now()
         chapter_now(connection, comment.chapter)
         (identity,) = add_comments(connection, [comment], at)
         if word is not None:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from flowcabal_tui.domain.errors import Gone, ProjectError
+from flowcabal_tui.domain.errors import ProjectError
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, OutputId
 from flowcabal_tui.domain.manuscript import Author, ChapterVersion
 from flowcabal_tui.domain.memory import Curated, Entity, EntityAuthor, EntityKind, KeepKind, KeepMode
@@ -21,7 +21,7 @@ from flowcabal_tui.domain.text import clean, digest, digest_of
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.blobs import get_text, put_text
-from flowcabal_tui.store.file.connection import Row
+from flowcabal_tui.store.file.connection import Row, one_row
 from flowcabal_tui.store.file.reading import decodes, read_json
 from flowcabal_tui.store.rows.changes import log_change
 from flowcabal_tui.store.rows.entities import entity_id, entity_now, entity_subject, put_entity_row
@@ -188,10 +188,7 @@ def _entity(connection: sqlite3.Connection, keeping: Keeping) -> str:
 
 
 def _curated(connection: sqlite3.Connection, output: OutputId) -> Curated:
-    row = connection.execute(f"SELECT {CURATED} FROM curated WHERE id=?", (output,)).fetchone()
-    if row is None:
-        raise Gone(output)
-    return curated_of(row)
+    return curated_of(one_row(connection, f"SELECT {CURATED} FROM curated WHERE id=?", (output,), output))
 
 
 def _joined(text: str, part: str) -> str:

@@ -32,7 +32,7 @@ class Drafts(StorePart):
 
         Returns whether the chapter has unsaved text afterwards.
         """
-        at = self._clock().isoformat()
+        at = self._now()
         known = _known(connection.execute(_VERSIONS, (chapter,)))
         if text is None or _is_saved(text, base, known):
             forget_draft(connection, chapter)

@@ -34,7 +34,9 @@ from flowcabal_tui.store.rows.texts import (
     chapters_now,
     latest,
     new_places,
+    place_of,
     places,
+    put_place,
 )
 
 
@@ -99,7 +101,7 @@ class Edits(StorePart):
                 _("Nothing was split."),
                 _("Choose a place within the text."),
             )
-        order, now = places(connection), self._clock().isoformat()
+        order, now = places(connection), self._now()
         (new,) = new_places(connection, [(title, known.volume)], now)
         generation = self._begin(connection, "split", chapter, known.position)
         arrange(connection, [*order[: known.position], new, *order[known.position :]], generation)
@@ -129,10 +131,7 @@ class Edits(StorePart):
             )
         require_unlocked(connection, following)
         generation = self._begin(connection, "merge", chapter, first.position)
-        connection.execute(
-            "INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?, 1)",
-            (following, generation, second.position, second.title, second.volume),
-        )
+        put_place(connection, place_of(second), generation, deleted=True)
         arrange(connection, places(connection), generation)
         if added.strip():
             whole = _joined(text, added, kept_parting(connection, chapter, following))
@@ -166,11 +165,11 @@ class Edits(StorePart):
     def _append(
         self, connection: Connection, new: NewVersion, position: int, generation: Generation, tasks: TaskMaker
     ) -> None:
-        version = append_version(connection, new, generation, self._language, self._clock().isoformat())
+        version = append_version(connection, new, generation, self._language, self._now())
         add_tasks(connection, tasks(new.subject, version.digest, position))
 
     def _begin(self, connection: Connection, kind: ChangeKind, subject: str, position: int) -> Generation:
-        return begin_change(connection, kind, subject, position, self._clock().isoformat())
+        return begin_change(connection, kind, subject, position, self._now())
 
 
 def _joined(one: str, two: str, between: str | None) -> str:

@@ -10,9 +10,8 @@ from dataclasses import replace
 from sqlite3 import Connection
 from typing import Final
 
-from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.memory import BackgroundTask, Freshness
-from flowcabal_tui.store.file.connection import StorePart, transaction
+from flowcabal_tui.store.file.connection import StorePart, one_row, transaction
 from flowcabal_tui.store.rows.tasks import TASK_FIELDS, add_tasks, task_of
 
 _NEWEST: Final = "(SELECT coalesce(max(id), 0) FROM generation)"
@@ -40,10 +39,7 @@ class JobTasks(StorePart):
         connection.execute(
             f"UPDATE task SET state='running', pinned=coalesce(pinned, {_NEWEST}) WHERE id=?", (task.id,)
         )
-        row = connection.execute(f"SELECT {TASK_FIELDS} FROM task WHERE id=?", (task.id,)).fetchone()
-        if row is None:
-            raise Gone(task.id)
-        return task_of(row)
+        return task_of(one_row(connection, f"SELECT {TASK_FIELDS} FROM task WHERE id=?", (task.id,), task.id))
 
     @transaction
     def finish(self, connection: Connection, task: BackgroundTask) -> None:

@@ -45,7 +45,7 @@ class References(StorePart):
         passages: Sequence[Sequence[WordsOfPassage]],
     ) -> ReferenceId:
         """Adds a book in one transaction; `passages` are those of each part (see `words_of`)."""
-        at = self._clock().isoformat()
+        at = self._now()
         book = ReferenceId(digest_of(["reference", title, at])[:12])
         generation = next_generation(connection, "derived", 0, at)
         connection.execute("INSERT INTO reference VALUES (?, ?, ?, ?, NULL)", (book, clean(title), at, generation))
@@ -69,7 +69,7 @@ class References(StorePart):
     @transaction
     def remove(self, connection: Connection, book: ReferenceId) -> None:
         """Removes a book. Raises Gone if there is none."""
-        at = self._clock().isoformat()
+        at = self._now()
         generation = next_generation(connection, "derived", 0, at)
         changed = connection.execute(
             "UPDATE reference SET died=? WHERE id=? AND died IS NULL", (generation, book)
@@ -99,12 +99,8 @@ class References(StorePart):
 
     async def text(self, book: ReferenceId, number: int) -> tuple[str, str]:
         """Title and text of a part. Raises Gone if there is none."""
-        row = await self._database.row(
-            "SELECT title, body FROM reference_part JOIN blob USING (digest) WHERE reference=? AND number=?",
-            (book, number),
-        )
-        if row is None:
-            raise Gone(f"reference/{book}/{number}")
+        part = "SELECT title, body FROM reference_part JOIN blob USING (digest) WHERE reference=? AND number=?"
+        row = await self._database.one(part, (book, number), f"reference/{book}/{number}")
         return row[0], unpack(row[1])
 
     async def search(

@@ -31,7 +31,7 @@ class Revision(StorePart):
     @transaction
     def lock(self, connection: Connection, chapters: Sequence[ChapterId], *, locked: bool) -> None:
         """Locks chapters in their present version, or unlocks them; an unchanged state is kept. Raises Gone."""
-        at = self._clock().isoformat()
+        at = self._now()
         for chapter in chapters:
             version = chapter_now(connection, chapter).version
             connection.execute(
@@ -68,7 +68,7 @@ class Revision(StorePart):
     @transaction
     def tick(self, connection: Connection, of: PassId, chapter: ChapterId, items: Iterable[str], *, on: bool) -> None:
         """Ticks or unticks items of a pass for a chapter in its present text. Raises Gone for an unknown chapter."""
-        at = self._clock().isoformat()
+        at = self._now()
         chapter_now(connection, chapter)
         newest = latest(connection, chapter)
         text = newest.digest if newest else EMPTY

@@ -42,7 +42,7 @@ class Rewrites(StorePart):
     @transaction
     def propose(self, connection: Connection, rewrite: ProposedRewrite) -> RewriteId:
         """Stores a proposed rewrite before it is shown; one with an id replaces that one."""
-        body, at = pack(to_json(replace(rewrite, id=NO_REWRITE))), self._clock().isoformat()
+        body, at = pack(to_json(replace(rewrite, id=NO_REWRITE))), self._now()
         row = connection.execute(
             "INSERT OR REPLACE INTO proposed_rewrite (number, chapter, state, body, at) VALUES (?, ?, ?, ?, ?)",
             (rewrite.id or None, rewrite.chapter, rewrite.state, body, at),
@@ -51,10 +51,8 @@ class Rewrites(StorePart):
 
     async def proposed(self, rewrite: RewriteId) -> ProposedRewrite:
         """A proposed rewrite. Raises Gone if there is none."""
-        row = await self._database.row(f"SELECT {_FIELDS} FROM proposed_rewrite WHERE number=?", (rewrite,))
-        if row is None:
-            raise Gone(rewrite)
-        return _proposed(row)
+        one = f"SELECT {_FIELDS} FROM proposed_rewrite WHERE number=?"
+        return _proposed(await self._database.one(one, (rewrite,), rewrite))
 
     async def waiting(self) -> tuple[ProposedRewrite, ...]:
         """The rewrites neither accepted nor refused, of chapters in the book, oldest first."""

@@ -79,10 +79,8 @@ class ConversationRows(StorePart):
 
     async def get(self, identity: ConversationId) -> Conversation:
         """One conversation. Raises Gone."""
-        row = await self._database.row(f"SELECT {_FIELDS} FROM conversation WHERE number=?", (_number(identity),))
-        if row is None:
-            raise Gone(identity)
-        return _conversation(row)
+        one = f"SELECT {_FIELDS} FROM conversation WHERE number=?"
+        return _conversation(await self._database.one(one, (_number(identity),), identity))
 
     async def turns(self, identity: ConversationId) -> tuple[Turn, ...]:
         """All turns, oldest first; an unfinished one has the text that has arrived."""
@@ -92,11 +90,8 @@ class ConversationRows(StorePart):
 
     async def turn(self, identity: ConversationId, number: int) -> Turn:
         """One turn. Raises Gone."""
-        row = await self._database.row(
-            "SELECT body FROM turn WHERE conversation=? AND number=?", (_number(identity), number)
-        )
-        if row is None:
-            raise Gone(f"{identity}/{number}")
+        body = "SELECT body FROM turn WHERE conversation=? AND number=?"
+        row = await self._database.one(body, (_number(identity), number), f"{identity}/{number}")
         return await self._with_pieces(read_json(Turn, unpack(row[0])))
 
     async def _with_pieces(self, turn: Turn) -> Turn:

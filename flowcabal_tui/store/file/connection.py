@@ -22,7 +22,7 @@ from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar
 
 import aiosqlite
 
-from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, ProjectError, ProjectReadOnly
+from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, Gone, ProjectError, ProjectReadOnly
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.faults import fault
@@ -300,7 +300,8 @@ async def _open_reader(path: Path) -> aiosqlite.Connection:
     try:
         return await _connect(_uri(path, "mode=ro"))
     except sqlite3.Error as error:
-        if _size(path.with_name(path.name + "-wal")):
+        journal = path.with_name(path.name + "-wal")
+        if journal.exists() and journal.stat().st_size:
             raise _not_closed(error) from error
     try:  # in a folder that cannot be written, a database that was closed well is read as one that never changes
         return await _connect(_uri(path, "mode=ro&immutable=1"))
@@ -337,10 +338,6 @@ async def _connect(uri: str) -> aiosqlite.Connection:
 
 def _uri(path: Path, options: str) -> str:
     return f"{path.resolve().as_uri()}?{options}"
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
 
 
 class Database:
@@ -399,6 +396,13 @@ class Database:
         found = await self.rows(sql, parameters)
         return found[0] if found else None
 
+    async def one(self, sql: str, parameters: Parameters, wanted: object) -> Row:
+        """The first row. Raises Gone(wanted) when there is none."""
+        row = await self.row(sql, parameters)
+        if row is None:
+            raise Gone(wanted)
+        return row
+
     async def close(self) -> None:
         """Completes all submitted jobs, then closes the file."""
         if self._writer is not None and await self._writer.finish():
@@ -408,11 +412,22 @@ class Database:
             await self._writer.close()
 
 
+def one_row(connection: sqlite3.Connection, sql: str, parameters: Parameters, wanted: object) -> Row:
+    """The first row. Raises Gone(wanted) when there is none."""
+    row: Row | None = connection.execute(sql, parameters).fetchone()
+    if row is None:
+        raise Gone(wanted)
+    return row
+
+
 class StorePart:
     """A subject of a project's database, with its queries and changes. `language` is that of the book."""
 
     def __init__(self, database: Database, clock: Clock, language: str) -> None:
         self._database, self._clock, self._language = database, clock, language
+
+    def _now(self) -> str:
+        return self._clock().isoformat()
 
 
 S = TypeVar("S", bound=StorePart)

@@ -41,7 +41,7 @@ class UsageLog(StorePart):
 
     def _row(self, number: int, call: OpenCall) -> tuple[object, ...]:
         body = to_json(call)
-        return number, call.role, call.purpose, body, call.estimated, call.run, self._clock().isoformat()
+        return number, call.role, call.purpose, body, call.estimated, call.run, self._now()
 
     def close(self, number: int) -> None:
         """Ends a call that cost nothing, or is booked. Does not wait."""
@@ -63,7 +63,7 @@ class UsageLog(StorePart):
             *(record.role, record.model, record.purpose, usage.input_tokens, usage.output_tokens),
             *(usage.cached_tokens, usage.written_tokens, record.estimated_input),
             *(None if record.cost is None else str(record.cost), record.currency, record.run, record.node),
-            self._clock().isoformat(),
+            self._now(),
         )
         columns = "role, model, purpose, input, output, cached, written, estimated, cost, currency, run, node, at"
         sql = f"INSERT INTO usage ({columns}) VALUES ({', '.join('?' * len(row))})"

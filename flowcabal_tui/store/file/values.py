@@ -51,5 +51,5 @@ class Values(StorePart):
         if text is None:
             connection.execute("DELETE FROM draft WHERE key=?", (key,))
         else:
-            at = self._clock().isoformat()
+            at = self._now()
             connection.execute("INSERT OR REPLACE INTO draft (key, body, at) VALUES (?, ?, ?)", (key, pack(text), at))

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from flowcabal_tui.domain.codec import to_json
-from flowcabal_tui.domain.errors import Gone, RunError
+from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, OutputId
 from flowcabal_tui.domain.memory import BackgroundTask, Evidence
 from flowcabal_tui.domain.proposed_rewrite import ProposedRewrite
@@ -25,6 +25,7 @@ from flowcabal_tui.domain.text import clean, word_count
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.book.curation import set_deleted
 from flowcabal_tui.store.file.blobs import get_text, pack_large, unpack
+from flowcabal_tui.store.file.connection import one_row
 from flowcabal_tui.store.file.reading import read_json
 from flowcabal_tui.store.maintenance.purge_left import STEPS, PurgeLeft, purge_left, put_purge_left
 from flowcabal_tui.store.maintenance.purge_turns import forget_turns_of_chapter, forget_turns_that
@@ -88,11 +89,8 @@ def purge_chapter(
 
     Raises ChapterLocked, or Gone if there is none.
     """
-    row = connection.execute(
-        "SELECT position FROM place WHERE chapter=? ORDER BY generation DESC LIMIT 1", (chapter,)
-    ).fetchone()
-    if row is None:
-        raise Gone(chapter)
+    place = "SELECT position FROM place WHERE chapter=? ORDER BY generation DESC LIMIT 1"
+    row = one_row(connection, place, (chapter,), chapter)
     require_unlocked(connection, chapter)
     runs = connection.execute(
         "SELECT run FROM curated WHERE subject=:chapter UNION SELECT id FROM run WHERE chapter=:chapter",
@@ -195,9 +193,7 @@ def purge_build(connection: sqlite3.Connection, build: str, language: str) -> Pu
 
     A workflow that resulted from it stays, as do words that a workflow or a kept text still contains.
     """
-    row = connection.execute("SELECT json FROM value WHERE key=?", (build,)).fetchone()
-    if row is None:
-        raise Gone(build)
+    row = one_row(connection, "SELECT json FROM value WHERE key=?", (build,), build)
     gone = _Gone(connection, language)
     gone.delete("value", "key=?", build)
     return gone.finish(None, _spoken(row[0]))

@@ -108,7 +108,7 @@ class FindingRows(StorePart):
         chapters: Sequence[ChapterId] = (),
     ) -> tuple[Proposal, ...]:
         """Stores findings of checks; see `raise_findings`. In these `chapters` the check may have found nothing."""
-        at = self._clock().isoformat()
+        at = self._now()
 
         return await self._database.do(lambda connection: _put(connection, findings, at, replaced, chapters))
 
@@ -133,7 +133,7 @@ class FindingRows(StorePart):
 
         Angles outside the check keep their result for the same text.
         """
-        at = self._clock().isoformat()
+        at = self._now()
         raised = _put(connection, findings, at, replaced, [chapter])
         row = connection.execute("SELECT body FROM checked WHERE chapter=? AND digest=?", (chapter, text)).fetchone()
         by_angle = {check.angle: check for check in _checks(row[0])} if row else {}
@@ -191,7 +191,7 @@ class FindingRows(StorePart):
     @transaction
     def change(self, connection: Connection, identity: ProposalId, records: Sequence[StoryRecord]) -> None:
         """Settles a finding because the story changes there: writes these records by hand, as one decision."""
-        at = self._clock().isoformat()
+        at = self._now()
         number = decide_findings(connection, [identity], "changed", "")
         written = [[record.id, write_record(connection, record, at)] for record in records]
         connection.execute(
@@ -203,7 +203,7 @@ class FindingRows(StorePart):
     @transaction
     def change_by_note(self, connection: Connection, identity: CommentId, records: Sequence[StoryRecord]) -> None:
         """Answers a note of a reader by these records, written by hand, as one decision. Raises Gone."""
-        at = self._clock().isoformat()
+        at = self._now()
         number = next_decision(connection)
         written = [(record.id, Generation(write_record(connection, record, at))) for record in records]
         decide_notes(connection, [identity], "changed", "", number, written)

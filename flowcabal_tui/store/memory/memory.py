@@ -194,9 +194,6 @@ class Memory(StorePart):
         row = (*signature, clean(reason), self._now())
         await self._database.execute("INSERT OR REPLACE INTO waiver VALUES (?, ?, ?, ?)", row)
 
-    def _now(self) -> str:
-        return self._clock().isoformat()
-
 
 def _with_proposals(entity: Entity, names: Sequence[str]) -> Entity:
     """The entity with further proposed names, except names that it has already or that were declined."""

@@ -29,9 +29,9 @@ from flowcabal_tui.domain.proposals import (
 from flowcabal_tui.domain.story import RecordId, Sequel, StoryRecord
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.store.file.blobs import get_text
-from flowcabal_tui.store.file.connection import StorePart, transaction
+from flowcabal_tui.store.file.connection import StorePart, one_row, transaction
 from flowcabal_tui.store.file.reading import read_json
-from flowcabal_tui.store.memory.records import remove_record, restore_record, write_record
+from flowcabal_tui.store.memory.records import changed_since, remove_record, restore_record, write_record
 from flowcabal_tui.store.memory.reviews import Reviewed, apply_review, restore_review
 from flowcabal_tui.store.rows.entities import FIELDS as ENTITY_FIELDS
 from flowcabal_tui.store.rows.entities import entity_of, put_entity_row
@@ -165,7 +165,7 @@ class Proposals(StorePart):
 
         Raises VersionConflict when the text is no longer `expected_version`, Gone for an unknown id.
         """
-        at, edit = self._clock().isoformat(), proposal.difference.after
+        at, edit = self._now(), proposal.difference.after
         assert isinstance(edit, TextEdit | OutlineEdit)
         if not connection.execute("SELECT 1 FROM proposal WHERE id=?", (proposal.id,)).fetchone():
             raise Gone(proposal.id)
@@ -187,7 +187,7 @@ class Proposals(StorePart):
 
         Raises VersionConflict when something differs from what the writer reviewed.
         """
-        at = self._clock().isoformat()
+        at = self._now()
         return await self._database.do(lambda connection: apply_review(connection, new, tasks, self._language, at))
 
     async def page(self, wish: ProposalFilter, offset: int = 0, limit: int = 100) -> ProposalPage:
@@ -237,12 +237,10 @@ class Proposals(StorePart):
         Without a record, the record that an agent wrote is removed. With `since`, decisions after that number become
         part of this one. Raises Gone for an unknown id and then changes nothing.
         """
-        at = self._clock().isoformat()
+        at = self._now()
         number = next_decision(connection)
         for identity, verdict, record in words:
-            row = connection.execute(f"SELECT {FIELDS} FROM proposal WHERE id=?", (identity,)).fetchone()
-            if row is None:
-                raise Gone(identity)
+            row = one_row(connection, f"SELECT {FIELDS} FROM proposal WHERE id=?", (identity,), identity)
             target = proposal_of(row).target
             if record is not None:
                 written: Generation | None = write_record(connection, record, at)
@@ -274,7 +272,7 @@ class Proposals(StorePart):
 
         Raises RunError when something that it wrote has changed since, and then changes nothing.
         """
-        at = self._clock().isoformat()
+        at = self._now()
         (number,) = connection.execute(f"SELECT {_decision(identity, scope)}", {"id": identity}).fetchone()
         rows = connection.execute(
             f"SELECT {FIELDS}, body ->> '$.written', was, generation FROM proposal WHERE decision=?"
@@ -325,11 +323,7 @@ def _restore(connection: Connection, table: str, target: str, first: Generation,
     """Restores the state before generation `first`. Raises RunError when there is one after `last`."""
     (newest,) = connection.execute(f"SELECT max(generation) FROM {table} WHERE id=?", (target,)).fetchone()
     if newest != last:
-        raise RunError(
-            _("The last decision was not undone."),
-            _("What it wrote has been changed since."),
-            _("Nothing was changed. Edit it in the lists of names and records."),
-        )
+        raise changed_since()
     if table == "record":
         restore_record(connection, RecordId(target), first, at)
         return

@@ -35,6 +35,8 @@ READING: Final = "reading"
 """The kind of the row that stores the source of a chapter's reading; its body is empty."""
 _NEWEST: Final = """SELECT id, kind, body, chapter, source, by, removed FROM record WHERE generation=
     (SELECT max(generation) FROM record AS other WHERE other.id=record.id)"""
+_BEFORE: Final = """SELECT id, kind, body, chapter, source, by, removed FROM record WHERE id=? AND generation<?
+    ORDER BY generation DESC LIMIT 1"""
 
 
 class Records(StorePart):
@@ -43,7 +45,7 @@ class Records(StorePart):
 
     async def put(self, record: StoryRecord) -> RecordId:
         """Writes a record by hand; an empty id makes a new one. Returns its id."""
-        at = self._clock().isoformat()
+        at = self._now()
         new = record
         if not new.id:
             identity = digest_of([KINDS[type(new)], _body(replace(new, by="hand")), at])[:12]
@@ -54,7 +56,7 @@ class Records(StorePart):
     @transaction
     def remove(self, connection: Connection, record: RecordId) -> None:
         """Removes a record by hand. Raises Gone if there is none."""
-        at = self._clock().isoformat()
+        at = self._now()
         if remove_record(connection, record, at) is None:
             raise Gone(record)
 
@@ -76,7 +78,7 @@ class Records(StorePart):
 
         `proposals` are all of its proposals, in use or waiting; one that the writer has decided is not raised again.
         """
-        at = self._clock().isoformat()
+        at = self._now()
         rows = connection.execute(
             f"{_NEWEST} AND kind<>? AND id IN (SELECT id FROM record WHERE chapter=?)", (READING, reading.chapter)
         )
@@ -123,11 +125,7 @@ def remove_record(connection: Connection, record: RecordId, at: str) -> Generati
 
 def restore_record(connection: Connection, record: RecordId, first: Generation, at: str) -> None:
     """Restores the state before generation `first`, as if it had not been changed since."""
-    row = connection.execute(
-        "SELECT id, kind, body, chapter, source, by, removed FROM record WHERE id=? AND generation<?"
-        " ORDER BY generation DESC LIMIT 1",
-        (record, first),
-    ).fetchone()
+    row = connection.execute(_BEFORE, (record, first)).fetchone()
     if row is None:
         now = connection.execute(f"{_NEWEST} AND id=?", (record,)).fetchone()
         row = (*now[:5], "agent", 1)
@@ -154,18 +152,18 @@ def restore_reworded(connection: Connection, written: Generation, generation: Ge
             "SELECT generation, by FROM record WHERE id=? ORDER BY generation DESC LIMIT 1", (identity,)
         ).fetchone()
         if newest != written and by == "hand":
-            raise RunError(
-                _("The last decision was not undone."),
-                _("What it wrote has been changed since."),
-                _("Nothing was changed. Edit it in the lists of names and records."),
-            )
+            raise changed_since()
         if newest == written:
-            row = connection.execute(
-                "SELECT id, kind, body, chapter, source, by, removed FROM record WHERE id=? AND generation<?"
-                " ORDER BY generation DESC LIMIT 1",
-                (identity, written),
-            ).fetchone()
-            _insert(connection, generation, row)
+            _insert(connection, generation, connection.execute(_BEFORE, (identity, written)).fetchone())
+
+
+def changed_since() -> RunError:
+    """The error of an undo of names or records that were changed since."""
+    return RunError(
+        _("The last decision was not undone."),
+        _("What it wrote has been changed since."),
+        _("Nothing was changed. Edit it in the lists of names and records."),
+    )
 
 
 def anchor(record: StoryRecord | Sequel) -> ChapterId | None:

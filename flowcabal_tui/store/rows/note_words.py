@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from flowcabal_tui.domain.comments import CommentId
-from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.proposals import ProposalState
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.value_class import dataclass
+from flowcabal_tui.store.file.connection import one_row
 from flowcabal_tui.store.file.reading import read_json
 
 LAST_DECISION: Final = "max(coalesce((SELECT max(decision) FROM proposal), 0)," \
@@ -44,9 +44,7 @@ def decide_notes(
 ) -> None:
     """Stores the writer's verdict on notes as part of the decision with this number. Raises Gone for an unknown id."""
     for identity in ids:
-        row = connection.execute(f"SELECT {_STATE} FROM comment WHERE number=?", (identity,)).fetchone()
-        if row is None:
-            raise Gone(identity)
+        row = one_row(connection, f"SELECT {_STATE} FROM comment WHERE number=?", (identity,), identity)
         connection.execute(
             "INSERT OR REPLACE INTO note_word VALUES (?, ?, ?, ?, ?, ?)",
             (identity, state, row[0], clean(reason).strip(), number, json.dumps(written)),

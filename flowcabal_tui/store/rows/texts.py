@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final, Literal
 
@@ -91,16 +92,22 @@ def latest(connection: sqlite3.Connection, subject: str, as_of: Generation = NOW
     return version_of(row) if row else None
 
 
+def put_place(
+    connection: sqlite3.Connection, place: ChapterPlace, generation: Generation, *, deleted: bool = False
+) -> None:
+    """Writes the place of a chapter from this generation on."""
+    row = (place.chapter, generation, place.position, place.title, place.volume, deleted)
+    connection.execute("INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?, ?)", row)
+
+
 def arrange(connection: sqlite3.Connection, order: Sequence[ChapterPlace], generation: Generation) -> None:
     """Gives the chapters the positions 1, 2, ...; writes only those that are new or move.
 
     If some move back while others move forward, the order changes: those chapters are stored under REORDERED.
     """
     moved = [(position, place) for position, place in enumerate(order, 1) if place.position != position]
-    connection.executemany(
-        "INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?, 0)",
-        [(place.chapter, generation, position, place.title, place.volume) for position, place in moved],
-    )
+    for position, place in moved:
+        put_place(connection, replace(place, position=position), generation)
     steps = [position - place.position for position, place in moved if place.position]
     if steps and min(steps) < 0 < max(steps):
         known = connection.execute("SELECT json FROM value WHERE key=?", (REORDERED,)).fetchone()
@@ -112,7 +119,11 @@ def arrange(connection: sqlite3.Connection, order: Sequence[ChapterPlace], gener
 
 
 def places(connection: sqlite3.Connection) -> list[ChapterPlace]:
-    return [ChapterPlace(at.id, at.title, at.volume, at.position) for at in chapters_now(connection)]
+    return [place_of(at) for at in chapters_now(connection)]
+
+
+def place_of(chapter: Chapter) -> ChapterPlace:
+    return ChapterPlace(chapter.id, chapter.title, chapter.volume, chapter.position)
 
 
 def new_places(connection: sqlite3.Connection, named: Sequence[tuple[str, str]], at: str) -> list[ChapterPlace]:

@@ -68,7 +68,7 @@ class ComparisonRows(StorePart):
         if not self._database.read_only:
             row = (identity, target.workflow, target.node, target.chapter or "", target.question, seed)
             body = json.dumps({"title": title, "digests": list(digests)}, ensure_ascii=False)
-            at = self._clock().isoformat()
+            at = self._now()
             await self._database.execute(
                 f"INSERT OR IGNORE INTO comparison ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, 'open', '', '', '', ?, ?)",
                 (*row, body, at),
@@ -95,7 +95,7 @@ class ComparisonRows(StorePart):
         parts: Sequence[StoredPart],
     ) -> Work:
         """The part of a transaction that writes the verdict with all its consequences. It raises Gone."""
-        at = self._clock().isoformat()
+        at = self._now()
 
         def decide(connection: sqlite3.Connection) -> None:
             found = connection.execute(

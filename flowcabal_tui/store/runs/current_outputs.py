@@ -79,7 +79,7 @@ class CurrentOutputs(StorePart):
         self, connection: Connection, workflow: str, changes: Mapping[ChapterId | None, OutputChange], *beside: Work
     ) -> None:
         """Writes the changes of each chapter in one transaction, together with the parts `beside` them."""
-        at = self._clock().isoformat()
+        at = self._now()
         for chapter, change in changes.items():
             place = (workflow, chapter or "")
             _put(connection, place, change.put)

@@ -303,9 +303,6 @@ class Journal(StorePart):
                     (event.run, event.node, event.node),
                 )
 
-    def _now(self) -> str:
-        return self._clock().isoformat()
-
 
 class PaidAnswers:
     """Paid answers of models to the agents, stored among the results."""

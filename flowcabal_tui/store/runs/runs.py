@@ -183,9 +183,7 @@ class Runs(Journal):
 
     async def question(self, question: QuestionId) -> Question:
         """A question, answered or not. Raises Gone if there is none."""
-        row = await self._database.row("SELECT body FROM question WHERE id=?", (question,))
-        if row is None:
-            raise Gone(question)
+        row = await self._database.one("SELECT body FROM question WHERE id=?", (question,), question)
         return read_json(Question, unpack(row[0]))
 
     async def run_request(self, run: RunId) -> RunRequest:
@@ -238,9 +236,5 @@ class Runs(Journal):
         return any(text is not None and read_json(object, text) == wanted for (text,) in rows)
 
     async def _run(self, run: RunId) -> Row:
-        row = await self._database.row(
-            "SELECT request, body, generation FROM run JOIN blob ON digest=document WHERE id=?", (run,)
-        )
-        if row is None:
-            raise Gone(run)
-        return row
+        whole = "SELECT request, body, generation FROM run JOIN blob ON digest=document WHERE id=?"
+        return await self._database.one(whole, (run,), run)

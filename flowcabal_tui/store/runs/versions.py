@@ -138,7 +138,7 @@ class Versions(StorePart):
     def writing(self, workflow: str, chapter: ChapterId | None, node: NodeId, output: Output, base: Digest) -> Work:
         """The part of a transaction that stores a text by hand in place of `base`; the same text changes nothing."""
         place = (workflow, chapter or "", node, output.digest)
-        at = self._clock().isoformat()
+        at = self._now()
 
         def write(connection: sqlite3.Connection) -> None:
             put_text(connection, output.stored)

@@ -47,7 +47,7 @@ class Workflows(StorePart):
             document = put_text(connection, to_json(saved))
             connection.execute(
                 "INSERT INTO workflow VALUES (?, ?, ?, ?)",
-                (saved.id, saved.version, document, self._clock().isoformat()),
+                (saved.id, saved.version, document, self._now()),
             )
             return saved
 
@@ -56,13 +56,12 @@ class Workflows(StorePart):
     async def get(self, reference: str) -> Workflow:
         """A document by `id` (the newest version) or `id@version`. Raises Gone if there is none."""
         name, _mark, version = reference.partition("@")
-        row = await self._database.row(
+        row = await self._database.one(
             "SELECT body FROM workflow JOIN blob ON digest=document WHERE id=? AND (?='' OR version=?)"
             " ORDER BY version DESC LIMIT 1",
             (name, version, int(version) if version.isdecimal() else -1),
+            reference,
         )
-        if row is None:
-            raise Gone(reference)
         return read_json(Workflow, unpack(row[0]))
 
     async def versions(self, name: str) -> tuple[WorkflowVersion, ...]:
