@@ -23,9 +23,8 @@ from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.cast import Cast, read_people
-from flowcabal_tui.tui.story.filtered_page import FilteredPage
 from flowcabal_tui.tui.story.passages import Passages, QuotedPassage
-from flowcabal_tui.tui.story.story_page import StoryPlace
+from flowcabal_tui.tui.story.story_page import FilteredPage, StoryPlace
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.role_words import head_words, key_words

@@ -38,7 +38,7 @@ def moved_records(gone: EntityId, kept: EntityId, cast: Cast) -> Iterator[StoryR
     """Every record that names `gone`, with `kept` instead; relations between the two are left out."""
 
     def people(about: tuple[EntityId, ...]) -> tuple[EntityId, ...]:
-        return tuple(dict.fromkeys(kept if each == gone else each for each in about))
+        return tuple(dict.fromkeys(map(other, about)))
 
     def other(entity: EntityId) -> EntityId:
         return kept if entity == gone else entity
@@ -56,9 +56,7 @@ def moved_records(gone: EntityId, kept: EntityId, cast: Cast) -> Iterator[StoryR
                     continue
             case Fact():
                 after = replace(record, about=people(record.about), known_by=knowers(record.known_by))
-            case Promise():
-                after = replace(record, about=people(record.about))
-            case Moment():
+            case Promise() | Moment():
                 after = replace(record, about=people(record.about))
         if after != record:
             yield after

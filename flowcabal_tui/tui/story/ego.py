@@ -16,7 +16,6 @@ from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.story import Relation
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.project import Project
-from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.words import one_line
@@ -202,9 +201,8 @@ class EgoScreen(StoryPage):
         self.query_one(".details", Static).update(head_words(pair_names, *self._together(cast, other)))
 
     def _row(self, columns: Columns, relation: Relation, cast: Cast, position: int) -> ColumnRow:
-        is_centre = relation.source == self._centre_entity
-        other = relation.target if is_centre else relation.source
-        sign = "─" if not relation.directed else "→" if is_centre else "←"
+        other = _other(relation, self._centre_entity)
+        sign = "─" if not relation.directed else "→" if relation.target == other else "←"
         absent = "" if cast.holds(relation, position) else _("not in this chapter")
         return columns.row(
             sign, one_line(relation.kind, 40), cast.name(other), Cell(absent, "stale"), period(relation, cast),
@@ -262,15 +260,12 @@ class EgoScreen(StoryPage):
         """Adds a relation of the centre and the neighbour; the form may name another one."""
         if self.cast is not None:
             new = Relation(NEW, self._centre_entity, self.neighbour or EntityId(""), "")
-            self.work(self._put(relation_form(new, self.cast)))
-
-    async def _put(self, form: FormScreen[Relation]) -> None:
-        await self.put(form)
+            self.work(self.put(relation_form(new, self.cast)))
 
     def action_edit(self) -> None:
         """Edits the relation under the cursor of the list below."""
         if self.relation is not None and self.cast is not None:
-            self.work(self._put(relation_form(self.relation, self.cast)))
+            self.work(self.put(relation_form(self.relation, self.cast)))
 
     def action_end(self) -> None:
         """Asks for the chapter at which the relation ends."""

@@ -28,13 +28,12 @@ from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.changes import new_id
 from flowcabal_tui.tui.story.ego import EgoScreen
-from flowcabal_tui.tui.story.filtered_page import FilteredPage
 from flowcabal_tui.tui.story.kinds import edit_kinds
 from flowcabal_tui.tui.story.many_names import change_kind, join_names, merge_names, remove_names, rename_name
 from flowcabal_tui.tui.story.mentions import MentionsScreen
 from flowcabal_tui.tui.story.record_forms import entity_form, person_form
 from flowcabal_tui.tui.story.records import RecordsScreen
-from flowcabal_tui.tui.story.story_page import StoryPlace
+from flowcabal_tui.tui.story.story_page import FilteredPage, StoryPlace
 from flowcabal_tui.tui.story.words import ENTITY_KINDS, entity_lines, kind_words
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
@@ -138,7 +137,7 @@ class EntitiesScreen(FilteredPage):
         super().__init__(workbench)
         self._first_entity, self._kind_shown = entity, _ALL
         self._name_rows: list[tuple[str, str]] = []
-        self._marked: dict[EntityId, None] = {}
+        self._marked: set[EntityId] = set()
 
     @property
     def entity(self) -> Entity | None:
@@ -268,10 +267,8 @@ class EntitiesScreen(FilteredPage):
 
     def action_add(self) -> None:
         """Opens a form for a new entity."""
-        self.work(self._edit(Entity(EntityId(""), self._new_kind(), "")))
-
-    def _new_kind(self) -> EntityKind:
-        return next((kind for kind in ENTITY_KINDS if kind == self._kind_shown), "character")
+        kind: EntityKind = next((kind for kind in ENTITY_KINDS if kind == self._kind_shown), "character")
+        self.work(self._edit(Entity(EntityId(""), kind, "")))
 
     def action_edit(self) -> None:
         """Opens the form of the entity under the cursor."""
@@ -289,22 +286,19 @@ class EntitiesScreen(FilteredPage):
     def action_mark(self) -> None:
         """Marks the one under the cursor or removes its mark, and moves to the next."""
         if (entity := self.entity) is not None:
-            if entity.id in self._marked:
-                del self._marked[entity.id]
-            else:
-                self._marked[entity.id] = None
+            self._marked ^= {entity.id}
             self.refill()
             self.listing.action_cursor_down()
 
     def action_mark_all(self) -> None:
         """Marks all listed entities, or none if all are marked."""
         if self.cast is not None:
-            listed = dict.fromkeys(each.id for each in self._found(self.cast))
-            self._marked = {} if listed.keys() <= self._marked.keys() else {**self._marked, **listed}
+            listed = {each.id for each in self._found(self.cast)}
+            self._marked = set() if listed <= self._marked else self._marked | listed
             self.refill()
 
     async def _done(self, cursor: EntityId | None = None) -> None:
-        self._marked, self._first_entity = {}, cursor
+        self._marked, self._first_entity = set(), cursor
         await self.reload()
 
     def action_remove(self) -> None:

@@ -115,6 +115,7 @@ class FindingsScreen(StatesPage):
     help = HELP
     DEFAULT_CSS = STYLE
     BINDINGS: ClassVar[list[BindingType]] = KEYS
+    read = staticmethod(read_people)
 
     def __init__(
         self,
@@ -152,10 +153,8 @@ class FindingsScreen(StatesPage):
 
     async def reload(self) -> None:
         """Reads the names and the rows; then the report."""
-        self.cast = await read_people(self.workbench)
         self._passages.forget()
-        if self.is_attached:
-            await self.show_cast(self.cast)
+        await super().reload()
         self._report = await self.workbench.findings.finding_report()
         if self.is_attached:
             self._show_head()

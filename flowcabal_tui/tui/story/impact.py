@@ -66,9 +66,8 @@ class ImpactList(ProposalList):
         self._places |= {row.proposal.id: row for row in places}
         self.add_rows([row.proposal for row in places])
 
-    def tick(self, ids: Iterable[str]) -> None:
+    def tick(self, turned: set[str]) -> None:
         """Ticks the places, or unticks them if all are ticked."""
-        turned = set(ids)
         self.ticked = self.ticked - turned if turned <= self.ticked else self.ticked | turned
         self.holding -= self.ticked
         self._show(turned)
@@ -144,6 +143,8 @@ class ImpactScreen(StoryPage):
         Binding("u", "undo", mark("Undo"), tooltip=mark("Undo the last decision."), id="impact.undo"),
     ]  # fmt: skip
 
+    read = staticmethod(read_people)
+
     def __init__(self, workbench: Project, change: BookChange) -> None:
         super().__init__(workbench)
         self._change = change
@@ -175,16 +176,14 @@ class ImpactScreen(StoryPage):
 
     async def reload(self) -> None:
         """Reads the names, and the places that depend on the change."""
-        self.cast = await read_people(self.workbench)
         self._impact = await self.workbench.story.impact(self._change)
-        if self.is_attached:
-            await self.show_cast(self.cast)
+        await super().reload()
 
     async def show_cast(self, cast: Cast) -> None:
         """Shows the first places; those chosen by rule are ticked."""
         if self._impact is not None:
             self.rows.ticked = {row.proposal.id for row in self._impact.rows if row.chosen}
-            self.rows.holding = {row.proposal.id for row in self._impact.settled}
+            self.rows.holding = _ids(self._impact.settled)
             self._show_rows(cast)
 
     def _show_rows(self, cast: Cast | None) -> None:
@@ -252,8 +251,8 @@ class ImpactScreen(StoryPage):
         if self._impact is not None:
             self._tick(self._impact.rows)
 
-    def _tick(self, rows: tuple[ImpactRow, ...] | list[ImpactRow]) -> None:
-        self.rows.tick(row.proposal.id for row in rows)
+    def _tick(self, rows: Iterable[ImpactRow]) -> None:
+        self.rows.tick(_ids(rows))
         self._show_count()
 
     def action_hold(self) -> None:
@@ -304,18 +303,14 @@ class ImpactScreen(StoryPage):
 
     def action_apply(self) -> None:
         """Applies the ticked places."""
-        if self._impact is not None and (self.rows.ticked or self._quoted_again(self._impact)):
+        if self._impact is not None and (self.rows.ticked or self.rows.holding != _ids(self._impact.settled)):
             self.work(self._apply(self._impact))
         else:
             self.notify(_("No place is ticked."), markup=False)
 
-    def _quoted_again(self, impact: Impact) -> set[str]:
-        """The proposals whose place has become valid or invalid since the last look."""
-        return self.rows.holding ^ {row.proposal.id for row in impact.settled}
-
     async def _apply(self, impact: Impact) -> None:
-        ticked, settled = self.rows.ticked, {row.proposal.id for row in impact.settled}
-        ticked = ticked - settled
+        settled = _ids(impact.settled)
+        ticked = self.rows.ticked - settled
         holds, again = tuple(sorted(self.rows.holding - settled)), tuple(sorted(settled - self.rows.holding))
         leave = tuple(row.proposal.id for row in impact.rows if row.chosen and row.proposal.id not in ticked)
         take = tuple(row.proposal.id for row in impact.rows if not row.chosen and row.proposal.id in ticked)
@@ -357,6 +352,10 @@ class ImpactScreen(StoryPage):
     async def _undo(self) -> None:
         await self.workbench.carry_out(UndoDecision(scope="impact"))
         await self.reload()
+
+
+def _ids(rows: Iterable[ImpactRow]) -> set[str]:
+    return {row.proposal.id for row in rows}
 
 
 def _lines(row: ImpactRow) -> Iterator[str]:

@@ -58,7 +58,7 @@ class ProposalList(PickList):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self._listed: dict[str, Proposal] = {}
-        self._marks: dict[str, None] = {}
+        self._marks: set[str] = set()
         self._total_rows = 0
         self._requested = 0
         self._people = Cast((), (), Story(), ())
@@ -94,7 +94,7 @@ class ProposalList(PickList):
         """Shows the first rows of `total`; marks of missing rows are removed."""
         self._people, self._total_rows, self._requested = cast, total, len(rows)
         self._listed = {each.id: each for each in rows}
-        self._marks = {identity: None for identity in self._marks if identity in self._listed}
+        self._marks &= self._listed.keys()
         self._columns = self._new_columns()
         self.refill([Option(self._row(each), id=each.id) for each in rows], cursor)
 
@@ -113,7 +113,7 @@ class ProposalList(PickList):
 
     def mark_all(self) -> None:
         """Marks all loaded rows, or none if all are marked."""
-        self._turn(self.listed, off=self._listed.keys() <= self._marks.keys())
+        self._turn(self.listed, off=self._listed.keys() <= self._marks)
 
     def unmark(self) -> None:
         """Removes all marks."""
@@ -132,11 +132,9 @@ class ProposalList(PickList):
             self.post_message(self.MoreWanted(offset))
 
     def _turn(self, rows: Sequence[Proposal], *, off: bool) -> None:
+        turned = {each.id for each in rows}
+        self._marks = self._marks - turned if off else self._marks | turned
         for each in rows:
-            if off:
-                self._marks.pop(each.id, None)
-            else:
-                self._marks[each.id] = None
             self.replace_option_prompt(each.id, self._row(each))
 
     def _new_columns(self) -> Columns:

@@ -33,7 +33,7 @@ from flowcabal_tui.domain.proposals import (
     WorkflowEdit,
     continued,
 )
-from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, Sequel, StoryRecord
+from flowcabal_tui.domain.story import Sequel, StoryRecord
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.project import Project
 from flowcabal_tui.project.proposal_words import KINDS, about, changed, origin, proposal_line, reason, state_words
@@ -48,7 +48,7 @@ from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.cast import Cast, read_cast, read_people
 from flowcabal_tui.tui.story.proposal_list import PAGE, ProposalList
-from flowcabal_tui.tui.story.record_forms import entity_form, fact_form, moment_form, promise_form, relation_form
+from flowcabal_tui.tui.story.record_forms import entity_form, record_form
 from flowcabal_tui.tui.story.states_page import StatesPage
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.list_detail import DetailText, ListDetail
@@ -105,6 +105,8 @@ class ProposalsScreen(StatesPage):
           for digit, name, words in _TABS),
     ]  # fmt: skip
 
+    read = staticmethod(read_people)
+
     def __init__(self, workbench: Project, chapter: ChapterId | None = None) -> None:
         super().__init__(workbench, chapter, "open")
 
@@ -119,12 +121,6 @@ class ProposalsScreen(StatesPage):
                 yield ProposalList(id="list")
             yield DetailText(classes="details")
         yield HintLine()
-
-    async def reload(self) -> None:
-        """Reads the names and the rows."""
-        self.cast = await read_people(self.workbench)
-        if self.is_attached:
-            await self.show_cast(self.cast)
 
     async def show_cast(self, cast: Cast) -> None:
         """Lists as many rows as before."""
@@ -259,20 +255,8 @@ def form_of(proposal: Proposal, cast: Cast) -> FormScreen[Any] | None:
             before = cast.record(sequel.record) or proposal.difference.before
             if before is None:
                 return None
-            return _record_form(before if proposal.state == "applied" else continued(before, sequel), cast)
+            return record_form(before if proposal.state == "applied" else continued(before, sequel), cast)
         case TextEdit() | OutlineEdit() | WorkflowEdit() | Finding() | TitleEdit() | Review():
             return None
         case record:
-            return _record_form(cast.record(record.id) or record, cast)
-
-
-def _record_form(record: StoryRecord, cast: Cast) -> FormScreen[Any]:
-    match record:
-        case Relation():
-            return relation_form(record, cast)
-        case Fact():
-            return fact_form(record, cast)
-        case Promise():
-            return promise_form(record, cast)
-        case Moment():
-            return moment_form(record, cast)
+            return record_form(cast.record(record.id) or record, cast)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from flowcabal_tui.domain.book_kinds import BookKind, field_names, kind_of, of_kind
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.domain.story import Fact, Moment, Promise, RecordId, Relation
+from flowcabal_tui.domain.story import Fact, Moment, Promise, RecordId, Relation, StoryRecord
 from flowcabal_tui.locale import _
 from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed, Unreadable, names_of
 from flowcabal_tui.tui.shared.words import one_line
@@ -147,6 +147,19 @@ def moment_form(moment: Moment, cast: Cast) -> FormScreen[Moment]:
         _about(moment.about, cast),
     )
     return FormScreen(_("Edit the moment") if moment.id else _("A new moment"), fields, read, known_names(cast))
+
+
+def record_form(record: StoryRecord, cast: Cast) -> FormScreen[Any]:
+    """The form of a record of any kind."""
+    match record:
+        case Relation():
+            return relation_form(record, cast)
+        case Fact():
+            return fact_form(record, cast)
+        case Promise():
+            return promise_form(record, cast)
+        case Moment():
+            return moment_form(record, cast)
 
 
 def person_form(question: str, cast: Cast) -> FormScreen[EntityId]:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.story import Moment, Promise, Story, StoryRecord
 from flowcabal_tui.locale import _
 from flowcabal_tui.tui.shared.words import one_line
@@ -182,11 +181,7 @@ def _facts(cast: Cast, wish: RecordFilter) -> list[RecordRow]:
     for fact in cast.story.facts:
         applies = wish.position is None or cast.holds(fact, wish.position)
         if applies and cast.fits(wish.words, f"{fact.attribute} {fact.text}", fact.about):
-            names = cast.names(_some(fact.about))
+            names = cast.names(fact.about[:2])
             sign = Cell("S" if fact.secret else "", "key")
             rows.append(RecordRow(fact, columns.row(sign, one_line(fact.text), names, short_period(fact, cast))))
     return rows
-
-
-def _some(people: Sequence[EntityId]) -> Sequence[EntityId]:
-    return people[:2]

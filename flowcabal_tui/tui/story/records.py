@@ -29,9 +29,9 @@ from flowcabal_tui.tui.shared.passage import MarkedPassage, passage_at
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.cast import Cast
-from flowcabal_tui.tui.story.filtered_page import FilteredPage
-from flowcabal_tui.tui.story.record_forms import NEW, end_form, fact_form, moment_form, payment_form, promise_form
+from flowcabal_tui.tui.story.record_forms import NEW, end_form, payment_form, record_form
 from flowcabal_tui.tui.story.record_rows import RecordFilter, RecordList, lines
+from flowcabal_tui.tui.story.story_page import FilteredPage
 from flowcabal_tui.tui.story.words import fact_lines, moment_lines, promise_lines
 from flowcabal_tui.tui.widgets.chapter_slider import ChapterSlider
 from flowcabal_tui.tui.widgets.help import HelpData
@@ -271,25 +271,12 @@ class RecordsScreen(FilteredPage):
                 "timeline": Moment(NEW, "", chapter.id),
                 "facts": Fact(NEW, "", since=chapter.id),
             }
-            self._edit(new[self._list_shown], cast)
+            self.work(self._put(record_form(new[self._list_shown], cast)))
 
     def action_edit(self) -> None:
         """Opens the form of the record under the cursor."""
         if self.record is not None and self.cast is not None:
-            self._edit(self.record, self.cast)
-
-    def _edit(self, record: StoryRecord, cast: Cast) -> None:
-        form: FormScreen[Any]
-        match record:
-            case Promise():
-                form = promise_form(record, cast)
-            case Moment():
-                form = moment_form(record, cast)
-            case Fact():
-                form = fact_form(record, cast)
-            case _:
-                return
-        self.work(self._put(form))
+            self.work(self._put(record_form(self.record, self.cast)))
 
     async def _put(self, form: FormScreen[Any]) -> None:
         written = await self.put(form)
@@ -305,7 +292,7 @@ class RecordsScreen(FilteredPage):
     def action_drop(self) -> None:
         """Marks the promise as dropped, or as open again."""
         if isinstance(self.record, Promise):
-            self.work(self._write(replace(self.record, dropped=not self.record.dropped)))
+            self.work(self.write(replace(self.record, dropped=not self.record.dropped)))
 
     def action_end(self) -> None:
         """Asks for the chapter at which the fact ends."""
@@ -320,9 +307,6 @@ class RecordsScreen(FilteredPage):
         chapter = await self.ask(form)
         if chapter is not None:
             await self.write(change(chapter))
-
-    async def _write(self, record: StoryRecord) -> None:
-        await self.write(record)
 
     def action_remove(self) -> None:
         """Removes the record after a question."""

@@ -11,8 +11,8 @@ from flowcabal_tui.domain.proposals import ProposalId
 from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen
-from flowcabal_tui.tui.story.filtered_page import FilteredPage
 from flowcabal_tui.tui.story.proposal_list import PAGE, ProposalList
+from flowcabal_tui.tui.story.story_page import FilteredPage
 
 
 class StatesPage(FilteredPage):

@@ -6,9 +6,11 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
+from textual import on
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 from textual.timer import Timer
+from textual.widgets import Input, OptionList
 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.memory import Evidence
@@ -18,6 +20,7 @@ from flowcabal_tui.project.project import Project
 from flowcabal_tui.project.views import OpenedSource
 from flowcabal_tui.protocol.story import PutRecord, RemoveRecord
 from flowcabal_tui.tui.shared.form import FormScreen
+from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.story.cast import Cast, read_cast
@@ -41,7 +44,9 @@ class StoryPlace:
 
 
 class StoryPage(ModalScreen[StoryPlace | None]):
-    """A screen over the workspace; returns the place to go to, or None."""
+    """A screen over the workspace; returns the place to go to, or None. `read` reads what it shows."""
+
+    read = staticmethod(read_cast)
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", mark("Back"), priority=True, id="story.back"),
@@ -64,7 +69,7 @@ class StoryPage(ModalScreen[StoryPlace | None]):
 
     async def reload(self) -> None:
         """Reads the cast and shows it."""
-        self.cast = await read_cast(self.workbench)
+        self.cast = await self.read(self.workbench)
         if self.is_attached:
             await self.show_cast(self.cast)
 
@@ -126,3 +131,55 @@ class StoryPage(ModalScreen[StoryPlace | None]):
     def action_leave(self) -> None:
         """Returns to the workspace."""
         self.dismiss(None)
+
+
+class FilteredPage(StoryPage):
+    """A page whose list follows the words of its Input; the list is a PickList with the id `list`."""
+
+    def on_mount(self) -> None:
+        """Focuses the list."""
+        self.listing.focus()
+
+    @property
+    def listing(self) -> PickList:
+        """The list of matching rows."""
+        return self.query_one("#list", PickList)
+
+    def refill(self) -> None:
+        """Shows the rows that match the words."""
+        raise NotImplementedError
+
+    def show_details(self) -> None:
+        """Shows the entry under the cursor."""
+        raise NotImplementedError
+
+    @on(OptionList.OptionHighlighted, "#list")
+    def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
+        """Shows another entry."""
+        message.stop()
+        self.show_details()
+
+    @on(Input.Changed)
+    def narrow(self, message: Input.Changed) -> None:
+        """Updates the list while the user types."""
+        message.stop()
+        self.refill()
+
+    @on(Input.Submitted)
+    def go_to_list(self, message: Input.Submitted) -> None:
+        """Enter moves to the list."""
+        message.stop()
+        self.listing.focus()
+
+    def action_filter(self) -> None:
+        """Focuses the filter line."""
+        self.query_one(Input).focus()
+
+    def action_leave(self) -> None:
+        """Leaves the filter line, clears the filter, or closes the page, in this order."""
+        line = self.query_one(Input)
+        if line.value:
+            line.value = ""
+        elif not line.has_focus:
+            self.dismiss(None)
+        self.listing.focus()
