@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from flowcabal_tui.domain.ids import QuestionId
-from flowcabal_tui.tui.decisions.unsent import Unsent
+from flowcabal_tui.tui.decisions.typed_answer import Unsent
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
 

@@ -18,7 +18,7 @@ from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.list_rows import HangingRow
 
-DIGITS: Final = "1,2,3,4,5,6,7,8,9"
+DIGITS: Final = "123456789"
 
 
 class AnswerList(PickList):
@@ -31,7 +31,7 @@ class AnswerList(PickList):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(digit, f"take({digit})", mark("Choose an answer"), show=digit == "1", key_display="1-9",
                 id=f"answer.{digit}")
-        for digit in DIGITS.split(",")
+        for digit in DIGITS
     ]  # fmt: skip
 
     @dataclass

@@ -58,7 +58,8 @@ class ComparisonScreen(Screen[None]):
         super().__init__()
         self._workbench, self._target = workbench, target
         self._agents = CandidateWork(self, workbench, target, self._note)
-        self._comparison: Comparison | None = None
+        self.comparison: Comparison | None = None
+        """None until it is read."""
         self._draft = ChoiceDraft()
         self._current, self._first = 0, 0
         self._shows_result = False
@@ -93,11 +94,6 @@ class ComparisonScreen(Screen[None]):
         self.run_worker(guarded(), exit_on_error=False, exclusive=exclusive, group="reload" if exclusive else "work")
 
     @property
-    def comparison(self) -> Comparison | None:
-        """The comparison; None until it is read."""
-        return self._comparison
-
-    @property
     def area(self) -> ProseArea:
         """The editor of the result."""
         return self.query_one(ProseArea)
@@ -112,13 +108,13 @@ class ComparisonScreen(Screen[None]):
         try:
             comparison = await self._workbench.comparisons.comparison(self._target)
         except FlowCabalError as error:
-            if self._comparison is not None:
+            if self.comparison is not None:
                 raise
             await self._begin_with_more(error)
             return
-        if self._comparison is None:
+        if self.comparison is None:
             self._draft = read_draft(await self._workbench.drafts.draft(comparison.draft_key))
-        self._comparison, self._draft = comparison, known(comparison, self._draft)
+        self.comparison, self._draft = comparison, known(comparison, self._draft)
         self._current = min(self._current, len(comparison.candidates) - 1)
         if self.is_attached:
             self._show_result()
@@ -162,7 +158,7 @@ class ComparisonScreen(Screen[None]):
         return list(self.query(CandidateColumn))
 
     def _refresh_columns(self, *, focus: bool = False) -> None:
-        comparison = self._comparison
+        comparison = self.comparison
         if comparison is None:
             return
         space, is_narrow = min(self._space, len(comparison.candidates)), self._space == 1
@@ -174,13 +170,8 @@ class ComparisonScreen(Screen[None]):
             if number < space:
                 place = self._first + number
                 candidate = comparison.candidates[place]
-                column.show(
-                    comparison,
-                    place,
-                    self._draft.taken,
-                    is_current=place == self._current,
-                    is_equal=candidate.digest in self._draft.equal,
-                )
+                is_current, is_equal = place == self._current, candidate.digest in self._draft.equal
+                column.show(comparison, place, self._draft.taken, is_current=is_current, is_equal=is_equal)
                 column.go_to_row(row)
         self.query_one("#result").display = not is_narrow or self._shows_result
         self._tell()
@@ -195,7 +186,7 @@ class ComparisonScreen(Screen[None]):
         return self._columns[place] if 0 <= place < len(self._columns) else None
 
     def _tell(self) -> None:
-        comparison = self._comparison
+        comparison = self.comparison
         if comparison is None or not self.is_attached:
             return
         count, verdict = len(comparison.candidates), comparison.verdict
@@ -205,7 +196,8 @@ class ComparisonScreen(Screen[None]):
         if verdict is None:
             parts.append(_("blind: models and prices are shown after the choice"))
         else:
-            letters = [LETTERS[comparison.place(each)] for each in verdict.picks if self._has(each)]
+            digests = {each.digest for each in comparison.candidates}
+            letters = [LETTERS[comparison.place(each)] for each in verdict.picks if each in digests]
             parts += [verdict_words(verdict.kind, letters), _("`U` undoes it")]
         self.query_one(".details", Static).update(self._progress or key_words(facts_words(*parts)))
         taken = len(self._draft.taken)
@@ -215,27 +207,24 @@ class ComparisonScreen(Screen[None]):
             Content.assemble("  ", head_words(_("Your text"), own), "\n  ", key_words(keys if self._result else ""))
         )
 
-    def _has(self, digest: Any) -> bool:
-        return self._comparison is not None and any(each.digest == digest for each in self._comparison.candidates)
-
     @property
     def _result(self) -> str:
-        return "" if self._comparison is None else result_of(self._comparison, self._draft)
+        return "" if self.comparison is None else result_of(self.comparison, self._draft)
 
     def _show_result(self) -> None:
         if self.area.text != self._result:
             self.area.load_text(self._result)
-        self.area.read_only = self._comparison is not None and self._comparison.is_decided
+        self.area.read_only = self.comparison is not None and self.comparison.is_decided
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disables letter keys while typing; a made choice can only be read or undone."""
-        if not self.is_mounted or self._comparison is None:
+        if not self.is_mounted or self.comparison is None:
             return action in ("leave", "help")
         if self.is_typing and action not in EDITING:
             return False
         if action in OPEN_ONLY:
-            return not self._comparison.is_decided and (action != "more" or self._comparison.can_grow)
-        return action != "take_back" or self._comparison.is_decided
+            return not self.comparison.is_decided and (action != "more" or self.comparison.can_grow)
+        return action != "take_back" or self.comparison.is_decided
 
     # Going about
 
@@ -268,7 +257,7 @@ class ComparisonScreen(Screen[None]):
 
     def action_go(self, number: int) -> None:
         """Goes to the candidate with that number."""
-        if self._comparison is not None and 1 <= number <= len(self._comparison.candidates):
+        if self.comparison is not None and 1 <= number <= len(self.comparison.candidates):
             self._current = number - 1
             self._refresh_columns(focus=True)
 
@@ -300,12 +289,12 @@ class ComparisonScreen(Screen[None]):
         self._save()
 
     def _save(self) -> None:
-        if self._comparison is not None:
-            self.work(self._workbench.drafts.put_draft(self._comparison.draft_key, written_draft(self._draft)))
+        if self.comparison is not None:
+            self.work(self._workbench.drafts.put_draft(self.comparison.draft_key, written_draft(self._draft)))
 
     def _here(self) -> tuple[Comparison, Taken] | None:
         """The paragraph under the cursor."""
-        comparison, column = self._comparison, self._column
+        comparison, column = self.comparison, self._column
         if comparison is None or column is None or column.paragraph is None:
             return None
         return comparison, Taken(comparison.candidates[self._current].digest, column.paragraph)
@@ -331,23 +320,23 @@ class ComparisonScreen(Screen[None]):
 
     def action_equal(self) -> None:
         """Marks the candidate as equally good."""
-        if self._comparison is not None:
-            self._change(with_equal(self._draft, self._comparison.candidates[self._current].digest))
+        if self.comparison is not None:
+            self._change(with_equal(self._draft, self.comparison.candidates[self._current].digest))
 
     @on(ProseArea.Edited)
     def note_typed(self, message: ProseArea.Edited) -> None:
         """Stores the text typed into the result."""
         message.stop()
-        if self._comparison is not None and not self._comparison.is_decided:
-            self._draft = edited(self._comparison, self._draft, message.text)
+        if self.comparison is not None and not self.comparison.is_decided:
+            self._draft = edited(self.comparison, self._draft, message.text)
             self._save()
             self._tell()
 
     def action_choose(self) -> None:
         """Chooses the candidate with the focus."""
-        if self._comparison is None:
+        if self.comparison is None:
             return
-        verdict = verdict_on(self._draft, self._comparison.candidates[self._current].digest)
+        verdict = verdict_on(self._draft, self.comparison.candidates[self._current].digest)
         letter = LETTERS[self._current]
         words = _("You have put a text together. It is kept as it is, and can be chosen with F2.")
         self._ask(_("Choose all of {letter}?").format(letter=letter) if self._result else "", words, verdict)
@@ -362,8 +351,8 @@ class ComparisonScreen(Screen[None]):
         self.area.report_edit()
         if not self.area.text.strip():
             self.notify(_("Take a paragraph first: Space."), markup=False)
-        elif self._comparison is not None:
-            self._draft = edited(self._comparison, self._draft, self.area.text)
+        elif self.comparison is not None:
+            self._draft = edited(self.comparison, self._draft, self.area.text)
             self._ask("", "", Verdict("composed", (), self.area.text))
 
     def _ask(self, title: str, words: str, verdict: Verdict) -> None:
@@ -379,8 +368,8 @@ class ComparisonScreen(Screen[None]):
             answered(yes=True)
 
     async def _decide(self, verdict: Verdict) -> None:
-        if self._comparison is not None:
-            await self._workbench.drafts.put_draft(self._comparison.draft_key, written_draft(self._draft))
+        if self.comparison is not None:
+            await self._workbench.drafts.put_draft(self.comparison.draft_key, written_draft(self._draft))
             await self._workbench.carry_out(DecideComparison(self._target, verdict, tuple(self._draft.taken)))
             self._shows_result = False
             await self.reload()
@@ -392,16 +381,16 @@ class ComparisonScreen(Screen[None]):
         self.work(self._take_back())
 
     async def _take_back(self) -> None:
-        if self._comparison is not None:
-            await self._workbench.carry_out(TakeBackChoice(self._comparison.id))
+        if self.comparison is not None:
+            await self._workbench.carry_out(TakeBackChoice(self.comparison.id))
             await self.reload()
 
     # What agents add
 
     def action_why(self) -> None:
         """Shows all problems of this candidate."""
-        if self._comparison is not None:
-            self._agents.show_facts(LETTERS[self._current], self._comparison.candidates[self._current])
+        if self.comparison is not None:
+            self._agents.show_facts(LETTERS[self._current], self.comparison.candidates[self._current])
 
     def action_sift(self) -> None:
         """Checks all candidates against facts."""
@@ -431,8 +420,8 @@ class ComparisonScreen(Screen[None]):
             self.notify(_("Take a paragraph first: Space."), markup=False)
             return
         accepted = await self._agents.smoothed(text, self._draft.taken)
-        if accepted and self._comparison is not None and self._result == text:
-            self._change(edited(self._comparison, self._draft, with_hunks(text, accepted)))
+        if accepted and self.comparison is not None and self._result == text:
+            self._change(edited(self.comparison, self._draft, with_hunks(text, accepted)))
 
     def action_outcomes(self) -> None:
         """Shows the wins and losses over all choices."""

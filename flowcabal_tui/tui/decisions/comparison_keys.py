@@ -7,6 +7,7 @@ from typing import Final
 from textual.binding import Binding, BindingType
 
 from flowcabal_tui.locale import mark
+from flowcabal_tui.tui.decisions.answers import DIGITS
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 
 HELP: Final = HelpData(
@@ -25,14 +26,13 @@ ComparisonScreen #result { width: 1fr; height: 1fr; border-left: vkey $primary; 
 ComparisonScreen #result .who { height: 2; padding: 0 1; text-style: bold; text-wrap: nowrap; text-overflow: ellipsis; }
 ComparisonScreen ProseArea, ComparisonScreen ProseArea:focus { height: 1fr; border: none; padding: 0 1; }
 """
-DIGITS: Final = "1,2,3,4,5,6,7,8,9"
 KEYS: Final[list[BindingType]] = [
     Binding("space,enter", "take", mark("Take paragraph"), key_display="Space", id="candidates.mark",
             tooltip=mark("Put this paragraph into your own text, or leave it out again.")),
     Binding("a", "choose", mark("Choose"), id="candidates.choose",
             tooltip=mark("Choose this candidate; among equally good ones, this one is used.")),
     *(Binding(digit, f"go({digit})", mark("Candidates"), show=digit == "1", key_display="1-8",
-              tooltip=mark("Go to a candidate"), id=f"candidates.{digit}") for digit in DIGITS.split(",")),
+              tooltip=mark("Go to a candidate"), id=f"candidates.{digit}") for digit in DIGITS),
     Binding("b", "take_beat", mark("Take beat"), id="candidates.beat",
             tooltip=mark("All paragraphs of this candidate for the beat under the cursor.")),
     Binding("u", "take_none", mark("Clear"), show=False, id="candidates.unmark",

@@ -31,7 +31,7 @@ from flowcabal_tui.protocol.runs import (
 from flowcabal_tui.tui.decisions.decisions import Beginning, DecisionsScreen
 from flowcabal_tui.tui.decisions.play import PlayScreen, is_replayed
 from flowcabal_tui.tui.decisions.question_kinds import has_candidates
-from flowcabal_tui.tui.decisions.unsent import Unsent
+from flowcabal_tui.tui.decisions.typed_answer import Unsent
 from flowcabal_tui.tui.shared.notices import NoticeOver
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
@@ -96,12 +96,9 @@ class DecisionController:
         """Shows a notice of a new question; rings the bell only while the terminal lacks the focus."""
         if isinstance(self._screen.app.screen, PlayScreen):
             return
-        plays = bool(self._waiting) and is_replayed(self._waiting[-1])
-        self._called = (
-            _("The story waits for your answer: F8, or `P` to play it.")
-            if plays
-            else _("A decision waits for you: F8.")
-        )
+        self._called = _("A decision waits for you: F8.")
+        if self._waiting and is_replayed(self._waiting[-1]):
+            self._called = _("The story waits for your answer: F8, or `P` to play it.")
         self._screen.notify(self._called, markup=False)
         if not self._screen.app.app_focus:
             self._screen.app.bell()

@@ -22,8 +22,7 @@ from flowcabal_tui.tui.decisions import question_kinds as kinds
 from flowcabal_tui.tui.decisions.answers import AnswerList
 from flowcabal_tui.tui.decisions.attempts import Attempts
 from flowcabal_tui.tui.decisions.finding_view import FindingView
-from flowcabal_tui.tui.decisions.typed_answer import TypedAnswer
-from flowcabal_tui.tui.decisions.unsent import Unsent
+from flowcabal_tui.tui.decisions.typed_answer import TypedAnswer, Unsent
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.trouble import attempt

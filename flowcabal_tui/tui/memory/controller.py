@@ -144,9 +144,8 @@ class MemoryController:
         choices = (*((str(name), _(words)) for name, words in META.items()), (_PARTS, _("Outline, chapter by chapter")))
         chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("Which text?"), choices))
         if chosen == _PARTS:
-            await self._screen.app.push_screen_wait(
-                OutlineScreen(OutlineController(self._screen, self._workbench), self._view.chapter)
-            )
+            page = OutlineScreen(OutlineController(self._screen, self._workbench), self._view.chapter)
+            await self._screen.app.push_screen_wait(page)
         name = next((item for item in META_NAMES if item == chosen), None)
         if name is None:
             return
@@ -158,8 +157,7 @@ class MemoryController:
     async def _edited(self, name: MetaName, text: str) -> str | None:
         """The text as the writer leaves it; None when it is unchanged."""
         page = ProseScreen(_(META[name]), text, self._editor, may_be_empty=True)
-        edited: str | None = await self._screen.app.push_screen_wait(page)
-        return edited
+        return await self._screen.app.push_screen_wait(page)
 
     async def _newest(self, subject: ChapterId) -> int:
         versions = await self._workbench.book.chapter_versions(subject)
@@ -195,9 +193,8 @@ class MemoryController:
             await self._ask_money(unpaid)
             return
         tasks = await self._workbench.memory.background()
-        wanted = Counter(
-            task.kind for task in tasks if task.state in (("failed", "cancelled") if retry else _UNFINISHED)
-        )
+        states = ("failed", "cancelled") if retry else _UNFINISHED
+        wanted = Counter(task.kind for task in tasks if task.state in states)
         if retry:
             title = _("Retry background work?")
             if await work_agreed(self._screen, self._workbench, title, wanted, RetryBackground()) is not None:
@@ -232,10 +229,8 @@ class MemoryController:
 
     async def _ask_embeddings(self, quote: EmbeddingQuote) -> None:
         """Asks whether texts may be sent to the embedding model; Escape leaves the question open."""
-        choices = (
-            ("no", _("No: search by words only, send nothing")),
-            ("yes", _("Yes: send the texts, search by meaning")),
-        )
+        no, yes = _("No: search by words only, send nothing"), _("Yes: send the texts, search by meaning")
+        choices = (("no", no), ("yes", yes))
         chosen = await self._screen.app.push_screen_wait(ChooseScreen(quote.words, choices))
         if chosen is not None:
             await self._workbench.carry_out(AnswerEmbeddings(chosen == "yes"))

@@ -240,16 +240,13 @@ class KnowledgeScreen(ModalScreen[None]):
             attempt(self, self._show_text(subject), group="text", exclusive=True)
 
     async def _show_text(self, subject: str) -> None:
-        entry = (
-            next((each for each in self._contents.entries if each.subject == subject), None) if self._contents else None
-        )
+        entries = self._contents.entries if self._contents else ()
+        entry = next((each for each in entries if each.subject == subject), None)
         if entry is None:
             self.query_one("#text", Static).update("")
             return
-        lines = [
-            facts_words(named(subject, self._names), look_of(entry)[1]),
-            *([clean(entry.error)] if entry.error else []),
-        ]
+        lines = [facts_words(named(subject, self._names), look_of(entry)[1])]
+        lines += [clean(entry.error)] if entry.error else []
         if entry.is_stored and self._contents and self._contents.is_up:
             for level, text in await self._controller.workbench.knowledge.text(subject):
                 lines += ["", f"{level} {_(LEVELS[level])}", clean(text)]

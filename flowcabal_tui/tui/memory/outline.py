@@ -243,10 +243,8 @@ class OutlineScreen(ModalScreen[None]):
     def _words(book: BookOutline) -> str:
         if not book.text.strip():
             return _("Nothing is planned yet: Enter writes the outline of the whole book.")
-        left, new = (
-            len(book.unassigned),
-            sum(name.startswith((_NEW, _NEW_VOLUME)) for name in OutlineScreen._names(book)),
-        )
+        left = len(book.unassigned)
+        new = sum(name.startswith((_NEW, _NEW_VOLUME)) for name in OutlineScreen._names(book))
         fits = ngettext("! {n} part fits no chapter", "! {n} parts fit no chapter", left).format(n=left)
         owed = ngettext("+ {n} without an outline", "+ {n} without an outline", new).format(n=new)
         return "   ".join(filter(None, (_("Outline"), fits if left else "", owed if new else "")))

@@ -32,12 +32,7 @@ class ProfileTree(PickTree[str]):
     def __init__(self) -> None:
         super().__init__()
         self._leaves: dict[str, TreeNode[str]] = {}
-        self._shown_rows: tuple[ProfileRow, ...] = ()
-
-    @property
-    def rows(self) -> tuple[ProfileRow, ...]:
-        """The displayed rows."""
-        return self._shown_rows
+        self.rows: tuple[ProfileRow, ...] = ()
 
     def holds(self, uri: str | None) -> bool:
         """True when there is such a profile."""
@@ -45,7 +40,7 @@ class ProfileTree(PickTree[str]):
 
     def show(self, rows: Sequence[ProfileRow], chosen: str) -> None:
         """Shows other rows; closed branches stay closed, and the cursor goes to the chosen one, or to the first."""
-        self._shown_rows = tuple(rows)
+        self.rows = tuple(rows)
         closed = {str(branch.data) for branch in self.root.children if not branch.is_expanded}
         self.clear()
         self._leaves = {}
@@ -64,7 +59,7 @@ class ProfileTree(PickTree[str]):
     def find(self, words: str, after: str) -> bool:
         """Moves the cursor to the next profile with the words in its name or line, wrapping around."""
         sought = words.casefold()
-        uris = [row.uri for row in self._shown_rows if sought in f"{row.name} {row.abstract}".casefold()]
+        uris = [row.uri for row in self.rows if sought in f"{row.name} {row.abstract}".casefold()]
         if not sought or not uris:
             return False
         leaf = self._leaves[uris[(uris.index(after) + 1) % len(uris)] if after in uris else uris[0]]

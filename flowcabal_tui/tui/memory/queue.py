@@ -134,11 +134,8 @@ class QueueScreen(ModalScreen[None]):
 
     async def reload(self) -> None:
         """Reads the queue again; repaints nothing if nothing has changed."""
-        tasks, counts, reading = (
-            await self._controller.tasks(None),
-            await self._controller.counts(),
-            await self._controller.workbench.memory.bootstrap(),
-        )
+        tasks, counts = await self._controller.tasks(None), await self._controller.counts()
+        reading = await self._controller.workbench.memory.bootstrap()
         done = await self._controller.tasks("fresh") if self.shows_done else ()
         seen = (tasks, tuple(counts.items()), reading, done, self._controller.rebuilt)
         if seen == self._seen:
@@ -180,10 +177,8 @@ class QueueScreen(ModalScreen[None]):
         for key, text in [*self._stale.items()][:_SHOWN]:
             changed = _(", ").join(one_line(self._subjects.get(each, each), 40) for each in text.chapters[:_CHANGED])
             more = " …" if len(text.chapters) > _CHANGED else ""
-            row = columns.row(
-                Cell(role_sign("stale", plain=self._plain), "stale"), one_line(stale[text]), changed + more
-            )
-            yield Option(row, id=key)
+            sign = Cell(role_sign("stale", plain=self._plain), "stale")
+            yield Option(columns.row(sign, one_line(stale[text]), changed + more), id=key)
 
     def _rows(self, tasks: Sequence[BackgroundTask], counts: Mapping[Freshness, int]) -> Iterator[Option]:
         columns = Columns(*_COLUMNS)

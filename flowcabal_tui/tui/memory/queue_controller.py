@@ -89,10 +89,8 @@ class QueueController:
 
     async def counts(self) -> dict[Freshness, int]:
         """The number of listed tasks in each state."""
-        counts, waiting = (
-            await self.workbench.memory.background_counts(),
-            await self.workbench.memory.background("waiting"),
-        )
+        counts = await self.workbench.memory.background_counts()
+        waiting = await self.workbench.memory.background("waiting")
         hidden = sum(not self._is_listed(task) for task in waiting)
         return counts | {"waiting": counts.get("waiting", 0) - hidden} if hidden else counts
 

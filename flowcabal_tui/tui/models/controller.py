@@ -56,25 +56,17 @@ class ModelController:
         if any(role == "user" for role, _endpoint in self._workbench.info.models):
             return True
         found = {item.identity: item for item in await self._workbench.models.found_models()}
-        chosen = await self._screen.app.push_screen_wait(
-            ChooseScreen(
-                _("This project has no model yet. Which one should write?"),
-                (
-                    *((item.identity, item.label) for item in found.values()),
-                    (_OWN, _("Another model: choose a provider, enter the key and prices")),
-                ),
-            )
-        )
+        own = (_OWN, _("Another model: choose a provider, enter the key and prices"))
+        choices = (*((item.identity, item.label) for item in found.values()), own)
+        page = ChooseScreen(_("This project has no model yet. Which one should write?"), choices)
+        chosen = await self._screen.app.push_screen_wait(page)
         if chosen is None:
             return False
         if chosen == _OWN:
             return await self._describe_model()
-        if not found[chosen].local and not await self._screen.app.push_screen_wait(
-            ConfirmScreen(
-                _("Use {model}?").format(model=found[chosen].label),
-                _("Every call costs money, and your manuscript is sent to its provider."),
-            )
-        ):
+        title = _("Use {model}?").format(model=found[chosen].label)
+        words = _("Every call costs money, and your manuscript is sent to its provider.")
+        if not found[chosen].local and not await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
             return False
         await self._workbench.carry_out(ConfirmModels(chosen))
         return True

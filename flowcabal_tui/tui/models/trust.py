@@ -105,15 +105,9 @@ class TrustScreen(ModalScreen[tuple[Digest, ...] | None]):
         self._items = {}
         rows = self._rows(_("It asks for:"), self._view.asked)
         if not self._view.asked.items and self._waits:
-            rows.append(
-                Option(
-                    _(
-                        "It contains nothing that sends text, spends money or runs commands. Confirm it once to "
-                        "work in it."
-                    ),
-                    disabled=True,
-                )
-            )
+            nothing = _("It contains nothing that sends text, spends money or runs commands. Confirm it once to "
+                        "work in it.")  # fmt: skip
+            rows.append(Option(nothing, disabled=True))
         if self.shows_confirmed:
             rows += self._rows(_("You have confirmed:"), self._view.confirmed)
         self.query_one(PickList).refill(rows)
@@ -131,9 +125,8 @@ class TrustScreen(ModalScreen[tuple[Digest, ...] | None]):
     @on(OptionList.OptionHighlighted)
     def _show_whole(self) -> None:
         item = self._items.get(self.query_one(PickList).picked or "")
-        self.query_one(".whole", Static).update(
-            "" if item is None else _in_sight(item.text or item.description, _SHORT)
-        )
+        words = _in_sight(item.text or item.description, _SHORT) if item else ""
+        self.query_one(".whole", Static).update(words)
 
     @on(OptionList.OptionSelected)
     def open_whole(self, event: OptionList.OptionSelected) -> None:
@@ -157,12 +150,8 @@ def _counts(request: TrustRequest) -> list[Option]:
     if len(request.items) <= _FEW:
         return []
     counts = Counter(item.kind for item in request.items)
-    lines = (
-        _("{title}: {n}").format(title=_(heading), n=counts[kind])
-        for kind, heading in TRUST_KINDS.items()
-        if counts[kind]
-    )
-    return [Option(f"  {line}", disabled=True) for line in lines]
+    known = ((_(heading), counts[kind]) for kind, heading in TRUST_KINDS.items() if counts[kind])
+    return [Option("  " + _("{title}: {n}").format(title=title, n=n), disabled=True) for title, n in known]
 
 
 def _in_sight(words: str, limit: int = _LONG) -> str:

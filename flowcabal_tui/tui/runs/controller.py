@@ -182,14 +182,12 @@ class RunController:
             words = _("This step is waiting for your answer: F8. To write it again from the start, stop it first: F9.")
             self._screen.notify(words, markup=False)
             return False
-        known = (
-            await self._workbench.runs.summaries(1, RunFilter(run=self._view.run)) if self._view.run is not None else ()
-        )
-        chapter = known[0].chapter if known else self._view.chapter
-        refuse_without_chapter(self._document.workflow, chapter)
-        before = RunRequest(self._document.workflow.reference, chapter)
+        chapter, before = self._view.chapter, RunRequest(self._document.workflow.reference)
         if self._view.run is not None:  # what the writer wished for then holds for this attempt too
-            before = replace((await self._workbench.runs.run_details(self._view.run)).request, workflow=before.workflow)
+            details = await self._workbench.runs.run_details(self._view.run)
+            chapter = details.summary.chapter
+            before = replace(details.request, workflow=before.workflow)
+        refuse_without_chapter(self._document.workflow, chapter)
         return await self._begin(replace(before, chapter=chapter).another(node))
 
     async def _begin(self, request: RunRequest) -> bool:

@@ -51,11 +51,9 @@ class KeepController:
                 return ""
         partial = await self._is_cut_off(run, node, number)
         if partial:
-            title, words = (
-                _("Keep the cut-off text as it is?"),
-                _("It will be marked as partial. Press `C` to continue it instead."),
-            )
-            if not await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
+            words = _("It will be marked as partial. Press `C` to continue it instead.")
+            question = ConfirmScreen(_("Keep the cut-off text as it is?"), words)
+            if not await self._screen.app.push_screen_wait(question):
                 return ""
         if place is not None and workflow.keep.kind in CHAPTER_KEEPS and not await self._may_unlock(place):
             return ""

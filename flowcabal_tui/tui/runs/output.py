@@ -115,7 +115,8 @@ class OutputPane(Vertical):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id, classes=classes)
         self.book_language = ""
-        self._view: NodeView | None = None
+        self.view: NodeView | None = None
+        """The displayed node."""
         self._live_text = ""
         self._live_number = 1
         self._live_thinking = ""
@@ -137,27 +138,22 @@ class OutputPane(Vertical):
     @property
     def attempt(self) -> int:
         """The number of the displayed attempt; 0 when there is none."""
-        if self._view is None:
+        if self.view is None:
             return 0
         numbers = self._numbers()
-        preferred = [self._wanted] if self._live_text or self._has_begun else [self._wanted, self._view.chosen]
+        preferred = [self._wanted] if self._live_text or self._has_begun else [self._wanted, self.view.chosen]
         return next((number for number in preferred if number in numbers), numbers[-1] if numbers else 0) or 0
-
-    @property
-    def view(self) -> NodeView | None:
-        """The displayed node."""
-        return self._view
 
     def show(self, view: NodeView | None) -> None:
         """Shows the state of a node; text that arrived after `view` was made stays."""
-        before = self._view
+        before = self.view
         same = before is not None and view is not None and (before.run, before.node) == (view.run, view.node)
         self._has_begun = view is not None and view.state in ARRIVING and not all(x.complete for x in view.attempts)
         if view is not None and view.state in ARRIVING:
             view = replace(view, attempts=tuple(item for item in view.attempts if item.complete))
         elif view is not None:
             view = replace(view, partial="")
-        self._view, self._reload_requested, self._wait = view, False, self._wait if same else ""
+        self.view, self._reload_requested, self._wait = view, False, self._wait if same else ""
         newest = max((item.number for item in view.attempts), default=0) if view else 0
         partial = view.partial if view else ""
         if not same:
@@ -169,9 +165,9 @@ class OutputPane(Vertical):
     def append(self, attempt: int, offset: int, text: str) -> None:
         """Adds a piece of text at a character offset of an attempt."""
         if (
-            self._view is None
+            self.view is None
             or attempt < self._live_number
-            or any(item.number == attempt for item in self._view.attempts)
+            or any(item.number == attempt for item in self.view.attempts)
         ):
             return
         self.waiting("")
@@ -192,7 +188,7 @@ class OutputPane(Vertical):
 
     def append_thinking(self, attempt: int, text: str) -> None:
         """Adds a piece of the model's reasoning, which is displayed before the text and not part of it."""
-        if self._view is None or attempt < self._live_number:
+        if self.view is None or attempt < self._live_number:
             return
         if attempt > self._live_number:
             self._begin(attempt, "")
@@ -237,18 +233,18 @@ class OutputPane(Vertical):
         self._live_count = word_count(self._live_text, "zh")
 
     def _ask_reload(self) -> None:
-        if not self._reload_requested and self._view is not None:
+        if not self._reload_requested and self.view is not None:
             self._reload_requested = True
-            self.post_message(self.ReloadRequested(self._view.run, self._view.node))
+            self.post_message(self.ReloadRequested(self.view.run, self.view.node))
 
     def _numbers(self) -> list[int]:
         """The attempts that can be shown."""
-        numbers = [item.number for item in self._view.attempts] if self._view else []
+        numbers = [item.number for item in self.view.attempts] if self.view else []
         return [*numbers, self._live_number] if self._live_text or self._has_begun else numbers
 
     def _settled(self) -> Attempt | None:
         """The shown attempt, when it has ended."""
-        attempts = self._view.attempts if self._view else ()
+        attempts = self.view.attempts if self.view else ()
         return next((item for item in attempts if item.number == self.attempt), None)
 
     # What is on the screen
@@ -257,7 +253,7 @@ class OutputPane(Vertical):
         settled = self._settled()
         text = clean(settled.text if settled else self._live_text)
         stream = self.query_one(StreamView)
-        place = (self._view.run, self._view.node, self.attempt or self._live_number) if self._view else None
+        place = (self.view.run, self.view.node, self.attempt or self._live_number) if self.view else None
         if place == self._shown and text.startswith(stream.text):
             stream.append(text[len(stream.text) :])
         else:
@@ -293,15 +289,15 @@ class OutputPane(Vertical):
     @property
     def _question(self) -> Question | None:
         """The question whether a displayed attempt is approved."""
-        question = self._view.question if self._view is not None else None
+        question = self.view.question if self.view is not None else None
         return question if question is not None and question.kind == "review" and self._settled() is not None else None
 
     @property
     def _arrives(self) -> bool:
-        return self._view is not None and self._view.state in ARRIVING
+        return self.view is not None and self.view.state in ARRIVING
 
     def _head(self) -> Content:
-        view = self._view
+        view = self.view
         if view is None:
             return key_words(_(NO_OUTPUT))
         parts = [one_line(view.title), _(STATES[view.state])]
@@ -321,13 +317,13 @@ class OutputPane(Vertical):
     def _warnings(self) -> list[str]:
         """Warnings about the attempt that is shown."""
         lines = [self._wait] if self._wait else []
-        if self._view is not None and self._view.error:
-            lines.append(clean(self._view.error))
-        if self._view is not None and self._view.item_errors:
-            lines += [f"! {clean(one)}" for one in self._view.item_errors[:3]]
+        if self.view is not None and self.view.error:
+            lines.append(clean(self.view.error))
+        if self.view is not None and self.view.item_errors:
+            lines += [f"! {clean(one)}" for one in self.view.item_errors[:3]]
         if (settled := self._settled()) is None:
             return lines
-        if self._view is not None and self._view.state == "ready":
+        if self.view is not None and self.view.state == "ready":
             words = _("Attempt {n} waits for the model; the text is that of attempt {m}.")
             lines.append(words.format(n=len(self._numbers()) + 1, m=self._numbers().index(self.attempt) + 1))
         if settled.finish in FINISHES:
@@ -342,14 +338,14 @@ class OutputPane(Vertical):
 
     def _need_view(self) -> NodeView | None:
         """The displayed node. Without an output, shows a notice with the way to get one."""
-        if self._view is None:
+        if self.view is None:
             self.notify(_(NO_OUTPUT), markup=False)
-        return self._view
+        return self.view
 
     def action_keep(self) -> None:
         """Requests that the displayed attempt be kept; one that is still arriving cannot be kept."""
-        if self._view is not None and (settled := self._settled()):
-            self.post_message(self.KeepRequested(self._view.run, self._view.node, settled.number))
+        if self.view is not None and (settled := self._settled()):
+            self.post_message(self.KeepRequested(self.view.run, self.view.node, settled.number))
 
     def action_keep_later(self) -> None:
         """Shows the reason why nothing can be kept now."""
@@ -381,8 +377,8 @@ class OutputPane(Vertical):
     def action_diff(self) -> None:
         """Asks for the difference to the attempt before."""
         numbers = self._numbers()
-        if self._view is not None and self._settled() and numbers.index(self.attempt) > 0:
-            self.post_message(self.DiffRequested(self._view.run, self._view.node, self.attempt))
+        if self.view is not None and self._settled() and numbers.index(self.attempt) > 0:
+            self.post_message(self.DiffRequested(self.view.run, self.view.node, self.attempt))
         else:
             self.notify(_("There is no earlier attempt."), markup=False)
 
@@ -407,5 +403,5 @@ class OutputPane(Vertical):
 
     def action_stop(self) -> None:
         """Asks for the node to stop."""
-        if self._view is not None:
-            self.post_message(self.StopRequested(self._view.node))
+        if self.view is not None:
+            self.post_message(self.StopRequested(self.view.node))

@@ -98,7 +98,7 @@ class FindingList(ProposalList):
 
     def _row(self, proposal: Proposal) -> ColumnRow:
         row = self._rows[proposal.id]
-        return self._columns.row(
+        return self.columns.row(
             *self._start(proposal),
             finding_subject(proposal),
             f"“{one_line(proposal.quotation, 200)}”" if proposal.quotation else one_line(explained(proposal), 200),

@@ -98,7 +98,7 @@ class ImpactList(ProposalList):
     def _row(self, proposal: Proposal) -> ColumnRow:
         row = self._places[proposal.id]
         ends = (place_words(row), answer(row) if row.answer == "decide" or row.is_by_model else "")
-        return self._columns.row(
+        return self.columns.row(
             "[x]" if proposal.id in self.ticked else "[=]" if proposal.id in self.holding else "[ ]",
             f"{row.position}" if row.position else "—",
             one_line(marked(row, _BEFORE), 200),

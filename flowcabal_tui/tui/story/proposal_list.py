@@ -62,12 +62,8 @@ class ProposalList(PickList):
         self._total_rows = 0
         self._requested = 0
         self._people = Cast((), (), Story(), ())
-        self._columns = Columns()
-
-    @property
-    def columns(self) -> Columns:
+        self.columns = Columns()
         """The columns of the displayed rows."""
-        return self._columns
 
     @property
     def proposal(self) -> Proposal | None:
@@ -95,7 +91,7 @@ class ProposalList(PickList):
         self._people, self._total_rows, self._requested = cast, total, len(rows)
         self._listed = {each.id: each for each in rows}
         self._marks &= self._listed.keys()
-        self._columns = self._new_columns()
+        self.columns = self._new_columns()
         self.refill([Option(self._row(each), id=each.id) for each in rows], cursor)
 
     def add_rows(self, rows: Sequence[Proposal]) -> None:
@@ -159,6 +155,6 @@ class ProposalList(PickList):
 
     def _row(self, proposal: Proposal) -> ColumnRow:
         words = one_line(proposal_line(proposal, self._people.name), 200)
-        return self._columns.row(
+        return self.columns.row(
             *self._start(proposal), words, _(KINDS[proposal.kind]), self._state(proposal, "applied")
         )

@@ -59,9 +59,8 @@ class ActionPicker(ModalScreen[str | None]):
     async def _show(self, query: str) -> None:
         rows = await self._find(query)
         self._found_for = query
-        columns = Columns(
-            Column(), Column(rank=1), Column(rank=1, fill=True, least=12), Column(rank=2, role="secondary")
-        )
+        ends = Column(rank=1, fill=True, least=12), Column(rank=2, role="secondary")
+        columns = Columns(Column(), Column(rank=1), *ends)
         gate = Cell(_("asks first"), "waiting")
         options = []
         for each in rows:

@@ -113,7 +113,8 @@ class BlockEditor(Vertical):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id, classes=classes)
-        self._workflow: Workflow | None = None
+        self.workflow: Workflow | None = None
+        """The document with all edits."""
         self._given: Workflow | None = None
         self._node_id: NodeId | None = None
         self._read_only = False
@@ -127,23 +128,18 @@ class BlockEditor(Vertical):
         yield Static(markup=False, classes="details")
         yield ProseArea()
 
-    @property
-    def workflow(self) -> Workflow | None:
-        """The document with all edits."""
-        return self._workflow
-
     def show(self, workflow: Workflow, node: NodeId, read_only: bool, *, newer: bool = False) -> None:
         """Shows a node of a document, after reporting the typed text. `newer`: the document is newer than the
         editor's."""
         self._take_typed()
-        is_stale = not newer and same_content(workflow, self._given) and not same_content(workflow, self._workflow)
+        is_stale = not newer and same_content(workflow, self._given) and not same_content(workflow, self.workflow)
         if not is_stale:
-            is_known = same_content(workflow, self._workflow)
+            is_known = same_content(workflow, self.workflow)
             self._given = workflow
             if not is_known:
-                self._workflow, self._undo = workflow, []
+                self.workflow, self._undo = workflow, []
             elif node == self._node_id and read_only == self._read_only:
-                self._workflow = workflow
+                self.workflow = workflow
                 return
         if node != self._node_id:
             self._slot, self._undo = None, []
@@ -153,7 +149,7 @@ class BlockEditor(Vertical):
     # The document
 
     def _node(self) -> Node | None:
-        nodes = self._workflow.nodes if self._workflow else ()
+        nodes = self.workflow.nodes if self.workflow else ()
         return next((item for item in nodes if item.id == self._node_id), None)
 
     def _fields(self) -> tuple[Field, ...]:
@@ -173,22 +169,22 @@ class BlockEditor(Vertical):
 
     def _change(self, changed: Workflow) -> None:
         """Takes a new document and reports it."""
-        self._workflow = changed
+        self.workflow = changed
         self.post_message(self.Edited(changed))
 
     def _restructure(self, field: Field, blocks: Blocks, index: int) -> None:
         """Other blocks in a list: one step for undo; the cursor goes to `index`."""
-        if self._workflow is None or self._node_id is None:
+        if self.workflow is None or self._node_id is None:
             return
-        self._undo.append(self._workflow)
+        self._undo.append(self.workflow)
         self._slot = Slot(field, max(0, min(index, len(blocks) - 1)))
-        self._change(with_blocks(self._workflow, self._node_id, field, blocks))
+        self._change(with_blocks(self.workflow, self._node_id, field, blocks))
         self._refresh_all()
 
     def _take_typed(self) -> None:
         """Puts the editor's text into its block."""
         block, slot, node = self._block(), self._slot, self._node_id
-        if block is None or slot is None or self._workflow is None or node is None or self._read_only:
+        if block is None or slot is None or self.workflow is None or node is None or self._read_only:
             return
         known, text = text_of(block), self.query_one(ProseArea).text
         if known is None or clean(known) == text:
@@ -197,7 +193,7 @@ class BlockEditor(Vertical):
         blocks = self._blocks(slot.field)
         blocks = (*blocks[: slot.index], typed, *blocks[slot.index + 1 :])
         self._undo = [with_block_replaced(item, node, slot.field, block, typed) for item in self._undo]
-        self._change(with_blocks(self._workflow, node, slot.field, blocks))
+        self._change(with_blocks(self.workflow, node, slot.field, blocks))
         row = f"{slot.field}:{slot.index}"
         self.query_one(PickList).replace_option_prompt(row, self._row(typed))
 
@@ -205,7 +201,7 @@ class BlockEditor(Vertical):
 
     def _refresh_all(self) -> None:
         node = self._node()
-        if node is None or self._workflow is None:
+        if node is None or self.workflow is None:
             return
         self.query_one(FactsText).show(*node_head(node, read_only=self._read_only))
         rows: list[Option] = []
@@ -224,7 +220,7 @@ class BlockEditor(Vertical):
         self._show_block()
 
     def _row(self, block: Block) -> Text:
-        words = block_row(block, self._workflow or Workflow(id="none"))
+        words = block_row(block, self.workflow or Workflow(id="none"))
         return Text("  ", no_wrap=True).append(words, style="" if isinstance(block, TextBlock) else "bold")
 
     def _show_block(self) -> None:
@@ -233,9 +229,7 @@ class BlockEditor(Vertical):
         field, _colon, index = (picked or "").partition(":")
         self._slot = next((Slot(item, int(index)) for item in self._fields() if item == field), None)
         block = self._block()
-        text = (
-            block.text if isinstance(block, TextBlock) else block.question if isinstance(block, InquiryBlock) else None
-        )
+        text = text_of(block)
         self.set_class(text is None, "-chip")
         area.read_only = self._read_only
         if area.text != clean(text or ""):
@@ -317,9 +311,9 @@ class BlockEditor(Vertical):
 
     def action_add_virtual(self) -> None:
         """Adds the output of another node, chosen from those that do not need this one."""
-        if not self._may_change() or self._workflow is None or self._node_id is None:
+        if not self._may_change() or self.workflow is None or self._node_id is None:
             return
-        choices = tuple((str(item.id), one_line(item.title, 80)) for item in sources_for(self._workflow, self._node_id))
+        choices = tuple((str(item.id), one_line(item.title, 80)) for item in sources_for(self.workflow, self._node_id))
         if not choices:
             self.notify(_("No other node has an output that could be used here."), markup=False)
             return
@@ -390,9 +384,9 @@ class BlockEditor(Vertical):
             return
 
         def take(answer: FormAnswer | None) -> None:
-            if answer is not None and self._workflow is not None and self._node_id == node.id:
-                self._undo.append(self._workflow)
-                self._change(with_params(self._workflow, node.id, answer[1], answer[0]))
+            if answer is not None and self.workflow is not None and self._node_id == node.id:
+                self._undo.append(self.workflow)
+                self._change(with_params(self.workflow, node.id, answer[1], answer[0]))
                 self._refresh_all()
 
         self.app.push_screen(NodeForm(node.name, params, self.models), take)

@@ -184,9 +184,8 @@ class FormScreens:
         if change == "insert":
             verb = self._verb(typed.text("step"))
             update = {"does": verb, "about": typed.text("about"), "pause": typed.tick("pause")}
-            step = (
-                (given.step or Step(does="check")).model_copy(update=update).model_dump(mode="json", exclude_unset=True)
-            )
+            changed = (given.step or Step(does="check")).model_copy(update=update)
+            step = changed.model_dump(mode="json", exclude_unset=True)
         update = {
             "change": change, "node": typed.text("node"), "before": typed.text("before"), "step": step,
             "field": typed.text("field"), "find": typed.text("find"), "to": to,

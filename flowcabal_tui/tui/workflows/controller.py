@@ -6,6 +6,7 @@ Modules for forms are imported when the first form is opened, so that the first 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -63,9 +64,10 @@ class GraphController:
         self._findings: tuple[Problem, ...] = ()
         self._verbs: Mapping[str, Callable[[Workflow, Spot], Awaitable[None]]] = {
             "add": self._add, "rename": self._rename, "id": self._rename_id, "remove": self._remove,
-            "copy": self._copy, "paste": self._paste, "up": self._move_up, "down": self._move_down,
+            "copy": self._copy, "paste": self._paste, "up": partial(self._move, -1), "down": partial(self._move, 1),
             "params": self._params, "document": self._as_text,
-            "connect": self._connect, "disconnect": self._disconnect,
+            "connect": partial(self._link, Linking(screen).connected),
+            "disconnect": partial(self._link, Linking(screen).disconnected),
         }  # fmt: skip
 
     def can(self, verb: str) -> bool:
@@ -302,13 +304,7 @@ class GraphController:
         graph, made = changes.pasted(self._graph(workflow, spot), self._copied, spot.node)
         await self._put(workflow, spot, graph, made)
 
-    async def _move_up(self, workflow: Workflow, spot: Spot) -> None:
-        await self._move(workflow, spot, -1)
-
-    async def _move_down(self, workflow: Workflow, spot: Spot) -> None:
-        await self._move(workflow, spot, 1)
-
-    async def _move(self, workflow: Workflow, spot: Spot, step: int) -> None:
+    async def _move(self, step: int, workflow: Workflow, spot: Spot) -> None:
         if self._structural(spot):
             await self._put(workflow, spot, changes.moved(self._graph(workflow, spot), spot.node, step))
 
@@ -329,14 +325,11 @@ class GraphController:
             except ValidationError:
                 await self._as_text(workflow, spot)
                 return
-            answer = await self._screen.app.push_screen_wait(
-                NodeForm(node.name, params, self._workbench.info.model_names)
-            )
-            changed = (
-                None
-                if answer is None
-                else node.model_copy(update={"name": answer[0], "params": changed_params(node.params, answer[1])})
-            )
+            form = NodeForm(node.name, params, self._workbench.info.model_names)
+            changed = None
+            if (answer := await self._screen.app.push_screen_wait(form)) is not None:
+                update = {"name": answer[0], "params": changed_params(node.params, answer[1])}
+                changed = node.model_copy(update=update)
         if changed is not None:
             await self._put(workflow, spot, changes.with_node(graph, changed))
 
@@ -370,14 +363,10 @@ class GraphController:
             return
         await self._put(workflow, spot, _replaced(graph, spot.node, made), made.id)
 
-    async def _connect(self, workflow: Workflow, spot: Spot) -> None:
-        graph = await Linking(self._screen).connected(workflow, spot)
-        if graph is not None:
-            await self._put(workflow, spot, graph)
-
-    async def _disconnect(self, workflow: Workflow, spot: Spot) -> None:
-        graph = await Linking(self._screen).disconnected(workflow, spot)
-        if graph is not None:
+    async def _link(
+        self, link: Callable[[Workflow, Spot], Awaitable[Graph | None]], workflow: Workflow, spot: Spot
+    ) -> None:
+        if (graph := await link(workflow, spot)) is not None:
             await self._put(workflow, spot, graph)
 
 

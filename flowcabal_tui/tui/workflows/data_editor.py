@@ -90,9 +90,8 @@ class DataEditor(TypedScreen[tuple[Any]]):
         try:
             value = load(self.query_one(ProseArea).text)
         except DialectError as error:
-            place = (
-                _("line {line}, column {column}: ").format(line=error.line, column=error.column) if error.line else ""
-            )
+            place = _("line {line}, column {column}: ").format(line=error.line, column=error.column)
+            place = place if error.line else ""
             self.query_one(".wrong", Static).update(clean(f"! {place}{sentences(error.title, error.detail)}"))
             return None
         wrong = [f"! {one_line(words)}" for words in self._check(value)]

@@ -36,18 +36,13 @@ class LibraryController:
         show: Callable[[str], Awaitable[None]],
         build: Callable[[str], Awaitable[None]],
     ) -> None:
-        self._screen, self._workbench, self._document, self._show, self._build = (
-            screen,
-            workbench,
-            document,
-            show,
-            build,
-        )
+        self._screen, self._workbench, self._document = screen, workbench, document
+        self._show, self._build = show, build
         self._deleted: tuple[Workflow, ...] = ()
         """The versions of the workflow that was deleted last, oldest first."""
         self._verbs: Mapping[str, Callable[[Workflow], Awaitable[None]]] = {
             "duplicate": self._duplicate, "rename": self._rename, "delete": self._delete,
-            "versions": self._versions, "update": self._update,
+            "versions": self._versions, "update": lambda workflow: self._build(workflow.id),
         }  # fmt: skip
 
     @on_request(WorkflowList.VerbRequested, group="library", exclusive=True)
@@ -117,9 +112,6 @@ class LibraryController:
         if name and name != workflow.name:
             await self._save(workflow.model_copy(update={"name": name}))
 
-    async def _update(self, workflow: Workflow) -> None:
-        await self._build(workflow.id)
-
     async def _delete(self, workflow: Workflow) -> None:
         title = _("Delete {name}?").format(name=one_line(workflow.name or workflow.id, 60))
         words = _("All its versions are deleted. Runs keep the document that they used, and their texts.")
@@ -129,8 +121,7 @@ class LibraryController:
             self._deleted = tuple([await stored.get(row.reference) for row in rows])
             await self._workbench.carry_out(DeleteWorkflow(workflow.id))
             await self._document.load()
-            left = self._document.templates
-            if left:
+            if left := self._document.templates:
                 await self._show(left[0].reference)
             self._say(_("{name} is deleted. `u` in the list of workflows brings it back.").format(name=workflow.id))
 

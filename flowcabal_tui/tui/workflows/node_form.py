@@ -55,19 +55,13 @@ class NodeForm(TypedScreen[FormAnswer]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s,f2", "take", mark("Apply"), priority=True, id="form.take"),
-        Binding(
-            "f4",
-            "models",
-            mark("Models"),
-            priority=True,
-            id="form.models",
-            tooltip=mark("List the models that the settings name."),
-        ),
+        Binding("f4", "models", mark("Models"), priority=True, id="form.models",
+                tooltip=mark("List the models that the settings name.")),
         Binding("escape", "leave", mark("Leave"), id="form.leave"),
         Binding("down", "app.focus_next", mark("Next field"), show=False, id="form.next"),
         Binding("up", "app.focus_previous", mark("Previous field"), show=False, id="form.previous"),
         HELP_KEYS,
-    ]
+    ]  # fmt: skip
 
     def __init__(self, name: str, params: PromptParams, models: Sequence[str] = ()) -> None:
         """`models` are the names that F4 lists; another model of the same provider can be typed."""

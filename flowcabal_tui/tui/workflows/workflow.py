@@ -112,7 +112,8 @@ class WorkflowPane(Vertical):
         self._marks: Mapping[NodeId, NodeMarks] = {}
         self._branches: dict[NodeId, TreeNode[NodeId]] = {}
         self._of_document: dict[NodeId, set[NodeId]] = {}  # rows inside a node, until a run shows its own
-        self._at: NodeId | None = None
+        self.highlighted: NodeId | None = None
+        """The node under the cursor."""
         self._in_run = False
         self._notice = ""
         self._library: Sequence[Workflow] = ()
@@ -123,11 +124,6 @@ class WorkflowPane(Vertical):
         yield PickTree[NodeId]()
         yield RailGraph(plain=self._is_plain)
         yield Templates(id="templates")
-
-    @property
-    def highlighted(self) -> NodeId | None:
-        """The node under the cursor."""
-        return self._at
 
     def show(self, workflow: Workflow, states: Mapping[NodeId, NodeState]) -> None:
         """Shows a workflow with the states of its nodes, inner ones by path; the cursor stays at its node."""
@@ -182,8 +178,8 @@ class WorkflowPane(Vertical):
 
     def follow(self, node: NodeId) -> None:
         """Moves the cursor to the displayed node without moving the focus or posting a message."""
-        if node in self._branches and node != self._at:
-            self._at = node
+        if node in self._branches and node != self.highlighted:
+            self.highlighted = node
             self._unfold(node)
             self._refresh_head()
             with self.prevent(RailGraph.NodeHighlighted):
@@ -216,7 +212,7 @@ class WorkflowPane(Vertical):
 
     def _place_cursor(self) -> None:
         """The tree's cursor, as soon as lines are known; silent, for the view may have gone on since."""
-        if self._at is not None and (branch := self._branches.get(self._at)) is not None:
+        if self.highlighted is not None and (branch := self._branches.get(self.highlighted)) is not None:
             tree = self.query_one(PickTree)
             with tree.prevent(Tree.NodeHighlighted):
                 tree.move_cursor(branch)
@@ -245,7 +241,7 @@ class WorkflowPane(Vertical):
         for path in unfolded:
             if path in self._branches:
                 self._branches[path].expand()
-        self._at = self._at if self._at in self._branches else next(iter(shape.rows), None)
+        self.highlighted = self.highlighted if self.highlighted in self._branches else next(iter(shape.rows), None)
         self.call_after_refresh(self._place_cursor)
 
     def _ensure(self, path: NodeId) -> TreeNode[NodeId] | None:
@@ -274,8 +270,8 @@ class WorkflowPane(Vertical):
         """One row a node, and those inside an open node; the head has the state of the node at the cursor in words."""
         rails = self.query_one(RailGraph)
         rails.set_graph(self._rail(path) for path in self._rows_in_sight())
-        if self._at is not None:
-            rails.go_to(self._at)
+        if self.highlighted is not None:
+            rails.go_to(self.highlighted)
 
     def _rows_in_sight(self) -> Iterator[NodeId]:
         waiting = list(reversed(self.query_one(PickTree).root.children))
@@ -318,19 +314,19 @@ class WorkflowPane(Vertical):
             return
         title = title_line(self._shape.workflow, self.query_one(".head", Static).content_size.width)
         lines = [one_line(self._notice)] if self._notice else []
-        marks = self._marks.get(self._at, NO_MARKS) if self._at else NO_MARKS
+        marks = self._marks.get(self.highlighted, NO_MARKS) if self.highlighted else NO_MARKS
         if self._shape.trouble:
             lines.append(clean(self._shape.trouble))
         elif marks.message:
             lines.append(f"! {one_line(marks.message)}")
-        elif self.is_rails and self._at is not None:
-            detail = one_line(self._details.get(self._at, ""))
-            lines.append("  ".join(filter(None, (self._label(self._at).plain, detail))))
+        elif self.is_rails and self.highlighted is not None:
+            detail = one_line(self._details.get(self.highlighted, ""))
+            lines.append("  ".join(filter(None, (self._label(self.highlighted).plain, detail))))
         self.query_one(".head", Static).update(Content("\n").join([title, *map(Content, lines)]))
 
     def _go_to(self, node: NodeId | None) -> None:
-        if node is not None and node != self._at:
-            self._at = node
+        if node is not None and node != self.highlighted:
+            self.highlighted = node
             self._refresh_head()
             if self._shown_state(node) != "round":
                 self.post_message(self.NodeChosen(node))
@@ -389,7 +385,7 @@ class WorkflowPane(Vertical):
         self.is_rails = not self.is_rails
         if self.is_rails:
             self._fill_rails()
-        elif self._at is not None:
+        elif self.highlighted is not None:
             self.call_after_refresh(self._place_cursor)
         self._refresh_head()
         self._focus_nodes()
@@ -403,24 +399,24 @@ class WorkflowPane(Vertical):
 
     def action_ask(self, verb: str) -> None:
         """Requests an action on a node from the workspace."""
-        self.post_message(self.VerbRequested(verb, self._at))
+        self.post_message(self.VerbRequested(verb, self.highlighted))
 
     def action_fold(self) -> None:
         """Shows or hides the contents of the node in the rails; the tree does this by itself."""
-        if self._at in self._branches:
-            self._branches[self._at].toggle()
+        if self.highlighted in self._branches:
+            self._branches[self.highlighted].toggle()
             self._fill_rails()
 
     def action_preview(self) -> None:
         """Asks for a preview of the node's context."""
-        if self._at is not None:
-            self.post_message(self.PreviewRequested(self._at))
+        if self.highlighted is not None:
+            self.post_message(self.PreviewRequested(self.highlighted))
         else:
             self.notify(_(NO_NODE), markup=False)
 
     def action_stop(self, every: bool) -> None:
         """Asks for the node, or all nodes, to stop."""
-        if every or self._at is not None:
-            self.post_message(self.StopRequested(None if every else self._at))
+        if every or self.highlighted is not None:
+            self.post_message(self.StopRequested(None if every else self.highlighted))
         else:
             self.notify(_(NO_NODE), markup=False)

@@ -130,10 +130,8 @@ class WorkspaceScreen(Screen[None]):
     @property
     def keys_of_the_moment(self) -> tuple[str, ...]:
         """Ids of the actions that the footer names first: answering a question, stopping a run."""
-        questions, running = (
-            ("decisions.open",) * bool(self.controllers.questions.count),
-            ("run.stop",) * bool(self.active_runs),
-        )
+        questions = ("decisions.open",) * bool(self.controllers.questions.count)
+        running = ("run.stop",) * bool(self.active_runs)
         return (*questions, *running, "output.approve", "output.edit", "output.retry")
 
     def on_mount(self) -> None:
