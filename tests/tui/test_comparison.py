@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 
 from flowcabal_tui.agents.comparing.seams import SeamHunk
 from flowcabal_tui.domain.comparison import ChoiceDraft, ComparisonTarget, Taken, Verdict
+from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.project.comparison_words import verdict_words
@@ -20,6 +21,7 @@ from flowcabal_tui.tui.decisions.choice import edited, known, result_of, with_ta
 from flowcabal_tui.tui.decisions.comparison import ComparisonScreen
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.source import SourceScreen
+from flowcabal_tui.tui.shared.trouble import Trouble
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from tests.tui.fake_comparison import BEATS, TEXTS, FakeComparisons, comparison
@@ -72,6 +74,18 @@ async def test_candidates_stand_side_by_side_where_there_is_room(size: tuple[int
         assert BEATS[0] in told and "model" not in told.replace("models", "")
         await pressed(pilot, "3")
         assert TEXTS[2].split("\n")[0] in words(pilot)
+
+
+async def test_a_refusal_is_a_notice_and_an_unexpected_failure_is_reported() -> None:
+    async def fails(error: Exception) -> None:
+        raise error
+
+    async with compared(FakeComparisons()) as (pilot, screen):
+        screen.work(fails(FlowCabalError("refused")))
+        screen.work(fails(ValueError("unexpected")))
+        await settled(pilot)
+        assert any("refused" in notice.message for notice in pilot.app._notifications)
+        assert [str(item.error) for item in pilot.app.seen if isinstance(item, Trouble)] == ["unexpected"]
 
 
 async def test_a_choice_shows_who_wrote_what_and_is_taken_back() -> None:

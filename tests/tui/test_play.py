@@ -20,6 +20,7 @@ from flowcabal_tui.protocol.runs import (
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
 from flowcabal_tui.tui.decisions.play import PlayScreen, story_of
 from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.trouble import Trouble
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from tests.tui import fake_books as books
 from tests.tui.hosts import HOSTILE, Host, shown
@@ -169,6 +170,16 @@ def play(told: list[Event], waiting: Sequence[Question] = (ASK,)) -> tuple[Host,
         return tuple(told)
 
     return Host(), PlayScreen("The Lamp", books.RUN, load, waiting, now=clock), clock
+
+
+async def test_a_failure_to_read_the_story_is_reported() -> None:
+    async def load() -> Sequence[Event]:
+        raise ValueError("not readable")
+
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot, PlayScreen("The Lamp", books.RUN, load, ()), Clock())
+        assert [str(item.error) for item in app.seen if isinstance(item, Trouble)] == ["not readable"]
 
 
 async def test_a_story_is_played_on_one_page() -> None:

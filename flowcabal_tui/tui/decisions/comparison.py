@@ -36,6 +36,7 @@ from flowcabal_tui.tui.decisions.choice import (
 )
 from flowcabal_tui.tui.decisions.comparison_keys import EDITING, HELP, KEYS, OPEN_ONLY, STYLE
 from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.trouble import attempt, noticed
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen, past_typed
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
@@ -83,15 +84,8 @@ class ComparisonScreen(Screen[None]):
         self.work(self.reload())
 
     def work(self, work: Coroutine[Any, Any, None], *, exclusive: bool = False) -> None:
-        """Starts work and shows its errors."""
-
-        async def guarded() -> None:
-            try:
-                await work
-            except FlowCabalError as error:
-                self.notify(str(error), severity="error", markup=False)
-
-        self.run_worker(guarded(), exit_on_error=False, exclusive=exclusive, group="reload" if exclusive else "work")
+        """Starts work that may be refused."""
+        attempt(self, noticed(self, work), group="reload" if exclusive else "work", exclusive=exclusive)
 
     @property
     def area(self) -> ProseArea:

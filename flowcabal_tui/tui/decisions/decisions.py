@@ -162,7 +162,7 @@ class DecisionsScreen(Screen[None]):
         self.query_one("#text", StreamView).set_text("")
         if question.kind == "review":
             self._turn_to("text")
-            self.run_worker(self._fetch(question), exclusive=True, exit_on_error=False)
+            attempt(self, self._fetch(question), exclusive=True)
         else:
             self._show_proposal(question)
 

@@ -29,6 +29,7 @@ from flowcabal_tui.tui.decisions.answers import AnswerList
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
 from flowcabal_tui.tui.decisions.question_kinds import Clock, has_candidates
 from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import GRACE
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.confirm import past_typed
@@ -127,7 +128,7 @@ class PlayScreen(Screen[bool | None]):
 
     def on_mount(self) -> None:
         """Shows the story so far."""
-        self.run_worker(self.read_on(self._waiting), exit_on_error=False)
+        attempt(self, self.read_on(self._waiting))
 
     async def read_on(self, waiting: Sequence[Question]) -> None:
         """Adds new text, or shows another question."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from typing import Any, ClassVar, Final
 
 from textual import on
@@ -13,7 +13,6 @@ from textual.screen import ModalScreen
 from textual.widgets import ContentSwitcher, OptionList, Static
 from textual.widgets.option_list import Option
 
-from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId
 from flowcabal_tui.domain.run import OutputAuthor
 from flowcabal_tui.domain.versions import NodeVersion
@@ -25,6 +24,7 @@ from flowcabal_tui.tui.runs.sent import SentScreen
 from flowcabal_tui.tui.shared.editor import edit_outside, editor_command
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.trouble import attempt, noticed
 from flowcabal_tui.tui.shared.words import author_role, one_line
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.confirm import past_typed
@@ -116,16 +116,8 @@ class NodeVersionsScreen(ModalScreen[None]):
         self.query_one(PickList).focus()
         self._after(self._load())
 
-    def _after(self, work: Any) -> None:
-        """Awaits a call that may be refused; shows the refusal."""
-
-        async def guarded() -> None:
-            try:
-                await work
-            except FlowCabalError as error:
-                self.notify(str(error), severity="error", markup=False)
-
-        self.run_worker(guarded(), exit_on_error=False)
+    def _after(self, work: Coroutine[Any, Any, None]) -> None:
+        attempt(self, noticed(self, work))
 
     async def _load(self, *, newest: bool = False) -> None:
         """Reads the versions again; the cursor stays, or goes to the newest."""

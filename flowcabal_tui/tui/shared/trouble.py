@@ -10,6 +10,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.worker import Worker
 
+from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.value_class import dataclass
 
 
@@ -36,3 +37,11 @@ def attempt(
     worker: Worker[None] = screen.run_worker(guarded, group=group, exclusive=exclusive, exit_on_error=False)
     weakref.finalize(worker, work.close)  # a worker that is replaced before its first step never awaits the work
     return worker
+
+
+async def noticed(screen: Screen[Any], work: Coroutine[Any, Any, object]) -> None:
+    """Awaits work that may be refused, and shows the refusal as a notice."""
+    try:
+        await work
+    except FlowCabalError as error:
+        screen.notify(str(error), severity="error", markup=False)
