@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Input, Static
@@ -21,40 +21,24 @@ from flowcabal_tui.locale import _, mark
 from flowcabal_tui.nodes.inputs import missing_inputs
 from flowcabal_tui.project.project import Project
 from flowcabal_tui.tui.runs.words import INSTRUCTION, asks_for_length
+from flowcabal_tui.tui.shared.form import RowsForm, form_keys
 from flowcabal_tui.tui.shared.words import one_line
-from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine, RunLine
-from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 
 JSON: str = ":="
 """The prefix of a value that is not text, as on the command line."""
 
 
-class InputsForm(TypedScreen[dict[str, str]]):
+class InputsForm(RowsForm[dict[str, str]]):
     """Returns the typed texts by name, or None when it was left. `values_of` converts them into values."""
 
     help = HelpData(
         mark("Inputs"),
         mark("The inputs of this workflow. Ctrl+s starts it with them; Esc runs nothing."),
     )
-    DEFAULT_CSS = """
-    InputsForm { align: center middle; }
-    InputsForm > VerticalScroll {
-        width: 90%; max-width: 96; height: auto; max-height: 95%;
-        border: round $primary; background: $surface; padding: 0 1;
-    }
-    InputsForm Horizontal { height: 1; }
-    InputsForm Horizontal > Static { width: 22; }
-    InputsForm Input { width: 1fr; }
-    InputsForm .wrong { color: $text-error; height: auto; max-height: 6; }
-    """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s,f2", "take", mark("Apply"), priority=True, id="inputs.take"),
-        Binding("escape", "leave", mark("Leave"), id="inputs.leave"),
-        Binding("down", "app.focus_next", mark("Next field"), show=False, id="inputs.next"),
-        Binding("up", "app.focus_previous", mark("Previous field"), show=False, id="inputs.previous"),
-        HELP_KEYS,
-    ]
+    DEFAULT_CSS = "InputsForm .wrong { height: auto; max-height: 6; }"
+    BINDINGS: ClassVar[list[BindingType]] = form_keys("inputs")
 
     def __init__(self, title: str, names: Sequence[str], before: Mapping[str, str]) -> None:
         """`before` are the texts typed last time."""

@@ -94,7 +94,35 @@ class ChoiceField(Select[str], inherit_bindings=False):
     ]
 
 
-class FormScreen(TypedScreen[T]):
+def form_keys(page: str, *others: Binding) -> list[BindingType]:
+    """The keys of a form, and `others` after the first; their ids begin with `page`."""
+    return [
+        Binding("ctrl+s,f2", "take", mark("Apply"), priority=True, id=f"{page}.take"),
+        *others,
+        Binding("escape", "leave", mark("Leave"), id=f"{page}.leave"),
+        Binding("down", "app.focus_next", mark("Next field"), show=False, id=f"{page}.next"),
+        Binding("up", "app.focus_previous", mark("Previous field"), show=False, id=f"{page}.previous"),
+        HELP_KEYS,
+    ]
+
+
+class RowsForm(TypedScreen[T]):
+    """A dialog with a row for each value, and below them a line for what cannot be read."""
+
+    DEFAULT_CSS = """
+    RowsForm { align: center middle; }
+    RowsForm > VerticalScroll {
+        width: 90%; max-width: 96; height: auto; max-height: 95%;
+        border: round $primary; background: $surface; padding: 0 1;
+    }
+    RowsForm Horizontal { height: 1; }
+    RowsForm Horizontal > Static { width: 22; }
+    RowsForm Input, RowsForm Select { width: 1fr; }
+    RowsForm .wrong { color: $text-error; }
+    """
+
+
+class FormScreen(RowsForm[T]):
     """Returns the result of `read` for the fields, or None. `read` raises Unreadable with the reason."""
 
     help = HelpData(
@@ -103,24 +131,10 @@ class FormScreen(TypedScreen[T]):
              "are separated by commas. Ctrl+s applies the form, as Enter does in its last row; Esc cancels."),
     )  # fmt: skip
     DEFAULT_CSS = """
-    FormScreen { align: center middle; }
-    FormScreen > VerticalScroll {
-        width: 90%; max-width: 96; height: auto; max-height: 95%;
-        border: round $primary; background: $surface; padding: 0 1;
-    }
     FormScreen .form-title { text-style: bold; margin-bottom: 1; }
-    FormScreen Horizontal { height: 1; }
-    FormScreen Horizontal > Static { width: 22; }
-    FormScreen Input, FormScreen Select { width: 1fr; }
-    FormScreen .wrong { color: $text-error; margin-top: 1; }
+    FormScreen .wrong { margin-top: 1; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s,f2", "take", mark("Apply"), priority=True, id="record-form.take"),
-        Binding("escape", "leave", mark("Leave"), id="record-form.leave"),
-        Binding("down", "app.focus_next", mark("Next field"), show=False, id="record-form.next"),
-        Binding("up", "app.focus_previous", mark("Previous field"), show=False, id="record-form.previous"),
-        HELP_KEYS,
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = form_keys("record-form")
 
     def __init__(
         self, title: str, fields: Sequence[Field], read: Callable[[Typed], T], names: Sequence[str] = ()

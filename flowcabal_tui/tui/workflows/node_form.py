@@ -19,9 +19,9 @@ from flowcabal_tui.domain.workflow import PromptParams
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.words import ANGLES as ANGLE_WORDS
 from flowcabal_tui.tui.shared.choose import ChooseScreen
-from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.shared.form import RowsForm, form_keys
+from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.tick import TickBox
-from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 from flowcabal_tui.tui.workflows.blocks import REVIEWS
 
 _SAMPLING: Final = (
@@ -34,7 +34,7 @@ _SAMPLING: Final = (
 FormAnswer = tuple[str, dict[str, Any]]
 
 
-class NodeForm(TypedScreen[FormAnswer]):
+class NodeForm(RowsForm[FormAnswer]):
     """Returns the node's name and the changed parameters, or None. Nothing is returned until it is valid."""
 
     help = HelpData(
@@ -42,26 +42,15 @@ class NodeForm(TypedScreen[FormAnswer]):
         mark("How this node calls the model. F4 lists the models. Ctrl+s applies the form, Esc cancels."),
     )
     DEFAULT_CSS = """
-    NodeForm { align: center middle; }
-    NodeForm > VerticalScroll {
-        width: 80%; max-width: 76; height: auto; max-height: 95%;
-        border: round $primary; background: $surface; padding: 0 1;
-    }
-    NodeForm Horizontal { height: 1; }
+    NodeForm > VerticalScroll { width: 80%; max-width: 76; }
     NodeForm Horizontal > Static { width: 24; }
-    NodeForm Input { width: 1fr; }
-    NodeForm Select { width: 1fr; }
     NodeForm .wrong { color: $error; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s,f2", "take", mark("Apply"), priority=True, id="form.take"),
+    BINDINGS: ClassVar[list[BindingType]] = form_keys(
+        "form",
         Binding("f4", "models", mark("Models"), priority=True, id="form.models",
                 tooltip=mark("List the models that the settings name.")),
-        Binding("escape", "leave", mark("Leave"), id="form.leave"),
-        Binding("down", "app.focus_next", mark("Next field"), show=False, id="form.next"),
-        Binding("up", "app.focus_previous", mark("Previous field"), show=False, id="form.previous"),
-        HELP_KEYS,
-    ]  # fmt: skip
+    )  # fmt: skip
 
     def __init__(self, name: str, params: PromptParams, models: Sequence[str] = ()) -> None:
         """`models` are the names that F4 lists; another model of the same provider can be typed."""

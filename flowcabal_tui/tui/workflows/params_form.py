@@ -21,18 +21,18 @@ from flowcabal_tui.domain.workflow import Node
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.nodes.base import NodeKind
 from flowcabal_tui.tui.editing.starters import resolved
+from flowcabal_tui.tui.shared.form import RowsForm, form_keys
 from flowcabal_tui.tui.shared.words import one_line
-from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.role_words import facts_words
 from flowcabal_tui.tui.widgets.tick import TickBox
-from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 from flowcabal_tui.tui.workflows.action_picker import ActionPicker, FindActions
 from flowcabal_tui.tui.workflows.data_editor import Check, DataEditor
 
 _NUMBERS = {"integer": int, "number": float}
 
 
-class ParamsForm(TypedScreen[dict[str, Any]]):
+class ParamsForm(RowsForm[dict[str, Any]]):
     """Returns all parameters, or None. Lists, bodies and bindings are edited as text; the rest in place."""
 
     help = HelpData(
@@ -41,27 +41,16 @@ class ParamsForm(TypedScreen[dict[str, Any]]):
              "all, Esc cancels."),
     )  # fmt: skip
     DEFAULT_CSS = """
-    ParamsForm { align: center middle; }
-    ParamsForm > VerticalScroll {
-        width: 90%; max-width: 96; height: auto; max-height: 95%;
-        border: round $primary; background: $surface; padding: 0 1;
-    }
-    ParamsForm Horizontal { height: 1; }
     ParamsForm Horizontal > Static { width: 18; }
-    ParamsForm Input, ParamsForm Select, ParamsForm Button { width: 1fr; }
-    ParamsForm Button { content-align: left middle; text-align: left; }
+    ParamsForm Button { width: 1fr; content-align: left middle; text-align: left; }
     ParamsForm .about { color: $text-muted; height: auto; max-height: 3; margin-top: 1; }
-    ParamsForm .wrong { color: $text-error; height: auto; max-height: 6; }
+    ParamsForm .wrong { height: auto; max-height: 6; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s,f2", "take", mark("Apply"), priority=True, id="params.take"),
+    BINDINGS: ClassVar[list[BindingType]] = form_keys(
+        "params",
         Binding("f4", "actions", mark("Actions"), priority=True, id="params.actions",
                 tooltip=mark("Find an action by words or by meaning, and choose it.")),
-        Binding("escape", "leave", mark("Leave"), id="params.leave"),
-        Binding("down", "app.focus_next", mark("Next field"), show=False, id="params.next"),
-        Binding("up", "app.focus_previous", mark("Previous field"), show=False, id="params.previous"),
-        HELP_KEYS,
-    ]  # fmt: skip
+    )  # fmt: skip
 
     def __init__(self, node: Node, kind: NodeKind, find: FindActions | None = None) -> None:
         """`find` finds the actions that F4 lists."""
