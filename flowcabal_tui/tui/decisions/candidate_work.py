@@ -104,7 +104,7 @@ class SeamChangesScreen(ModalScreen[tuple[SeamHunk, ...] | None]):
             self._refill()
 
     def action_all(self) -> None:
-        """Accepts or refuses all changes."""
+        """Accepts all changes."""
         self._accepted = set(range(len(self._changes)))
         self._refill()
 

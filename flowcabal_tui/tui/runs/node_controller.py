@@ -68,21 +68,20 @@ class NodeController:
     async def show_node(self, node: NodeId) -> None:
         """Shows a node in the output, prompt and receipt panes; of a node that contains others, the one at work."""
         self._view.node = node
-        output, receipt = self._output, self._screen.query_one(ReceiptPane)
         self._document.show_prompt(node)
         shown = self._document.at_work_inside(node) or node
         self._watched = (self._view.run, shown) if self._view.run is not None else None
         self._workbench.watch(self._view.run, shown)
         if self._view.run is None or shown not in self._document.node_states:
-            output.show(None)
-            receipt.clear()
+            self._output.show(None)
+            self._screen.query_one(ReceiptPane).clear()
             return
         view = await self._workbench.runs.node(self._view.run, shown)
         if (self._view.run, shown) != self._watched:
             return
         view = replace(view, state=self._state_now(view), title=self._title(shown, view))
-        output.show(view)
-        self.show_receipt(view, view.chosen or len(view.attempts), receipt)
+        self._output.show(view)
+        self.show_receipt(view, view.chosen or len(view.attempts))
 
     def _title(self, shown: NodeId, view: NodeView) -> str:
         """The name of the node, after that of the displayed one that contains it."""
@@ -109,10 +108,10 @@ class NodeController:
         if self._output.view is not None:
             self.show_receipt(self._output.view, number)
 
-    def show_receipt(self, view: NodeView, number: int, pane: ReceiptPane | None = None) -> None:
+    def show_receipt(self, view: NodeView, number: int) -> None:
         """Shows the receipt of an attempt, if it has one."""
         attempt = next((item for item in view.attempts if item.number == number), None)
-        pane = pane or self._screen.query_one(ReceiptPane)
+        pane = self._screen.query_one(ReceiptPane)
         if attempt is None or attempt.receipt is None:
             pane.clear(_(_GATHERED) if view.state in UNDER_WAY and not view.attempts else "")
         else:

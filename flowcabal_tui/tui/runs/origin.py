@@ -46,7 +46,6 @@ _SOURCES: Final = (
     Column(rank=2, fill=True, is_phrase=True, role="secondary"),
 )
 """Title, class, level, reason."""
-"""Cells that the version and author of a line take at most."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,6 @@ from flowcabal_tui.tui.story.cast import read_cast
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.project import Project
     from flowcabal_tui.tui.story.record_rows import RecordList
     from flowcabal_tui.tui.story.story_page import StoryPlace
 

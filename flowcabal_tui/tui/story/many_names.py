@@ -28,12 +28,11 @@ _SHOWN = 12
 async def remove_names(page: StoryPage, entities: Sequence[Entity]) -> bool:
     """Removes entities after one question. Returns True when they were removed."""
     title = _("Remove {name}?").format(name=one_line(entities[0].name, 40))
-    if len(entities) > 1:
-        title = ngettext("Remove {n} name?", "Remove {n} names?", len(entities)).format(n=len(entities))
     words = _(
         "The name is removed from the memory, and its relations are no longer shown. The manuscript stays as it is."
     )
     if len(entities) > 1:
+        title = ngettext("Remove {n} name?", "Remove {n} names?", len(entities)).format(n=len(entities))
         words = _(
             "They are removed from the memory, and their relations are no longer shown. The manuscript stays as it is."
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeGuard
 
 from textual import on
 from textual.app import ComposeResult
@@ -237,8 +237,7 @@ class BuildReviewScreen(ModalScreen[str]):
 
     def action_reject(self) -> None:
         """Rejects the suggestion for good."""
-        record = self._record
-        if record is not None and self._may_change(record):
+        if self._may_change(self._record):
             self._do(RejectBuild(self.build))
 
     def action_stop(self) -> None:
@@ -285,8 +284,9 @@ class BuildReviewScreen(ModalScreen[str]):
             await self._workbench.carry_out(command)
             await self._reload()
 
-    def _may_change(self, record: BuildRecord) -> bool:
-        return record.status != "building" and not record.decided and not self._workbench.info.read_only
+    def _may_change(self, record: BuildRecord | None) -> TypeGuard[BuildRecord]:
+        is_open = record is not None and record.status != "building" and not record.decided
+        return is_open and not self._workbench.info.read_only
 
     async def _may_pay(self, record: BuildRecord) -> bool:
         """The writer's answer to the price of going on; True without a question where nothing is paid."""
@@ -300,8 +300,7 @@ class BuildReviewScreen(ModalScreen[str]):
 
     def action_form(self) -> None:
         """Builds again by the form."""
-        record = self._record
-        if record is not None and self._may_change(record):
+        if self._may_change(record := self._record):
             attempt(self, self._by_form(record), group="build")
 
     async def _by_form(self, record: BuildRecord) -> None:

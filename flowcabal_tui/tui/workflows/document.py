@@ -35,7 +35,7 @@ class Unsaved:
         self._offered: set[str] = set()
 
     async def put(self, workflow: Workflow) -> None:
-        """Write the document down as it is, right or wrong."""
+        """Stores the document as it is, valid or not."""
         await self._drafts.put_draft(_key(workflow.id), workflow.model_dump_json())
 
     async def of(self, workflow: Workflow) -> Workflow | None:
@@ -62,7 +62,7 @@ class Unsaved:
             return None
 
     async def forget(self, workflow: str) -> None:
-        """The document is a version now."""
+        """Deletes the edited document, which is a version now."""
         await self._drafts.put_draft(_key(workflow), None)
 
 

@@ -44,7 +44,7 @@ class WorkflowVersionsScreen(ModalScreen[Workflow | None]):
     WorkflowVersionsScreen > DiffView { height: 1fr; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "dismiss", mark("Back"), priority=True, id="workflow-versions.back"),
+        Binding("escape,q", "leave", mark("Back"), priority=True, id="workflow-versions.back"),
         Binding("a", "restore", mark("Restore"), tooltip=mark("Make this document the newest version."),
                 id="workflow-versions.restore"),
         Binding("D,delete", "delete", mark("Delete"), tooltip=mark("Delete this version; runs keep theirs."),
@@ -106,6 +106,10 @@ class WorkflowVersionsScreen(ModalScreen[Workflow | None]):
         self.query_one(".details", Static).update(words.format(old=old, new=newest.version))
         texts = [_plain(await self._document(each)) for each in (reference, newest.reference)]
         self.query_one(DiffView).set_texts(*texts)
+
+    def action_leave(self) -> None:
+        """Leaves without restoring anything."""
+        self.dismiss(None)
 
     def action_restore(self) -> None:
         """Returns the document, to be saved as the newest version."""
