@@ -18,8 +18,8 @@ from flowcabal_tui.tui.decisions.play import PlayScreen
 from flowcabal_tui.tui.editing.places import graph_at, spot_of
 from flowcabal_tui.tui.runs.node_versions import NodeVersionsScreen
 from flowcabal_tui.tui.workflows.data_editor import DataEditor
-from flowcabal_tui.tui.workflows.marks import node_marks
 from flowcabal_tui.tui.workflows.params_form import ParamsForm
+from flowcabal_tui.tui.workflows.rows import node_marks
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
 from tests.snapshots.test_shell import SIZES, app, settled
 from tests.tui import fake_books as books

@@ -34,9 +34,8 @@ from flowcabal_tui.tui.workflows.block_editor import BlockEditor
 from flowcabal_tui.tui.workflows.blocks import changed_params, same_content
 from flowcabal_tui.tui.workflows.document import WorkflowDocument, WorkflowOpened
 from flowcabal_tui.tui.workflows.linking import Linking
-from flowcabal_tui.tui.workflows.marks import node_marks
 from flowcabal_tui.tui.workflows.node_form import NodeForm
-from flowcabal_tui.tui.workflows.rows import NO_NODE
+from flowcabal_tui.tui.workflows.rows import NO_NODE, node_marks
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
 
 _FIRST_KINDS: Final = ("prompt", "human", "recursive", "evolution", "loop", "condition", "parallel", "subflow")

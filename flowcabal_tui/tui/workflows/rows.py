@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from rich.text import Text
 from textual.content import Content
 
+from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import NodeState
 from flowcabal_tui.domain.value_class import dataclass
-from flowcabal_tui.domain.versions import StaleKind
+from flowcabal_tui.domain.versions import NodeStatus, StaleKind
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.tui.shared.words import STATES, one_line
 from flowcabal_tui.tui.widgets.cells import cell_width, crop, padded
@@ -19,7 +21,7 @@ from flowcabal_tui.tui.widgets.rail_graph import STATE_ROLES, state_sign
 from flowcabal_tui.tui.widgets.roles import role_sign, role_style
 
 if TYPE_CHECKING:
-    from flowcabal_tui.domain.workflow import Workflow
+    from flowcabal_tui.domain.workflow import Problem, Workflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,35 @@ _TEMPLATES: Final = (
 )
 ShownState = NodeState | Literal["stale", "round"]
 """A round or branch has no state of its own."""
+
+
+def node_marks(
+    standing: Iterable[NodeStatus], findings: Iterable[Problem], targets: Collection[NodeId]
+) -> dict[NodeId, NodeMarks]:
+    """The marks by path; a finding on an inner node also counts for its container."""
+    marks: dict[NodeId, NodeMarks] = {}
+    for each in standing:
+        output = each.output
+        marks[each.node] = NodeMarks(
+            has_output=output is not None,
+            frozen=output is not None and output.frozen,
+            chosen=output is not None and output.chosen,
+            stale=each.stale.kind if each.stale else None,
+        )
+    for node in targets:
+        marks[node] = replace(marks.get(node, NodeMarks()), target=True)
+    for finding in findings:
+        path = NodeId(finding.node)
+        while path:
+            known = marks.get(path, NodeMarks())
+            marks[path] = replace(
+                known,
+                errors=known.errors + (finding.severity == "error"),
+                warnings=known.warnings + (finding.severity == "warning"),
+                message=known.message or finding.message,
+            )
+            path = NodeId(path.rpartition("/")[0])
+    return marks
 
 
 def row_state(state: NodeState | None, marks: NodeMarks, *, in_run: bool) -> ShownState:
