@@ -182,8 +182,8 @@ class DecisionController:
 
     def _is_playing(self, run: RunId) -> bool:
         """True when the run is shown on the page of the story."""
-        pages = [screen for screen in self._screen.app.screen_stack if isinstance(screen, PlayScreen)]
-        return any(page.run_in_view == run for page in pages)
+        pages = self._screen.app.screen_stack
+        return any(isinstance(page, PlayScreen) and page.run_in_view == run for page in pages)
 
     async def _node_of(self, question: Question) -> NodeView:
         return await self._workbench.runs.node(question.run, question.node)

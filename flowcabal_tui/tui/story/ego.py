@@ -93,7 +93,6 @@ class EgoScreen(StoryPage):
              "edits, `u` ends it at a chapter, `D` removes it, `v` shows the supporting text."),
     )  # fmt: skip
     DEFAULT_CSS = """
-    EgoScreen { background: $background; }
     EgoScreen > .head { height: 1; padding: 0 1; text-style: bold; }
     EgoScreen > EgoGraph { height: 1fr; }
     EgoScreen > .details { height: 1; padding: 0 1; border: none; background: $panel; }

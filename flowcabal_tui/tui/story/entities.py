@@ -40,10 +40,6 @@ from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.role_words import head_words, key_words
 
 NAMES_CSS: Final = """
-EntitiesScreen { background: $background; }
-EntitiesScreen .filter, EntitiesScreen .filter:focus {
-    height: 1; border: none; padding: 0 1; background: $boost;
-}
 EntitiesScreen #list { width: 1fr; height: 1fr; }
 EntitiesScreen .about { width: 1fr; height: 1fr; border-left: vkey $panel; padding: 0 1; }
 EntitiesScreen.-narrow Horizontal { layout: vertical; }
@@ -154,7 +150,7 @@ class EntitiesScreen(FilteredPage):
     def compose(self) -> ComposeResult:
         """Yields kinds, the line to type in, the list, and beside it the one under the cursor."""
         yield PaneTabs(_TABS)
-        yield Input(placeholder=_("/ a part of a name"), classes="filter", select_on_focus=False)
+        yield Input(placeholder=_("/ a part of a name"), select_on_focus=False)
         with Horizontal():
             with Vertical(classes="names"):
                 yield ColumnHead()

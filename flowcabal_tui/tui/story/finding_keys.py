@@ -74,10 +74,6 @@ KEYS: Final[list[BindingType]] = [
       for digit, name, words in TABS),
 ]  # fmt: skip
 STYLE: Final = """
-FindingsScreen { background: $background; }
-FindingsScreen > Input, FindingsScreen > Input:focus {
-    height: 1; border: none; padding: 0 1; background: $boost;
-}
 FindingsScreen > .head { height: auto; max-height: 2; padding: 0 1; }
 FindingsScreen > FindingList { height: 1fr; min-height: 4; }
 FindingsScreen > .details { height: 4; padding: 0 1; border-top: solid $panel; }

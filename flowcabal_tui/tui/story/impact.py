@@ -120,7 +120,6 @@ class ImpactScreen(StoryPage):
              "`w` opens the editor there."),
     )  # fmt: skip
     DEFAULT_CSS = """
-    ImpactScreen { background: $background; }
     ImpactScreen > .head { height: 1; padding: 0 1; text-style: bold; text-wrap: nowrap; text-overflow: ellipsis; }
     ImpactScreen > .counted { height: auto; max-height: 2; padding: 0 1; color: $text-muted; }
     ImpactScreen > ImpactList { height: 1fr; }

@@ -36,7 +36,6 @@ class MentionsScreen(StoryPage):
              "opens the place in the manuscript, Tab moves to the text for further reading."),
     )  # fmt: skip
     DEFAULT_CSS = """
-    MentionsScreen { background: $background; }
     MentionsScreen > .head { height: 1; padding: 0 1; text-style: bold; }
     MentionsScreen > PickList { height: 35%; }
     MentionsScreen > .details { height: 1; padding: 0 1; color: $text-muted; }

@@ -79,10 +79,6 @@ class ProposalsScreen(StatesPage):
              "Enter shows the text of the chapter."),
     )  # fmt: skip
     DEFAULT_CSS = """
-    ProposalsScreen { background: $background; }
-    ProposalsScreen > Input, ProposalsScreen > Input:focus {
-        height: 1; border: none; padding: 0 1; background: $boost;
-    }
     ProposalsScreen > .head { height: 1; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }
     ProposalsScreen ProposalList { height: 1fr; }
     """

@@ -105,8 +105,6 @@ class RecordsScreen(FilteredPage):
              "chapter. Enter shows the supporting text; `/` finds by words or names."),
     )  # fmt: skip
     DEFAULT_CSS = """
-    RecordsScreen { background: $background; }
-    RecordsScreen > Input, RecordsScreen > Input:focus { height: 1; border: none; padding: 0 1; background: $boost; }
     RecordsScreen > .head { height: 1; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }
     RecordsScreen > ChapterSlider { display: none; }
     RecordsScreen.-facts > ChapterSlider { display: block; }

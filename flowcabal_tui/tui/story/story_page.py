@@ -46,6 +46,7 @@ class StoryPlace:
 class StoryPage(ModalScreen[StoryPlace | None]):
     """A screen over the workspace; returns the place to go to, or None. `read` reads what it shows."""
 
+    DEFAULT_CSS = "StoryPage { background: $background; }"
     read = staticmethod(read_cast)
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -135,6 +136,10 @@ class StoryPage(ModalScreen[StoryPlace | None]):
 
 class FilteredPage(StoryPage):
     """A page whose list follows the words of its Input; the list is a PickList with the id `list`."""
+
+    DEFAULT_CSS = """
+    FilteredPage > Input, FilteredPage > Input:focus { height: 1; border: none; padding: 0 1; background: $boost; }
+    """
 
     def on_mount(self) -> None:
         """Focuses the list."""

@@ -63,7 +63,8 @@ class BeatsBeside:
         if self._panel is None:
             self._panel = BeatsPanel()
             await self._screen.query_one("#centre").mount(self._panel)
-            self._follow_text()
+            self._screen.watch(self._pane.query_one("#read", NotedView), "texts_shown", self._read_again, init=False)
+            self._screen.watch(self._pane, "face", self._read_again, init=False)
         self._is_wanted = True
         self._screen.add_class(_CLASS)
         self._screen.call_after_refresh(self._panel.query_one(PickList).focus)
@@ -86,10 +87,6 @@ class BeatsBeside:
             self._screen.set_class(pane not in _HIDDEN_BY, _CLASS)
             if self.is_on:
                 self._read_again()
-
-    def _follow_text(self) -> None:
-        self._screen.watch(self._pane.query_one("#read", NotedView), "texts_shown", self._read_again, init=False)
-        self._screen.watch(self._pane, "face", self._read_again, init=False)
 
     @on_request(ManuscriptPane.DraftEdited)
     def typed(self, chapter: ChapterId, text: str | None, base: int | None) -> None:
