@@ -99,8 +99,7 @@ class PlayScreen(Screen[bool | None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f2,ctrl+s", "hand_in", mark("Submit"), priority=True, id="play.hand-in"),
-        Binding("f8", "decisions", mark("Decisions"), tooltip=mark("Answer a waiting question."),
-                id="play.decisions"),
+        Binding("f8", "decisions", mark("Decisions"), tooltip=mark("Answer a waiting question."), id="play.decisions"),
         Binding("pageup", "page(-1)", mark("Page up"), show=False, priority=True, id="play.up"),
         Binding("pagedown", "page(1)", mark("Page down"), show=False, priority=True, id="play.down"),
         Binding("escape", "leave", mark("Back"), priority=True, id="play.back"),

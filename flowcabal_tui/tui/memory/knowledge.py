@@ -158,8 +158,7 @@ class KnowledgeScreen(ModalScreen[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "leave", mark("Back"), priority=True, id="knowledge.back"),
-        Binding("slash", "find", mark("Find"), tooltip=mark("Search the server by meaning."),
-                id="knowledge.find"),
+        Binding("slash", "find", mark("Find"), tooltip=mark("Search the server by meaning."), id="knowledge.find"),
         Binding("m", "write_again", mark("Write again"), id="knowledge.write",
                 tooltip=mark("Send this entry, or the whole branch, to the server again.")),
         Binding("plus", "install", mark("Install"), tooltip=mark("Install the knowledge server; asks first."),

@@ -96,8 +96,7 @@ class QueueScreen(ModalScreen[None]):
         Binding("x", "cancel(False)", mark("Cancel"), tooltip=mark("Cancel this step."), id="queue.cancel"),
         Binding("X", "cancel(True)", mark("Cancel all"), show=False, tooltip=mark("Cancel all remaining steps."),
                 id="queue.cancel-all"),
-        Binding("m", "make(False)", mark("Regenerate"), tooltip=mark("Regenerate this text from the current "
-                                                                     "chapters."),
+        Binding("m", "make(False)", mark("Regenerate"), tooltip=mark("Regenerate this text from the current chapters."),
                 id="queue.make"),
         Binding("M", "make(True)", mark("Regenerate all"), show=False, id="queue.make-all",
                 tooltip=mark("Regenerate everything that is out of date.")),

@@ -74,9 +74,8 @@ class BlameScreen(ModalScreen[RunPlace | None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", mark("Back"), priority=True, id="blame.back"),
-        Binding("d", "changes", mark("Difference"), tooltip=mark("The difference made by the version that "
-                                                                 "introduced the line."),
-                id="blame.diff"),
+        Binding("d", "changes", mark("Difference"),
+                tooltip=mark("The difference made by the version that introduced the line."), id="blame.diff"),
         Binding("c", "receipt", mark("Receipt"), tooltip=mark("Everything the node was given."), id="blame.receipt"),
         Binding("o", "run", mark("Open run"), tooltip=mark("Go to the run that wrote the line."), id="blame.run"),
         HELP_KEYS,

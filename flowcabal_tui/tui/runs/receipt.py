@@ -82,8 +82,7 @@ class ReceiptPane(Vertical):
         Binding("e", "scene", mark("The scene"), id="receipt.scene",
                 tooltip=mark("Who is in the scene, where, when, and what kind it is: set it for the chapter.")),
         Binding("right_square_bracket", "next_class(1)", mark("Next class"), show=False, id="receipt.next-class"),
-        Binding("left_square_bracket", "next_class(-1)", mark("Previous "
-                                                              "class"), show=False, id="receipt.class-before"),
+        Binding("left_square_bracket", "next_class(-1)", mark("Previous class"), show=False, id="receipt.class-before"),
         Binding("b", "bars", mark("Bar"), show=False, id="receipt.bars",
                 tooltip=mark("Show or hide the bar of the budget.")),
         Binding("u", "fold", mark("Left out"), tooltip=mark("Show or hide what was left out."), id="receipt.dropped"),

@@ -50,10 +50,8 @@ KEYS: Final[list[BindingType]] = [
     Binding("x", "decide('useless')", mark("Not useful"), tooltip=mark("Counts against the check that raised it."),
             id="findings.useless"),
     Binding("l", "later", mark("Later"), tooltip=mark("Put aside, or take up again."), id="findings.later"),
-    Binding("u", "undo", mark("Undo"), tooltip=mark("Undo the last decision of this list."),
-            id="findings.undo"),
-    Binding("f", "fold", mark("Unfold"), show=False, tooltip=mark("Show all findings of a chapter, or the first "
-                                                                  "five."),
+    Binding("u", "undo", mark("Undo"), tooltip=mark("Undo the last decision of this list."), id="findings.undo"),
+    Binding("f", "fold", mark("Unfold"), show=False, tooltip=mark("Show all findings of a chapter, or the first five."),
             id="findings.fold"),
     Binding("s", "sort", mark("Order"), show=False, tooltip=mark("The newest first, or in story order."),
             id="findings.sort"),
@@ -64,12 +62,10 @@ KEYS: Final[list[BindingType]] = [
     Binding("C", "check", mark("Check"), tooltip=mark("Check chapters now, or stop."), id="findings.check"),
     Binding("T", "switch", mark("Rule off"), show=False, tooltip=mark("Switch the rule of this finding off for "
             "this book, or on again."), id="findings.rule"),
-    Binding("space", "mark", mark("Mark"), show=False, tooltip=mark("Mark or unmark this row."),
-            id="findings.mark"),
+    Binding("space", "mark", mark("Mark"), show=False, tooltip=mark("Mark or unmark this row."), id="findings.mark"),
     Binding("asterisk", "mark_all", mark("Mark all"), show=False, tooltip=mark("Mark all rows that are listed; "
             "again: none."), id="findings.mark-all"),
-    Binding("slash", "filter", mark("Find"), show=False, tooltip=mark("Type words, or a name."),
-            id="findings.filter"),
+    Binding("slash", "filter", mark("Find"), show=False, tooltip=mark("Type words, or a name."), id="findings.filter"),
     *(Binding(digit, f"states('{name}')", words, show=False, id=f"findings.{'put-aside' if name == 'later' else name}")
       for digit, name, words in TABS),
 ]  # fmt: skip

@@ -128,8 +128,7 @@ class ImpactScreen(StoryPage):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s,f10", "apply", mark("Apply"), priority=True, tooltip=mark("Apply the ticked places at once."),
                 id="impact.apply"),
-        Binding("space", "tick", mark("Tick"), tooltip=mark("Tick or untick this place."),
-                id="impact.tick"),
+        Binding("space", "tick", mark("Tick"), tooltip=mark("Tick or untick this place."), id="impact.tick"),
         Binding("c", "tick_chapter", mark("Chapter"), tooltip=mark("Tick or untick all places of the chapter."),
                 id="impact.chapter"),
         Binding("asterisk", "tick_all", mark("All"), tooltip=mark("Tick or untick all places."), id="impact.all"),

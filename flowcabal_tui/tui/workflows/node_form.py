@@ -31,6 +31,7 @@ _SAMPLING: Final = (
     ("stop", mark("Stop texts")),
     ("seed", mark("Seed")),
 )
+_TYPED: Final = (("temperature", mark("Temperature (0 to 2)")), *_SAMPLING, ("max_tokens", mark("Maximum tokens")))
 FormAnswer = tuple[str, dict[str, Any]]
 
 
@@ -70,17 +71,10 @@ class NodeForm(RowsForm[FormAnswer]):
                 _("Another model"),
                 Input(params.model or "", placeholder=_("as in the settings; F4 lists them"), id="model", compact=True),
             )
-            yield from self._row(
-                _("Temperature (0 to 2)"), Input(_number(params.temperature), placeholder=usual, id="temperature",
-                                                 compact=True)
-            )  # fmt: skip
-            for name, words in _SAMPLING:
+            for name, words in _TYPED:
                 value = getattr(params, name)
                 shown = ", ".join(value).replace("\n", "\\n") if isinstance(value, tuple) else _number(value)
                 yield from self._row(_(words), Input(shown, placeholder=usual, id=name, compact=True))
-            yield from self._row(
-                _("Maximum tokens"), Input(_number(params.max_tokens), placeholder=usual, id="max_tokens", compact=True)
-            )
             reviews = tuple((_(words), key) for key, words in REVIEWS.items())
             yield from self._row(
                 _("Review"), Select(reviews, value=params.review, allow_blank=False, id="review", compact=True)
