@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import flowcabal_tui
@@ -14,22 +14,25 @@ SOURCE = Path(flowcabal_tui.__file__).parent
 GUIDES = [SOURCE.parent / "docs" / "guide" / name for name in ("en.md", "zh.md")]
 
 
-def error_classes() -> Iterator[tuple[Path, ast.ClassDef]]:
-    """Every class of the family, from the source, with the file that defines it."""
+@cache
+def error_classes() -> list[ast.ClassDef]:
+    """Every class of the family, from the source. Only files that name the family in a base or an import are parsed."""
+    texts = (file.read_text(encoding="utf-8") for file in sorted(SOURCE.rglob("*.py")))
     classes = [
-        (file, found)
-        for file in sorted(SOURCE.rglob("*.py"))
-        for found in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        found
+        for text in texts
+        if re.search(r"^class \w+\(", text, re.MULTILINE) and ".errors import" in text + str(errors.__name__)
+        for found in ast.parse(text).body
         if isinstance(found, ast.ClassDef)
     ]
     names = {"FlowCabalError"}
     while grown := {
         found.name
-        for _file, found in classes
+        for found in classes
         if {base.id for base in found.bases if isinstance(base, ast.Name)} & names and found.name not in names
     }:
         names |= grown
-    yield from ((file, found) for file, found in classes if found.name in names)
+    return [found for found in classes if found.name in names]
 
 
 def drawn(drawing: str) -> set[tuple[str, str]]:

@@ -201,7 +201,7 @@ async def test_f09_different_calls_for_ever_end_at_the_limit(trial: Trial):
 
 async def test_f10_giant_arguments_are_refused_unread(trial: Trial):
     giants = (
-        call("update_action_node", id="read", params={"day": "x" * 5_000_000}),
+        call("update_action_node", id="read", params={"day": "x" * 500_000}),
         {"name": "update_action_node", "arguments": '{"id": "read", "params": ' + "[" * 10_000 + "]" * 10_000 + "}"},
     )
     build = await trial.build(turn(*giants), *RIGHT)

@@ -4,9 +4,9 @@ import asyncio
 
 from textual.pilot import Pilot
 
-from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.origin import Provenance
-from flowcabal_tui.tui.runs.origin import BlameScreen, RunPlace
+from flowcabal_tui.tui.runs.origin import BlameScreen
 from flowcabal_tui.tui.runs.receipt_screen import ReceiptScreen
 from flowcabal_tui.tui.shared.diff import DiffScreen
 from flowcabal_tui.tui.shared.source import SourceScreen
@@ -98,11 +98,11 @@ async def test_o_closes_the_page_with_the_run_of_the_line() -> None:
         await settle(app, pilot)
         await pilot.press("o")
         await pilot.pause()
-        assert given == [RunPlace(books.RUN, books.DRAFT)]
+        assert given == [(books.RUN, books.DRAFT)]
 
 
 async def test_a_key_that_comes_before_the_line_is_told_of_acts_on_the_line_under_the_cursor() -> None:
-    app, answers = Host(), list[RunPlace | None]()
+    app, answers = Host(), list[tuple[RunId, NodeId] | None]()
     may_tell = asyncio.Event()
 
     workbench = FakeWorkbench("en")
@@ -120,4 +120,4 @@ async def test_a_key_that_comes_before_the_line_is_told_of_acts_on_the_line_unde
         await pilot.press("G", "o")
         may_tell.set()
         await settle(app, pilot)
-        assert answers == [RunPlace(books.RUN, books.DRAFT)]
+        assert answers == [(books.RUN, books.DRAFT)]

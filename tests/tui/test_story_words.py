@@ -17,7 +17,7 @@ from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.changes import merged, moved_records, new_id
 from flowcabal_tui.tui.story.ego import neighbours
 from flowcabal_tui.tui.story.record_forms import known_names
-from flowcabal_tui.tui.story.record_rows import RecordFilter, lines, placed_moments
+from flowcabal_tui.tui.story.record_rows import lines, placed_moments
 from flowcabal_tui.tui.story.records import detail_lines
 from flowcabal_tui.tui.story.typed import (
     chapter,
@@ -79,9 +79,9 @@ def test_promises_come_most_urgent_first():
             ("paid", {"paid": TWO}),
         )
     )
-    rows = lines("promises", cast(Story(promises=(paid, open_, due, late, later))), RecordFilter())
-    assert [row.record.id for row in rows] == ["later", "late", "due", "open", "paid"]
-    assert str(rows[0].row).startswith(f"! {promise_state_words(PromiseStatus('overdue', 3))}")
+    rows = lines("promises", cast(Story(promises=(paid, open_, due, late, later))))
+    assert [record.id for record, _row in rows] == ["later", "late", "due", "open", "paid"]
+    assert str(rows[0][1]).startswith(f"! {promise_state_words(PromiseStatus('overdue', 3))}")
 
 
 def moments(*told: tuple[ChapterId, float | None]) -> Story:
@@ -105,15 +105,15 @@ def test_a_look_ahead_does_not_make_all_that_follows_a_look_back():
 
 def test_the_timeline_can_be_read_as_it_is_told():
     story = fake_story.story(books.EN)
-    happens = [row.record.id for row in lines("timeline", cast(story), RecordFilter())]
-    told = [row.record.id for row in lines("timeline", cast(story), RecordFilter(by_narration=True))]
+    happens = [record.id for record, _row in lines("timeline", cast(story))]
+    told = [record.id for record, _row in lines("timeline", cast(story), by_narration=True)]
     assert happens == ["m2", "m1", "m3"]
     assert told == ["m1", "m2", "m3"]
 
 
 def test_facts_are_those_that_hold_in_the_chapter():
     def held(position: int | None) -> list[str]:
-        return [row.record.id for row in lines("facts", cast(), RecordFilter(position=position))]
+        return [record.id for record, _row in lines("facts", cast(), position=position)]
 
     assert held(1) == ["f1", "f2"]
     assert held(2) == ["f1", "f2", "f3"]
@@ -125,7 +125,7 @@ def test_facts_are_those_that_hold_in_the_chapter():
     ("words", "found"), [("JOSS", ["f2", "f3"]), ("left hand", ["f1"]), ("Mar", ["f1"]), ("x", [])]
 )
 def test_records_are_found_by_words_and_by_any_name_of_those_whom_they_concern(words, found):
-    assert [row.record.id for row in lines("facts", cast(), RecordFilter(words))] == found
+    assert [record.id for record, _row in lines("facts", cast(), words)] == found
 
 
 def test_neighbours_are_those_with_a_relation_that_holds_then_companions():

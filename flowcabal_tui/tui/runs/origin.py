@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from rich.text import Text
@@ -48,16 +47,8 @@ _SOURCES: Final = (
 """Title, class, level, reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunPlace:
-    """A node of a run to open."""
-
-    run: RunId
-    node: NodeId
-
-
-class BlameScreen(ModalScreen[RunPlace | None]):
-    """Returns the run to open, or None. `lines` are those of the chapter's newest text."""
+class BlameScreen(ModalScreen[tuple[RunId, NodeId] | None]):
+    """Returns the run and node to open, or None. `lines` are those of the chapter's newest text."""
 
     help = HelpData(
         mark("Line origins"),
@@ -241,7 +232,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
         if written is None:
             self.notify(_("No run of this project wrote this line."), markup=False)
         else:
-            self.dismiss(RunPlace(written.run, written.node))
+            self.dismiss((written.run, written.node))
 
     def action_leave(self) -> None:
         """Moves from the sources to the lines, then leaves."""

@@ -49,7 +49,7 @@ class ReceiptController:
 
         Returns True when a run was opened from there.
         """
-        from flowcabal_tui.tui.runs.origin import BlameScreen, RunPlace
+        from flowcabal_tui.tui.runs.origin import BlameScreen
 
         lines = await self._workbench.book.blame(chapter)
         known = next((each for each in await self._workbench.book.chapters() if each.id == chapter), None)
@@ -58,9 +58,9 @@ class ReceiptController:
             return False
         near = min(lines, key=lambda line: (line.text != paragraph, abs(line.start - place)))
         opened = await self._ask(BlameScreen(known, lines, self._workbench, near.number))
-        if isinstance(opened, RunPlace):
-            await self._open_run(opened.run, opened.node)
-        return isinstance(opened, RunPlace)
+        if opened is not None:
+            await self._open_run(*opened)
+        return opened is not None
 
     # Receipts
 

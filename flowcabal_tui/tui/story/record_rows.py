@@ -24,6 +24,7 @@ from flowcabal_tui.tui.widgets.roles import Role
 
 Turn = Literal["", "back", "ahead"]
 RecordList = Literal["promises", "timeline", "facts"]
+RecordRow = tuple[StoryRecord, ColumnRow]
 _PROMISE_ROLES: Final[dict[PromiseState, Role]] = {
     "overdue": "failed",
     "due": "waiting",
@@ -93,32 +94,17 @@ def _turns(happens: Sequence[int]) -> list[Turn]:
     return turns
 
 
-@dataclass(frozen=True, slots=True)
-class RecordFilter:
-    """The filter of a list: words; the chapter at which facts hold (None: all); the order."""
-
-    words: str = ""
-    position: int | None = None
-    by_narration: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class RecordRow:
-    """One record as a row of its list."""
-
-    record: StoryRecord
-    row: ColumnRow
-
-
-def lines(listed: RecordList, cast: Cast, wish: RecordFilter) -> list[RecordRow]:
-    """The rows of a list, in order."""
+def lines(
+    listed: RecordList, cast: Cast, words: str = "", *, position: int | None = None, by_narration: bool = False
+) -> list[RecordRow]:
+    """The rows of a list that contain the words, in order; facts that hold at a chapter's position (None: all)."""
     if listed == "promises":
-        return _promises(cast, wish)
-    return _moments(cast, wish) if listed == "timeline" else _facts(cast, wish)
+        return _promises(cast, words)
+    return _moments(cast, words, by_narration) if listed == "timeline" else _facts(cast, words, position)
 
 
-def _promises(cast: Cast, wish: RecordFilter) -> list[RecordRow]:
-    found = [each for each in cast.story.promises if cast.fits(wish.words, each.text, each.about)]
+def _promises(cast: Cast, words: str) -> list[RecordRow]:
+    found = [each for each in cast.story.promises if cast.fits(words, each.text, each.about)]
     found.sort(key=lambda each: urgency(each, cast))
     columns = Columns(
         Column(most=1, least=1),
@@ -127,14 +113,14 @@ def _promises(cast: Cast, wish: RecordFilter) -> list[RecordRow]:
         Column(_("chapter"), rank=2, is_number=True, role="secondary"),
         Column(_("silent"), rank=3, is_number=True, role="secondary"),
     )
-    rows = []
+    rows: list[RecordRow] = []
     for promise, state in ((each, promise_state(each, cast)) for each in found):
         sign, role = PROMISE_STATES[state.state][0], _PROMISE_ROLES[state.state]
         silent = f"{state.silent}" if state.silent else ""
         row = columns.row(
             Cell(sign, role), Cell(promise_state_words(state), role), one_line(promise.text), _due(promise), silent
         )
-        rows.append(RecordRow(promise, row))
+        rows.append((promise, row))
     return rows
 
 
@@ -143,9 +129,9 @@ def _due(promise: Promise) -> str:
     return f"{start}" if start and start == end else f"{start or ''}-{end or ''}" if start or end else ""
 
 
-def _moments(cast: Cast, wish: RecordFilter) -> list[RecordRow]:
+def _moments(cast: Cast, words: str, by_narration: bool) -> list[RecordRow]:
     placed = placed_moments(cast.story, cast)
-    if wish.by_narration:
+    if by_narration:
         placed = tuple(sorted(placed, key=lambda each: each.narrated))
     columns = Columns(
         Column(_("happens"), is_number=True),
@@ -156,13 +142,13 @@ def _moments(cast: Cast, wish: RecordFilter) -> list[RecordRow]:
         Column(_("chapter"), rank=2, is_number=True, role="secondary"),
         Column(rank=3, least=12, role="secondary"),
     )
-    rows = []
+    rows: list[RecordRow] = []
     for each in placed:
-        if cast.fits(wish.words, f"{each.moment.when} {each.moment.text}", each.moment.about):
+        if cast.fits(words, f"{each.moment.when} {each.moment.text}", each.moment.about):
             when, text = one_line(each.moment.when), one_line(each.moment.text)
             turn, at = _TURNS[each.turn], f"{cast.position(each.moment.chapter)}"
             row = columns.row(f"{each.happens}", f"{each.narrated}", turn, when, text, at, _turned(each.turn))
-            rows.append(RecordRow(each.moment, row))
+            rows.append((each.moment, row))
     return rows
 
 
@@ -170,18 +156,18 @@ def _turned(turn: Turn) -> str:
     return {"": "", "back": _("looks back"), "ahead": _("looks ahead")}[turn]
 
 
-def _facts(cast: Cast, wish: RecordFilter) -> list[RecordRow]:
+def _facts(cast: Cast, words: str, position: int | None) -> list[RecordRow]:
     columns = Columns(
         Column(most=1, least=1),
         Column(_("fact"), fill=True, least=20),
         Column(_("about whom"), rank=1, least=14, is_phrase=True, role="secondary"),
         Column(_("chapters"), rank=2, least=8, role="secondary"),
     )
-    rows = []
+    rows: list[RecordRow] = []
     for fact in cast.story.facts:
-        applies = wish.position is None or cast.holds(fact, wish.position)
-        if applies and cast.fits(wish.words, f"{fact.attribute} {fact.text}", fact.about):
+        applies = position is None or cast.holds(fact, position)
+        if applies and cast.fits(words, f"{fact.attribute} {fact.text}", fact.about):
             names = cast.names(fact.about[:2])
             sign = Cell("S" if fact.secret else "", "key")
-            rows.append(RecordRow(fact, columns.row(sign, one_line(fact.text), names, short_period(fact, cast))))
+            rows.append((fact, columns.row(sign, one_line(fact.text), names, short_period(fact, cast))))
     return rows

@@ -30,7 +30,7 @@ from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.record_forms import NEW, end_form, payment_form, record_form
-from flowcabal_tui.tui.story.record_rows import RecordFilter, RecordList, lines
+from flowcabal_tui.tui.story.record_rows import RecordList, lines
 from flowcabal_tui.tui.story.story_page import FilteredPage
 from flowcabal_tui.tui.story.words import fact_lines, moment_lines, promise_lines
 from flowcabal_tui.tui.widgets.chapter_slider import ChapterSlider
@@ -178,12 +178,12 @@ class RecordsScreen(FilteredPage):
         self.set_class(self._list_shown == "facts", "-facts")
         position = None if self._shows_all else self._position
         words = self.query_one(Input).value.strip()
-        found = lines(self._list_shown, cast, RecordFilter(words, position, self._by_narration))
-        self._listed = {each.record.id: each.record for each in found}
-        rows = [Option(each.row, id=each.record.id) for each in found]
+        found = lines(self._list_shown, cast, words, position=position, by_narration=self._by_narration)
+        self._listed = {record.id: record for record, _row in found}
+        rows = [Option(row, id=record.id) for record, row in found]
         self.query_one(ColumnHead).display = bool(found)
         if found:
-            self.query_one(ColumnHead).show(found[0].row.columns)
+            self.query_one(ColumnHead).show(found[0][1].columns)
         self.listing.refill(rows, cursor)
         chapter = cast.at(self._position)
         title = cast.chapter(chapter.id if chapter else None)
