@@ -28,10 +28,9 @@ ARRIVING: Final[tuple[NodeState, ...]] = ("running", "retrying")
 NO_OUTPUT: Final = mark("This node has no output yet. F5 runs the workflow.")
 
 
-def _or(key: Binding, excuse: str) -> tuple[Binding, Binding]:
-    """A key with its action, and the action that explains why it has no target; `check_action` enables one of the
-    two."""
-    return key, replace(key, action=excuse, show=False)
+def _or_excuse(key: Binding) -> tuple[Binding, Binding]:
+    """A key, and the same key for the excuse that it has nothing to act on; `check_action` enables one of the two."""
+    return key, replace(key, action=f"excuse('{key.action.partition('(')[0]}')", show=False)
 
 
 class OutputPane(Vertical):
@@ -53,20 +52,18 @@ class OutputPane(Vertical):
     OutputPane > StreamView { height: 1fr; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        *_or(Binding("x", "stop", mark("Stop"), tooltip=mark("Stop this node at once."), id="output.stop"),
-             "stop_nothing"),
-        *_or(Binding("a,ctrl+s", "keep", mark("Keep"), tooltip=mark("Keep this attempt in the book."),
-                     id="output.keep"), "keep_later"),
+        *_or_excuse(Binding("x", "stop", mark("Stop"), tooltip=mark("Stop this node at once."), id="output.stop")),
+        *_or_excuse(Binding("a,ctrl+s", "keep", mark("Keep"), tooltip=mark("Keep this attempt in the book."),
+                            id="output.keep")),
         Binding("r", "again", mark("Again"), tooltip=mark("Write another attempt; costs money."), id="output.again"),
-        *_or(Binding("C", "go_on", mark("Continue"), id="output.continue",
-                     tooltip=mark("Continue the cut-off text from where it stopped; costs money.")), "no_rest"),
-        *_or(Binding("left_square_bracket", "attempt(-1)", mark("Attempts"), key_display="[ ]", id="output.previous",
-                     tooltip=mark("Previous attempt")), "no_other"),
-        *_or(Binding("right_square_bracket", "attempt(1)", mark("Next attempt"), show=False, id="output.next"),
-             "no_other"),
+        *_or_excuse(Binding("C", "go_on", mark("Continue"), id="output.continue",
+                            tooltip=mark("Continue the cut-off text from where it stopped; costs money."))),
+        *_or_excuse(Binding("left_square_bracket", "attempt(-1)", mark("Attempts"), key_display="[ ]",
+                            id="output.previous", tooltip=mark("Previous attempt"))),
+        *_or_excuse(Binding("right_square_bracket", "attempt(1)", mark("Next attempt"), show=False, id="output.next")),
         Binding("c", "receipt", mark("Context"), tooltip=mark("What the model was given."), id="output.receipt"),
-        *_or(Binding("d", "diff", mark("Diff"), tooltip=mark("Compare with the previous attempt."), id="output.diff"),
-             "no_other"),
+        *_or_excuse(Binding("d", "diff", mark("Diff"), tooltip=mark("Compare with the previous attempt."),
+                            id="output.diff")),
     ]  # fmt: skip
 
     class KeepRequested(Request):
@@ -270,21 +267,19 @@ class OutputPane(Vertical):
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Enables keys between attempts only if there are several."""
-        if self._question is not None and action in ("keep", "keep_later", "again", "stop", "stop_nothing"):
+        """Enables the keys that have something to act on, and the excuses of the others."""
+        verb = parameters[0] if action == "excuse" else action
+        if self._question is not None and verb in ("keep", "again", "stop"):
             return False
-        match action:
-            case "attempt" | "diff" | "no_other":
-                return (len(self._numbers()) > 1) == (action != "no_other")
-            case "keep" | "keep_later":
-                return (self._settled() is not None) == (action == "keep")
-            case "go_on" | "no_rest":
-                is_cut_off = (settled := self._settled()) is not None and not settled.complete
-                return is_cut_off == (action == "go_on")
-            case "stop" | "stop_nothing":
-                return self._arrives == (action == "stop")
-            case _:
-                return True
+        settled, has_several = self._settled(), len(self._numbers()) > 1
+        can = {
+            "attempt": has_several,
+            "diff": has_several,
+            "keep": settled is not None,
+            "go_on": settled is not None and not settled.complete,
+            "stop": self._arrives,
+        }.get(str(verb))
+        return can is None or can == (action != "excuse")
 
     @property
     def _question(self) -> Question | None:
@@ -347,11 +342,16 @@ class OutputPane(Vertical):
         if self.view is not None and (settled := self._settled()):
             self.post_message(self.KeepRequested(self.view.run, self.view.node, settled.number))
 
-    def action_keep_later(self) -> None:
-        """Shows the reason why nothing can be kept now."""
-        if self._need_view() is not None:
-            arrives = _("The text is still arriving: it can be kept when it is complete.")
-            self.notify(arrives if self._arrives else _("There is no text."), markup=False)
+    def action_excuse(self, verb: str) -> None:
+        """Shows why a key has nothing to act on."""
+        arrives = _("The text is still arriving: it can be kept when it is complete.")
+        words = {
+            "stop": _("Nothing is running."),
+            "keep": arrives if self._arrives else _("There is no text."),
+            "go_on": _("The text was not cut off: there is nothing to continue."),
+        }.get(verb, _("There is no other attempt: `r` writes one."))
+        if verb == "stop" or self._need_view() is not None:
+            self.notify(words, markup=False)
 
     def action_again(self) -> None:
         """Asks for another sample."""
@@ -386,20 +386,6 @@ class OutputPane(Vertical):
         """Asks for the receipt of the shown attempt."""
         if (view := self._need_view()) is not None:
             self.post_message(self.ReceiptRequested(view.run, view.node, self.attempt))
-
-    def action_no_other(self) -> None:
-        """Shows that there is no other attempt."""
-        if self._need_view() is not None:
-            self.notify(_("There is no other attempt: `r` writes one."), markup=False)
-
-    def action_no_rest(self) -> None:
-        """Shows that there is nothing to continue."""
-        if self._need_view() is not None:
-            self.notify(_("The text was not cut off: there is nothing to continue."), markup=False)
-
-    def action_stop_nothing(self) -> None:
-        """Shows that there is nothing to stop."""
-        self.notify(_("Nothing is running."), markup=False)
 
     def action_stop(self) -> None:
         """Asks for the node to stop."""
