@@ -264,13 +264,7 @@ class FindingsScreen(StatesPage):
 
     def action_undo(self) -> None:
         """Undoes the last decision on findings and notes."""
-        self.work(self._undo())
-
-    async def _undo(self) -> None:
-        """Undoes it, and moves the cursor to the first row that comes back."""
-        before = {each.id for each in self.rows.listed}
-        await self.decide(UndoDecision(scope="findings"))
-        self.rows.pick(next((each.id for each in self.rows.listed if each.id not in before), None))
+        self.work(_undo(self))
 
     def action_switch(self) -> None:
         """Switches the rule of the finding off or on."""
@@ -322,6 +316,13 @@ async def _intend(page: FindingsScreen, ids: tuple[ProposalId, ...]) -> None:
 async def _change(page: FindingsScreen, row: FindingRow) -> None:
     if (command := await fact_from(page, row)) is not None:
         await page.decide(command, (row.proposal.id,))
+
+
+async def _undo(page: FindingsScreen) -> None:
+    """Undoes the last decision, and moves the cursor to the first row that comes back."""
+    before = {each.id for each in page.rows.listed}
+    await page.decide(UndoDecision(scope="findings"))
+    page.rows.pick(next((each.id for each in page.rows.listed if each.id not in before), None))
 
 
 async def _switch(page: FindingsScreen, command: SwitchRule) -> None:
