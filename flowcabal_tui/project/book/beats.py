@@ -76,7 +76,7 @@ class BeatsReader:
 
     def _plan(self, outline: BookOutline, chapter: ChapterId, names: Concerned) -> ChapterPlan:
         parts = tuple(planned_scenes(outline.outline.beats(each.part)) for each in outline.of(chapter))
-        blank_lines = self._base.current_settings().project.blank_lines_break
+        blank_lines = self._base.settings.project.blank_lines_break
         return ChapterPlan(chapter, parts, names.by(outline.beats(chapter)), blank_lines)
 
     async def _compared(self, plan: ChapterPlan, text: str) -> ChapterBeats:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from flowcabal_tui.domain.errors import VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, OutputId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.book.following import AFTER_KEEP, following
 from flowcabal_tui.project.book.ports import BookMemoryPort
-from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.book import (
     BookChanged,
     MergeChapters,
@@ -21,7 +21,6 @@ from flowcabal_tui.protocol.book import (
     RevertChange,
     SplitChapter,
 )
-from flowcabal_tui.store import Store
 from flowcabal_tui.store.book.edits import NewText
 
 ChaptersCommand = ReplaceText | RevertChange | SplitChapter | MergeChapters
@@ -34,13 +33,8 @@ _SHOWN = 40
 class ChaptersEdit:
     """Edits several chapters at once. Lives on the engine's loop."""
 
-    def __init__(
-        self,
-        store: Store,
-        emit: Callable[[Event], None],
-        memory: BookMemoryPort,
-    ) -> None:
-        self._store, self._emit, self._memory = store, emit, memory
+    def __init__(self, base: ProjectBase, memory: BookMemoryPort) -> None:
+        self._store, self._emit, self._memory = base.store, base.emit, memory
 
     async def do(self, command: ChaptersCommand) -> str:
         """Applies a change and returns its id. Raises VersionConflict or ManuscriptError; then nothing was changed."""

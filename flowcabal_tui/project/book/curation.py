@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import datetime
-
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, OutputId, RunId
 from flowcabal_tui.domain.items import Output
@@ -16,10 +13,10 @@ from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import KEEP_EXAMPLE, Workflow
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.book.following import AFTER_FORGET, AFTER_KEEP, following
 from flowcabal_tui.project.book.outside_edits import OutsideEdits
 from flowcabal_tui.project.book.ports import BookMemoryPort
-from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.book import (
     AcceptRewrite,
     AddChapter,
@@ -32,7 +29,7 @@ from flowcabal_tui.protocol.book import (
     WriteChapter,
 )
 from flowcabal_tui.runner.fold import fold
-from flowcabal_tui.store import Keeping, Store
+from flowcabal_tui.store import Keeping
 
 LONGEST_NAME = 60
 PARTIAL = "partial"
@@ -42,16 +39,9 @@ PARTIAL = "partial"
 class Curation:
     """Makes all changes of the book. Lives on the engine's loop."""
 
-    def __init__(
-        self,
-        store: Store,
-        outside: OutsideEdits,
-        emit: Callable[[Event], None],
-        memory: BookMemoryPort,
-        clock: Callable[[], datetime],
-    ) -> None:
-        self._store, self._outside, self._memory = store, outside, memory
-        self._emit, self._clock = emit, clock
+    def __init__(self, base: ProjectBase, outside: OutsideEdits, memory: BookMemoryPort) -> None:
+        self._store, self._outside, self._memory = base.store, outside, memory
+        self._emit, self._clock = base.emit, base.clock
 
     async def persist(self, command: PersistOutput) -> OutputId:
         """Keeps an attempt of a run. Keeping the same text for the same place again changes nothing."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,29 +18,18 @@ from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.manuscript.blocks import paragraphs
 from flowcabal_tui.manuscript.chapters import named
 from flowcabal_tui.manuscript.reader import read_manuscript
+from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.book.following import AFTER_IMPORT, AFTER_KEEP, following
 from flowcabal_tui.project.book.indexing import index_reference
-from flowcabal_tui.project.workshop import READING, Workshop, looking_for_names
-from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.project.workshop import READING, looking_for_names
 from flowcabal_tui.protocol.book import BookChanged, ImportManuscript, ImportProgress
-from flowcabal_tui.store import Store
 
 
 class Importer:
     """Imports files. Lives on the engine's loop; files are read in the helper process."""
 
-    def __init__(
-        self,
-        store: Store,
-        workshop: Workshop,
-        language: str,
-        emit: Callable[[Event], None],
-        wake: Callable[[], None],
-        free_agent: Callable[[], bool],
-    ) -> None:
-        """`wake` starts the background worker; `free_agent` returns True when the agents' model costs nothing."""
-        self._store, self._workshop, self._language = store, workshop, language
-        self._emit, self._wake, self._free_agent = emit, wake, free_agent
+    def __init__(self, base: ProjectBase) -> None:
+        self._base, self._store, self._workshop, self._emit = base, base.store, base.workshop, base.emit
         self._turn = asyncio.Lock()
         """One after the other, so that the second finds what the first has brought."""
 
@@ -66,14 +55,15 @@ class Importer:
         total = len(chapters)
         texts = [chapter.text for chapter in chapters]
         limits = looking_for_names(sum(map(len, texts)))
-        names = await self._workshop.do(discover, texts, self._language, limits=limits)
-        kinds = tuple(kind for kind in AFTER_KEEP if kind != "entities") if self._free_agent() else AFTER_IMPORT
+        names = await self._workshop.do(discover, texts, self._base.language, limits=limits)
+        is_free = self._base.models.is_offline("agent")
+        kinds = tuple(kind for kind in AFTER_KEEP if kind != "entities") if is_free else AFTER_IMPORT
         # The names first: the index steps of the chapters may begin as soon as these are there.
         await asyncio.gather(*(self._store.memory.put_entity(entity) for entity in names))
         await self._store.book.import_chapters(chapters, following(kinds), _comments(preview, known))
         self._emit(ImportProgress(total, total))
         self._emit(BookChanged())
-        self._wake()
+        self._base.work.wake()
         return total
 
     async def reference(self, command: ImportManuscript) -> ReferenceId:
@@ -117,7 +107,7 @@ class Importer:
         if renamed:  # before what the file says of itself: the screen shows the first few
             words = _("In the book with the same text under another title: {titles}.")
             warnings = (words.format(titles=named(renamed)), *warnings)
-        if texts and found.language != self._language[:2]:
+        if texts and found.language != self._base.language[:2]:
             words = _(
                 "The text is in {language}, but the book is not: names would not be found. Before the import, "
                 'set language = "{code}" under [project] in flowcabal.toml.'

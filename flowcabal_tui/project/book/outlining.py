@@ -14,11 +14,9 @@ from flowcabal_tui.headings.assigning import link_to, links_of, renewed
 from flowcabal_tui.headings.editing import with_body, with_chapter, with_volume, with_volume_words
 from flowcabal_tui.headings.outline import read_outline
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.book.following import following
-from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.book import AssignOutline, BookChanged, WriteOutlinePart
-from flowcabal_tui.settings.project_file import ProjectSettings
-from flowcabal_tui.store import Store
 from flowcabal_tui.store.rows.outline import LINKS, read_links
 
 _OUTLINE = ChapterId("meta/outline")
@@ -27,14 +25,8 @@ _OUTLINE = ChapterId("meta/outline")
 class Outlining:
     """Edits the outline. Lives on the engine's loop."""
 
-    def __init__(
-        self,
-        store: Store,
-        emit: Callable[[Event], None],
-        wake: Callable[[], None],
-        settings: Callable[[], ProjectSettings],
-    ) -> None:
-        self._store, self._emit, self._wake, self._settings = store, emit, wake, settings
+    def __init__(self, base: ProjectBase) -> None:
+        self._base, self._store = base, base.store
 
     async def outline(self) -> tuple[BookOutline, int]:
         """The current outline and its version."""
@@ -54,7 +46,7 @@ class Outlining:
             text = _with_words(book, _part(book.outline, command.title, command.nth), body)
         else:
             added = await self._chapter(command.chapter)
-            text, title = with_chapter(book, added, body, self._settings().project.language)
+            text, title = with_chapter(book, added, body, self._base.settings.project.language)
         await (put or self._put)(text, version)
         if added is not None:
             await self._link_new(book, added, title)
@@ -69,7 +61,7 @@ class Outlining:
             raise RunError(_("There is no such volume."), _("Nothing was changed."))
         if book.part_of_volume(volume) is not None:
             raise RunError(_("The outline has a part for this volume already."), _("Nothing was changed."))
-        return _readable(with_volume(book, volume, body, self._settings().project.language))
+        return _readable(with_volume(book, volume, body, self._base.settings.project.language))
 
     async def assign(self, command: AssignOutline) -> None:
         """Assigns a part to a chapter. Raises RunError for an unknown part or chapter."""
@@ -134,8 +126,8 @@ class Outlining:
         return versions[0].version if versions else 0
 
     def _changed(self) -> None:
-        self._wake()
-        self._emit(BookChanged())
+        self._base.work.wake()
+        self._base.emit(BookChanged())
 
 
 def _settled(book: BookOutline, known: Sequence[OutlineLink]) -> tuple[OutlineLink, ...]:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.text import digest_of
+from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.book.following import tasks
 from flowcabal_tui.project.book.mirror import Edited, Mirror
-from flowcabal_tui.protocol.base import Event, Status
+from flowcabal_tui.protocol.base import Status
 from flowcabal_tui.protocol.book import BookChanged, OutsideEdit
-from flowcabal_tui.store import Store
 
 log = logging.getLogger(__name__)
 WATCH_SECONDS = 3.0
@@ -24,9 +24,8 @@ WATCH_SECONDS = 3.0
 class OutsideEdits:
     """Tracks at most one outside edit per chapter. Lives on the engine's loop."""
 
-    def __init__(self, store: Store, mirror: Mirror, emit: Callable[[Event], None], wake: Callable[[], None]) -> None:
-        """`wake` announces new background work."""
-        self._store, self._mirror, self._emit, self._wake = store, mirror, emit, wake
+    def __init__(self, base: ProjectBase, mirror: Mirror) -> None:
+        self._store, self._mirror, self._emit, self._wake = base.store, mirror, base.emit, base.work.wake
         self._edits: dict[ChapterId, Edited] = {}
 
     def of(self, chapter: ChapterId) -> Edited | None:

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from datetime import datetime
 
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.domain.overview import BookOverview, ChapterStatus, Goals
 from flowcabal_tui.domain.writing_days import WritingLog, day_of, start_of, writing_days
+from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.book.outside_edits import OutsideEdits
-from flowcabal_tui.settings.project_file import ProjectSettings
-from flowcabal_tui.store import Store
 
 
 class OverviewReader:
     """Reads the state of the book. Reads only; lives on the engine's loop."""
 
-    def __init__(
-        self,
-        store: Store,
-        settings: Callable[[], ProjectSettings],
-        outside: OutsideEdits,
-        clock: Callable[[], datetime],
-    ) -> None:
-        self._store, self._settings, self._outside, self._clock = store, settings, outside, clock
+    def __init__(self, base: ProjectBase, outside: OutsideEdits) -> None:
+        self._base, self._store, self._outside, self._clock = base, base.store, outside, base.clock
         self._stale: tuple[Generation, frozenset[ChapterId]] = (Generation(-1), frozenset())
 
     async def overview(self) -> BookOverview:
@@ -56,7 +47,7 @@ class OverviewReader:
     @property
     def goals(self) -> Goals:
         """The goals in the settings of the book."""
-        return Goals(**dict(self._settings().goals))
+        return Goals(**dict(self._base.settings.goals))
 
     async def log(self) -> WritingLog:
         """Words written by day, compared with the goals."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from flowcabal_tui.project.base import ProjectBase
@@ -29,7 +29,7 @@ class BookFiles:
 
     def __init__(self, base: ProjectBase, modes: Modes) -> None:
         self.mirror = Mirror(Folder(base.folder, modes), base.store)
-        self.outside = OutsideEdits(base.store, self.mirror, base.emit, base.work.wake)
+        self.outside = OutsideEdits(base, self.mirror)
 
 
 class BookParts:
@@ -44,40 +44,35 @@ class BookParts:
         """Imports manuscripts and reference books."""
         from flowcabal_tui.project.book.importing import Importer
 
-        base = self._base
-        is_offline = partial(base.models.is_offline, "agent")
-        return Importer(base.store, base.workshop, base.language, base.emit, base.work.wake, is_offline)
+        return Importer(self._base)
 
     @cached_property
     def curation(self) -> Curation:
         """Keeps and edits texts."""
         from flowcabal_tui.project.book.curation import Curation
 
-        base = self._base
-        return Curation(base.store, self.outside, base.emit, self._memory(), base.clock)
+        return Curation(self._base, self.outside, self._memory())
 
     @cached_property
     def edits(self) -> ChaptersEdit:
         """Makes changes of several chapters."""
         from flowcabal_tui.project.book.chapters_edit import ChaptersEdit
 
-        return ChaptersEdit(self._base.store, self._base.emit, self._memory())
+        return ChaptersEdit(self._base, self._memory())
 
     @cached_property
     def outlining(self) -> Outlining:
         """Edits the outline."""
         from flowcabal_tui.project.book.outlining import Outlining
 
-        base = self._base
-        return Outlining(base.store, base.emit, base.work.wake, base.current_settings)
+        return Outlining(self._base)
 
     @cached_property
     def scenes(self) -> SceneEdits:
         """Edits scenes in the text."""
         from flowcabal_tui.project.book.scene_edits import SceneEdits
 
-        base = self._base
-        return SceneEdits(base.store, base.current_settings, self.curation.write, self.outlining.write)
+        return SceneEdits(self._base, self.curation, self.outlining)
 
     @cached_property
     def proofing(self) -> Proofing:
@@ -98,8 +93,7 @@ class BookParts:
         """Reads the state of the book."""
         from flowcabal_tui.project.book.overview import OverviewReader
 
-        base = self._base
-        return OverviewReader(base.store, base.current_settings, self.outside, base.clock)
+        return OverviewReader(self._base, self.outside)
 
     @cached_property
     def blame(self) -> Blame:

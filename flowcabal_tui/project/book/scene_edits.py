@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
 from flowcabal_tui.domain.errors import Gone, RunError, UnknownName, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
@@ -12,26 +10,21 @@ from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.headings.scene_beats import renamed_beats, with_beats, written_beats
 from flowcabal_tui.headings.scenes import scene_title, scenes, with_break, with_moved, with_title, without_break
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.base import ProjectBase
+from flowcabal_tui.project.book.curation import Curation
+from flowcabal_tui.project.book.outlining import Outlining
 from flowcabal_tui.protocol.book import EditScene, WriteChapter, WriteOutlinePart
-from flowcabal_tui.settings.project_file import ProjectSettings
-from flowcabal_tui.store import Store
 
 
 class SceneEdits:
     """Edits scenes. Lives on the engine's loop. Every change of a text is a new version of its chapter."""
 
-    def __init__(
-        self,
-        store: Store,
-        settings: Callable[[], ProjectSettings],
-        write: Callable[[WriteChapter], Awaitable[str]],
-        write_outline: Callable[[WriteOutlinePart], Awaitable[None]],
-    ) -> None:
-        self._store, self._settings, self._write, self._write_outline = store, settings, write, write_outline
+    def __init__(self, base: ProjectBase, curation: Curation, outlining: Outlining) -> None:
+        self._base, self._store, self._curation, self._outlining = base, base.store, curation, outlining
 
     @property
     def _blank_lines(self) -> bool:
-        return self._settings().project.blank_lines_break
+        return self._base.settings.project.blank_lines_break
 
     async def scenes(self, chapter: ChapterId) -> tuple[ChapterScene, ...]:
         """The scenes of the newest text, with their beats. Raises UnknownName."""
@@ -60,7 +53,7 @@ class SceneEdits:
             await self._write_beats(chapter, scene, command.beats)
         if new == text:
             return str(chapter.version)
-        version = await self._write(WriteChapter(chapter.id, new, chapter.version, note))
+        version = await self._curation.write(WriteChapter(chapter.id, new, chapter.version, note))
         if command.title and scene.title:
             await self._rename_beats(chapter, scene.title, scene_title(command.title))
         return version
@@ -106,7 +99,7 @@ class SceneEdits:
     async def _put(self, chapter: Chapter, body: str) -> None:
         placed, _body = await self._part(chapter.id)
         title, nth = (placed.part.title, placed.part.nth) if placed else ("", 1)
-        await self._write_outline(WriteOutlinePart(body, title, nth, ChapterId("") if placed else chapter.id))
+        await self._outlining.write(WriteOutlinePart(body, title, nth, ChapterId("") if placed else chapter.id))
         if (await self._part(chapter.id))[1] != body:
             raise RunError(
                 _("In this outline, the heading of a scene would be read as that of a chapter."),
