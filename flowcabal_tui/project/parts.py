@@ -74,7 +74,7 @@ class Parts:
         """Chapters, kept texts, outline, imports."""
         from flowcabal_tui.project.book.parts import BookParts
 
-        return BookParts(self.base, self._files, lambda: self.memory.updates)
+        return BookParts(self.base, self._files, lambda before: self.memory.updates.chapters_placed(before))
 
     @cached_property
     def story(self) -> StoryRecords:

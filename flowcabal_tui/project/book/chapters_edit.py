@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from flowcabal_tui.domain.errors import VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, OutputId
@@ -12,7 +12,6 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.book.following import AFTER_KEEP, following
-from flowcabal_tui.project.book.ports import BookMemoryPort
 from flowcabal_tui.protocol.book import (
     BookChanged,
     MergeChapters,
@@ -33,8 +32,9 @@ _SHOWN = 40
 class ChaptersEdit:
     """Edits several chapters at once. Lives on the engine's loop."""
 
-    def __init__(self, base: ProjectBase, memory: BookMemoryPort) -> None:
-        self._store, self._emit, self._memory = base.store, base.emit, memory
+    def __init__(self, base: ProjectBase, placed: Callable[[Sequence[Chapter]], Awaitable[None]]) -> None:
+        """`placed`: see `Curation`."""
+        self._store, self._emit, self._wake, self._placed = base.store, base.emit, base.work.wake, placed
 
     async def do(self, command: ChaptersCommand) -> str:
         """Applies a change and returns its id. Raises VersionConflict or ManuscriptError; then nothing was changed."""
@@ -52,7 +52,7 @@ class ChaptersEdit:
                 made = new.id
             case MergeChapters():
                 await self._store.edits.merge(command.chapter, command.following, following(AFTER_EDIT))
-        await self._memory.chapters_placed(before)
+        await self._placed(before)
         await self._tell(before)
         return made
 
@@ -62,7 +62,7 @@ class ChaptersEdit:
             if chapter.version != versions.get(chapter.id):
                 self._emit(OutputPersisted(OutputId(""), chapter.id, chapter.version, True))
         self._emit(BookChanged())
-        self._memory.wake()
+        self._wake()
 
     async def _replaced(self, command: ReplaceText) -> tuple[list[NewText], str]:
         """The new texts, and the note for their versions."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
+
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, OutputId, RunId
 from flowcabal_tui.domain.items import Output
-from flowcabal_tui.domain.manuscript import Author
+from flowcabal_tui.domain.manuscript import Author, Chapter
 from flowcabal_tui.domain.memory import tags_of
 from flowcabal_tui.domain.origin import Rewrite
 from flowcabal_tui.domain.prompt_text import bindings, fill, node_of
@@ -16,7 +18,6 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.book.following import AFTER_FORGET, AFTER_KEEP, following
 from flowcabal_tui.project.book.outside_edits import OutsideEdits
-from flowcabal_tui.project.book.ports import BookMemoryPort
 from flowcabal_tui.protocol.book import (
     AcceptRewrite,
     AddChapter,
@@ -39,9 +40,12 @@ PARTIAL = "partial"
 class Curation:
     """Makes all changes of the book. Lives on the engine's loop."""
 
-    def __init__(self, base: ProjectBase, outside: OutsideEdits, memory: BookMemoryPort) -> None:
-        self._store, self._outside, self._memory = base.store, outside, memory
-        self._emit, self._clock = base.emit, base.clock
+    def __init__(
+        self, base: ProjectBase, outside: OutsideEdits, placed: Callable[[Sequence[Chapter]], Awaitable[None]]
+    ) -> None:
+        """`placed` updates the memory after chapters were placed; it gets the chapters as they were."""
+        self._store, self._outside, self._placed = base.store, outside, placed
+        self._emit, self._wake, self._clock = base.emit, base.work.wake, base.clock
 
     async def persist(self, command: PersistOutput) -> OutputId:
         """Keeps an attempt of a run. Keeping the same text for the same place again changes nothing."""
@@ -159,7 +163,7 @@ class Curation:
         """Adds an empty chapter."""
         before = await self._store.book.chapters()
         added = await self._store.book.add_chapter(clean(command.title), clean(command.volume), command.position)
-        await self._memory.chapters_placed(before)
+        await self._placed(before)
         self._changed(added.id)
         return added.id
 
@@ -176,9 +180,9 @@ class Curation:
             await book.delete(command.chapter)
         elif command.deleted is False:
             await book.undelete(command.chapter)
-        await self._memory.chapters_placed(before)
+        await self._placed(before)
         self._changed(command.chapter)
 
     def _changed(self, chapter: ChapterId | None) -> None:
         self._emit(BookChanged(chapter))
-        self._memory.wake()
+        self._wake()

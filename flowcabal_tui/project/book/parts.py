@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.book.mirror import Mirror
 from flowcabal_tui.project.book.outside_edits import OutsideEdits
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.book.importing import Importer
     from flowcabal_tui.project.book.outlining import Outlining
     from flowcabal_tui.project.book.overview import OverviewReader
-    from flowcabal_tui.project.book.ports import BookMemoryPort
     from flowcabal_tui.project.book.proofing import Proofing
     from flowcabal_tui.project.book.scene_edits import SceneEdits
 
@@ -35,8 +35,11 @@ class BookFiles:
 class BookParts:
     """Builds the parts for chapters, kept texts, outline and imports. Lives on the engine's loop."""
 
-    def __init__(self, base: ProjectBase, files: BookFiles, memory: Callable[[], BookMemoryPort]) -> None:
-        self._base, self._memory = base, memory
+    def __init__(
+        self, base: ProjectBase, files: BookFiles, placed: Callable[[Sequence[Chapter]], Awaitable[None]]
+    ) -> None:
+        """`placed`: see `Curation`."""
+        self._base, self._placed = base, placed
         self.mirror, self.outside = files.mirror, files.outside
 
     @cached_property
@@ -51,14 +54,14 @@ class BookParts:
         """Keeps and edits texts."""
         from flowcabal_tui.project.book.curation import Curation
 
-        return Curation(self._base, self.outside, self._memory())
+        return Curation(self._base, self.outside, self._placed)
 
     @cached_property
     def edits(self) -> ChaptersEdit:
         """Makes changes of several chapters."""
         from flowcabal_tui.project.book.chapters_edit import ChaptersEdit
 
-        return ChaptersEdit(self._base, self._memory())
+        return ChaptersEdit(self._base, self._placed)
 
     @cached_property
     def outlining(self) -> Outlining:
