@@ -157,24 +157,9 @@ class Parts:
     @cached_property
     def purging(self) -> Purging:
         """The removal of texts for good."""
-        from flowcabal_tui.project.memory.purging import PurgeTools, Purging
+        from flowcabal_tui.project.memory.purging import Purging
 
-        base, memory = self.base, self.memory
-        return Purging(
-            PurgeTools(
-                base.folder,
-                base.settings.project,
-                self.store,
-                self._files.mirror,
-                memory.background,
-                memory.knowledge,
-                memory.start_knowledge,
-                self.is_idle,
-                memory.updates,
-                self.forget_in_log,
-                base.emit,
-            )
-        )
+        return Purging(self.base, self._files.mirror, self.memory, self.is_idle, self.forget_in_log)
 
     @classmethod
     async def open(

@@ -7,20 +7,17 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import datetime
 from typing import Final, get_args
 
 from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, KnowledgeError
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.memory import BackgroundTask, Freshness, TaskKind
 from flowcabal_tui.domain.run import SpendLimit
+from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.memory.step_runner import LONGEST_WAIT, TRIES, StepEnd, run_step, wait_before
 from flowcabal_tui.project.models.memory_gate import MEMORY_WORK, MemoryWork
-from flowcabal_tui.project.models.spending import Spending
-from flowcabal_tui.project.work_signal import WorkSignal
-from flowcabal_tui.protocol.base import Event, Status
+from flowcabal_tui.protocol.base import Status
 from flowcabal_tui.protocol.memory import BackgroundChanged, MemoryWaits
-from flowcabal_tui.store import Outbox
 
 log = logging.getLogger(__name__)
 IDLE_SECONDS: Final = 1.0
@@ -33,28 +30,19 @@ class Background:
 
     def __init__(
         self,
-        outbox: Outbox,
+        base: ProjectBase,
         do: Callable[[BackgroundTask], Awaitable[None]],
-        emit: Callable[[Event], None],
-        clock: Callable[[], datetime],
         knowledge_is_up: Callable[[], bool],
-        may_work: Callable[[], bool],
-        work: WorkSignal,
-        spending: Callable[[], Spending],
     ) -> None:
-        """`do` carries out a step; it raises FlowCabalError, or Gone when its subject no longer exists.
-
-        While `may_work` is false, nothing is done or awaited.
-        """
-        self._outbox, self._step, self._emit, self._clock = outbox, do, emit, clock
-        self._knowledge_is_up, self._may_work, self._wake = knowledge_is_up, may_work, work.wake
-        self._spending = spending
+        """`do` carries out a step; it raises FlowCabalError, or Gone when its subject no longer exists."""
+        self._base, self._outbox, self._emit, self._clock = base, base.store.outbox, base.emit, base.clock
+        self._step, self._knowledge_is_up, self._wake = do, knowledge_is_up, base.work.wake
         self._not_confirmed: set[int] = set()
         """Tasks that wait until the user confirms what they use."""
         self._unpaid: set[int] = set()
         """Tasks that wait because a call would cost money that the user has not agreed to."""
         self._announced = 0
-        self._lanes: dict[tuple[TaskKind, ...], asyncio.Event] = {LOCAL: work.lane(), KNOWLEDGE: work.lane()}
+        self._lanes: dict[tuple[TaskKind, ...], asyncio.Event] = {LOCAL: base.work.lane(), KNOWLEDGE: base.work.lane()}
         self._running: dict[int, asyncio.Task[None]] = {}
         self._unrecorded: set[int] = set()
         """Tasks whose ends could not be written: they wait again as soon as the store takes that."""
@@ -101,9 +89,14 @@ class Background:
             self._emit(Status("error", error.title))
         self._hindrance = error
 
+    @property
+    def _may_work(self) -> bool:
+        """False in a restricted project: nothing is done or awaited."""
+        return self._base.trust.state != "restricted"
+
     async def _one(self, kinds: tuple[TaskKind, ...]) -> bool:
         """Does the next task of a lane; returns False when none can be done now."""
-        if not self._may_work() or (kinds is KNOWLEDGE and not self._knowledge_is_up()):
+        if not self._may_work or (kinds is KNOWLEDGE and not self._knowledge_is_up()):
             return False
         for left in sorted(self._unrecorded):
             await self._outbox.move(("running",), "waiting", left)
@@ -170,7 +163,7 @@ class Background:
     async def pay(self, limit: SpendLimit) -> None:
         """Resumes the tasks that wait for money; until no task is left, the work may cost `limit` in all."""
         if await self._outbox.all(("waiting", "running")):
-            self._spending().gate.allow(limit)
+            self._base.models.spending.gate.allow(limit)
         await self._resume_unpaid()
 
     async def _resume_unpaid(self) -> None:
@@ -182,7 +175,8 @@ class Background:
     async def _follow_gates(self) -> None:
         """Ends the user's answers with their work; announces tasks that wait for one, and resumes them when the rule or
         the day is another."""
-        gates = self._spending().gate, self._spending().vectors_gate
+        spending = self._base.models.spending
+        gates = spending.gate, spending.vectors_gate
         if self._unpaid and any(gate.has_changed() for gate in gates):
             await self._resume_unpaid()
             return
@@ -272,7 +266,7 @@ class Background:
             raise self._hindrance
 
     async def _due(self, local: Collection[TaskKind]) -> bool:
-        if not self._may_work():
+        if not self._may_work:
             return False
         counts, now = await self._outbox.counts(local), self._now()
         blocked = self._not_confirmed | self._unpaid

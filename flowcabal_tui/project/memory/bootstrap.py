@@ -9,9 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import replace
-from datetime import datetime
 from decimal import Decimal
 from typing import Final, Literal
 
@@ -31,11 +30,8 @@ from flowcabal_tui.project.memory.step_runner import TRIES, StepEnd, run_step, w
 from flowcabal_tui.project.memory.step_tools import StepTools
 from flowcabal_tui.project.memory.steps import Steps
 from flowcabal_tui.project.memory.summary_steps import MOST_OF_MANY
-from flowcabal_tui.project.models.roles import ModelRoles
 from flowcabal_tui.project.models.spending import PAYING_RUN
-from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.memory import BootstrapChanged
-from flowcabal_tui.store import Store
 
 log = logging.getLogger(__name__)
 JOB: Final = "bootstrap"
@@ -45,20 +41,11 @@ LOOK_SECONDS: Final = 0.05
 class Bootstrap:
     """Runs one reading at a time. Lives on the engine's loop."""
 
-    def __init__(
-        self,
-        store: Store,
-        models: ModelRoles,
-        tools: StepTools,
-        emit: Callable[[Event], None],
-        clock: Callable[[], datetime],
-        background: Background,
-        wake: Callable[[], None],
-    ) -> None:
-        """`wake` announces new background work."""
-        self._store, self._models, self._tools = store, models, tools
-        self._emit, self._clock, self._chapters = emit, clock, tools.read_chapters
-        self._wake, self._require_writable = wake, background.require_writable
+    def __init__(self, tools: StepTools, background: Background) -> None:
+        base = tools.base
+        self._tools, self._base, self._store, self._models = tools, base, base.store, base.models
+        self._emit, self._clock, self._chapters = base.emit, base.clock, tools.read_chapters
+        self._wake, self._require_writable = base.work.wake, background.require_writable
         self._job: plan.Job | None = None
         self._worker: asyncio.Task[None] | None = None
         self._beginning, self._begun = asyncio.Lock(), False
@@ -89,7 +76,7 @@ class Bootstrap:
 
         The offline model reads them after an import, unless it was chosen only later.
         """
-        if not self._tools.settings().agents.curator:
+        if not self._base.settings.agents.curator:
             return []
         known = await self._read_offline() if self._models.is_offline("agent") else frozenset()
         return [
@@ -123,13 +110,13 @@ class Bootstrap:
         texts = [await self._store.book.text(chapter.id) for chapter in written if chapter.id in wanted]
         lengths = await asyncio.to_thread(lambda: [self._models.counter.count(text) for text in texts])
         arcs, pace = arcs_of(written), await known_pace(self._store, endpoint)
-        due = plan.profiles_due(self._tools.kinds.all(), await self._store.memory.names())
+        due = plan.profiles_due(self._base.kinds.all(), await self._store.memory.names())
         most = plan.questions((*rows, *self._to_come(chapters, planned)), arcs)
         usual = plan.usual_questions((*rows, *self._to_come(chapters, planned, due)), arcs)
         return plan.quote(most, usual, lengths, plan.Price(self._models.counter, endpoint, pace))
 
     def _to_come(self, chapters: int, planned: int, most: int = MOST_OF_MANY) -> list[BackgroundTask]:
-        return plan.rows_to_come(chapters, planned, self._tools.settings().agents.profiles, most)
+        return plan.rows_to_come(chapters, planned, self._base.settings.agents.profiles, most)
 
     async def _unfinished(self, first: int | None, last: int | None) -> list[BackgroundTask] | None:
         """The open steps of the reading to resume: one that was paused, or that has failed steps."""

@@ -90,19 +90,14 @@ class MemoryParts:
 
         base = self._base
         return StepTools(
-            base.store,
+            base,
             self.sources,
-            base.workshop,
             self._files.mirror,
             KnowledgeSteps(base.store, self.sources, self.knowledge.paid_sync, self.knowledge.sending),
-            base.kinds,
-            base.language,
             self._agents(),
             self.results,
             ReadChapters(base.store, base.models),
-            base.current_settings,
             self._files.outside,
-            base.emit,
         )
 
     @cached_property
@@ -117,52 +112,35 @@ class MemoryParts:
         """Updates the memory after a change."""
         from flowcabal_tui.project.memory.updates import MemoryUpdates
 
-        return MemoryUpdates(self._base.store, self.knowledge, self.steps, self._base.work)
+        return MemoryUpdates(self._base, self.knowledge, self.steps)
 
     @cached_property
     def profiles(self) -> ProfileEditor:
         """Profiles and summaries."""
         from flowcabal_tui.project.memory.profiles import ProfileEditor
 
-        base = self._base
-        return ProfileEditor(base.store, self.sources, base.kinds, base.emit, base.work.wake)
+        return ProfileEditor(self._base, self.sources)
 
     @cached_property
     def background(self) -> Background:
         """The background work."""
         from flowcabal_tui.project.memory.background import Background
 
-        base = self._base
-        return Background(
-            base.store.outbox,
-            self._step,
-            base.emit,
-            base.clock,
-            lambda: self.knowledge.is_up,
-            lambda: base.trust.state != "restricted",
-            base.work,
-            lambda: base.models.spending,
-        )
+        return Background(self._base, self._step, lambda: self.knowledge.is_up)
 
     @cached_property
     def bootstrap(self) -> Bootstrap:
         """The paid reading of imported chapters; see `begun_bootstrap`."""
         from flowcabal_tui.project.memory.bootstrap import Bootstrap
 
-        base = self._base
-        return Bootstrap(base.store, base.models, self._tools, base.emit, base.clock, self.background, base.work.wake)
+        return Bootstrap(self._tools, self.background)
 
     @cached_property
     def rebuilder(self) -> Rebuilder:
         """Regenerates derived texts."""
-        from flowcabal_tui.project.memory.rebuild import Rebuilder, RebuildTools
+        from flowcabal_tui.project.memory.rebuild import Rebuilder
 
-        base = self._base
-        return Rebuilder(
-            RebuildTools(
-                base.store, base.workshop, self.background, self.knowledge, base.language, self.updates, base.emit
-            )
-        )
+        return Rebuilder(self._base, self.background, self.knowledge, self.updates)
 
     async def begun_bootstrap(self) -> Bootstrap:
         """The reading of imported chapters, after it has loaded the state of an earlier process."""

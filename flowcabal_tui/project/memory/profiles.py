@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from flowcabal_tui.agents.arcs import ARCS, WORK
 from flowcabal_tui.agents.curation.profile_sources import ProfileGoal, whole_evidence
 from flowcabal_tui.agents.curation.samples import sample_of, with_sample
-from flowcabal_tui.agents.profile_kinds import BOOK, ProfileKind, ProfileKinds
+from flowcabal_tui.agents.profile_kinds import BOOK, ProfileKind
 from flowcabal_tui.domain.errors import RunError, UnknownName
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, Derived, Entity
 from flowcabal_tui.domain.text import clean, digest_of
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.book.following import tasks
 from flowcabal_tui.project.memory.sources import SUMMARIES, Sources
 from flowcabal_tui.project.memory.summary_steps import arc_task, profile_task
 from flowcabal_tui.project.views import ProfileRow, ProfileView
-from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.memory import PinProfile, ProfileUpdated, RegenerateProfile, TakeProfile, WriteProfile
-from flowcabal_tui.store import Store
 from flowcabal_tui.store.memory.derived import Choice
 from flowcabal_tui.store.memory.view import View
 
@@ -31,16 +30,8 @@ _CHAPTERS = "manuscript/"
 class ProfileEditor:
     """Edits profiles and summaries. Lives on the engine's loop."""
 
-    def __init__(
-        self,
-        store: Store,
-        queries: Sources,
-        kinds: ProfileKinds,
-        emit: Callable[[Event], None],
-        wake: Callable[[], None],
-    ) -> None:
-        """`wake` starts the background worker."""
-        self._store, self._queries, self._kinds, self._emit, self._wake = store, queries, kinds, emit, wake
+    def __init__(self, base: ProjectBase, queries: Sources) -> None:
+        self._base, self._store, self._queries, self._kinds = base, base.store, queries, base.kinds
 
     async def rows(self) -> tuple[ProfileRow, ...]:
         """One row for each profile by kind, for the work and each arc, and for each chapter's summaries."""
@@ -108,7 +99,7 @@ class ProfileEditor:
                 await self._take(uri)
             case RegenerateProfile(uri=uri):
                 await self._store.outbox.add(await self._again(uri))
-        self._wake()
+        self._base.work.wake()
 
     async def _write(self, command: WriteProfile) -> None:
         uri, level, text = command.uri, command.level, clean(command.text).strip()
@@ -191,7 +182,7 @@ class ProfileEditor:
         kind = uri.split("/")[1] if uri.startswith("profiles/") else uri.split("/")[0]
         texts = await self._queries.summary(uri)
         await self._store.outbox.add(tasks(("knowledge",), uri, digest_of([uri, texts]), position))
-        self._emit(ProfileUpdated(((kind, await self._queries.title(uri), uri),)))
+        self._base.emit(ProfileUpdated(((kind, await self._queries.title(uri), uri),)))
 
 
 def _row(kind: str, name: str, derived: Derived, states: Mapping[str, int], title: str) -> ProfileRow:

@@ -7,7 +7,6 @@ import logging
 import os
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -16,17 +15,14 @@ from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.book.following import AFTER_FORGET, following, tasks
 from flowcabal_tui.project.book.mirror import Mirror
-from flowcabal_tui.project.memory.background import Background
-from flowcabal_tui.project.memory.knowledge import KnowledgeConnection
-from flowcabal_tui.project.memory.updates import MemoryUpdates
-from flowcabal_tui.protocol.base import Event, Status
+from flowcabal_tui.project.memory.parts import MemoryParts
+from flowcabal_tui.protocol.base import Status
 from flowcabal_tui.protocol.book import BookChanged, OutputDeleted
 from flowcabal_tui.protocol.memory import Purge, PurgeFinished, TextPurged
 from flowcabal_tui.settings.paths import PROJECT_STATE
-from flowcabal_tui.settings.project_file import ProjectTable
-from flowcabal_tui.store import Store
 from flowcabal_tui.store.maintenance.purge import Purged, window_size, windows
 from flowcabal_tui.store.maintenance.purge_left import PurgeLeft
 
@@ -41,32 +37,21 @@ _LARGEST_FILE: Final = 4 << 20
 _TEXT_FILES: Final = (".md", ".txt", ".toml", ".json", ".yaml", ".yml", ".html", ".log", "")
 
 
-@dataclass(frozen=True, slots=True)
-class PurgeTools:
-    """The dependencies of a purge.
-
-    `start_knowledge` starts the knowledge server again; `idle` is true when no run and no paid job is in progress;
-    `forget_in_log` removes the lines of the log that its argument accepts.
-    """
-
-    folder: Path
-    project: ProjectTable
-    store: Store
-    mirror: Mirror
-    background: Background
-    knowledge: KnowledgeConnection
-    start_knowledge: Callable[[], Awaitable[None]]
-    idle: Callable[[], Awaitable[bool]]
-    updates: MemoryUpdates
-    forget_in_log: Callable[[Callable[[str], bool]], None]
-    emit: Callable[[Event], None]
-
-
 class Purging:
     """Purges texts. Lives on the engine's loop."""
 
-    def __init__(self, tools: PurgeTools) -> None:
-        self._tools, self._store = tools, tools.store
+    def __init__(
+        self,
+        base: ProjectBase,
+        mirror: Mirror,
+        memory: MemoryParts,
+        is_idle: Callable[[], Awaitable[bool]],
+        forget_in_log: Callable[[Callable[[str], bool]], None],
+    ) -> None:
+        """`is_idle` returns True when no run and no paid job is in progress; `forget_in_log` removes the lines of the
+        log that its argument accepts."""
+        self._base, self._store, self._emit, self._mirror = base, base.store, base.emit, mirror
+        self._memory, self._is_idle, self._forget_in_log = memory, is_idle, forget_in_log
         self._due, self._one_at_a_time = asyncio.Event(), asyncio.Lock()
 
     async def purge(self, command: Purge) -> None:
@@ -76,30 +61,30 @@ class Purging:
         """
         await self._require_possible(command)
         before = await self._store.book.chapters()
-        async with self._tools.background.suspended():
+        async with self._memory.background.suspended():
             if command.build is not None:
                 purged = await self._store.maintenance.purge_build(command.build)
             elif command.output is not None:
                 purged = await self._store.maintenance.purge_output(command.output, following(AFTER_FORGET))
-                self._tools.emit(OutputDeleted(command.output))
+                self._emit(OutputDeleted(command.output))
             else:
                 assert command.chapter is not None
                 purged = await self._store.maintenance.purge_chapter(command.chapter, _after_purge)
-                await self._tools.mirror.remove(command.chapter)
+                await self._mirror.remove(command.chapter)
             left = await self._forgotten_in_log(purged)
             pending = await self.finish()
         counts = (purged.versions, purged.runs, purged.derived, purged.answers)
         left += await asyncio.to_thread(self._holding, purged.words)
         left += await self._backups()
-        self._tools.emit(TextPurged(purged.chapter, *counts, tuple(pending), tuple(left)))
+        self._emit(TextPurged(purged.chapter, *counts, tuple(pending), tuple(left)))
         if pending:
             self._due.set()
         if command.chapter is not None:
-            await self._tools.updates.chapters_placed([chapter for chapter in before if chapter.id != command.chapter])
-        self._tools.emit(BookChanged())
+            await self._memory.updates.chapters_placed([chapter for chapter in before if chapter.id != command.chapter])
+        self._emit(BookChanged())
 
     async def _require_possible(self, command: Purge) -> None:
-        if not await self._tools.idle():
+        if not await self._is_idle():
             raise RunError(
                 _("A run is in progress."),
                 _("Nothing was purged."),
@@ -110,11 +95,9 @@ class Purging:
 
     async def _forgotten_in_log(self, purged: Purged) -> list[str]:
         """Removes the lines of the log that repeat the text; returns the log's path if that failed."""
-        size = window_size(self._tools.project.language)
+        size = window_size(self._base.settings.project.language)
         try:
-            await asyncio.to_thread(
-                self._tools.forget_in_log, lambda line: not purged.words.isdisjoint(windows(line, size))
-            )
+            await asyncio.to_thread(self._forget_in_log, lambda line: not purged.words.isdisjoint(windows(line, size)))
         except OSError as error:
             return [_("the log: {reason}").format(reason=os_reason(error))]
         return []
@@ -133,7 +116,7 @@ class Purging:
 
     async def _files(self, left: PurgeLeft) -> list[str]:
         try:
-            await self._tools.mirror.purge(left.texts)
+            await self._mirror.purge(left.texts)
         except OSError as error:
             words = _("a file of the manuscript folder could not be deleted: {reason}")
             return [words.format(reason=os_reason(error))]
@@ -156,14 +139,14 @@ class Purging:
 
         A server elsewhere deletes on request; until the request is sent, that is the reason.
         """
-        knowledge = self._tools.knowledge
+        knowledge = self._memory.knowledge
         if knowledge.is_elsewhere:
             owed = any(task.kind == "knowledge" for task in await self._store.outbox.all())
             return _("the remote knowledge server has not deleted its copy yet") if owed else ""
         ran = knowledge.began
         wiped = await knowledge.wipe()
         if ran:
-            await self._tools.start_knowledge()
+            await self._memory.start_knowledge()
         return "" if wiped else _("a knowledge server from an earlier start still runs")
 
     async def _compacted(self) -> str:
@@ -182,7 +165,7 @@ class Purging:
         try:
             await self.finish()
         except FlowCabalError as error:
-            self._tools.emit(Status("error", error.title))
+            self._emit(Status("error", error.title))
 
     async def keep_finishing(self) -> None:
         """Finishes delayed steps, also of an earlier process, as soon as possible."""
@@ -206,18 +189,18 @@ class Purging:
         left = (await self._store.maintenance.purge_left()).steps
         if not left:
             return True
-        undone = "files" in left or ("knowledge" in left and not self._tools.knowledge.is_elsewhere)
-        async with self._tools.background.suspended() if undone else nullcontext():
+        undone = "files" in left or ("knowledge" in left and not self._memory.knowledge.is_elsewhere)
+        async with self._memory.background.suspended() if undone else nullcontext():
             pending = await self.finish()
         if not pending:
-            self._tools.emit(PurgeFinished())
+            self._emit(PurgeFinished())
         return not pending
 
     def _holding(self, words: frozenset[str]) -> list[str]:
         """Files in the project's folder that contain the words and were not written by the program: an outside edit, an
         export."""
-        size = window_size(self._tools.project.language)
-        texts = ((path, _text(path)) for path in _text_files(self._tools.folder) if words)
+        size = window_size(self._base.settings.project.language)
+        texts = ((path, _text(path)) for path in _text_files(self._base.folder) if words)
         return [str(path) for path, text in texts if not words.isdisjoint(windows(text, size))]
 
     async def _backups(self) -> list[str]:
@@ -225,7 +208,7 @@ class Purging:
         from flowcabal_tui.project.book.backup import backups_of  # a project is opened sooner without
 
         try:
-            found = await asyncio.to_thread(backups_of, self._tools.folder, self._tools.project.id)
+            found = await asyncio.to_thread(backups_of, self._base.folder, self._base.settings.project.id)
         except OSError:
             return []
         return [str(path) for path in found]

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final, get_args
 
 from flowcabal_tui.domain.errors import FlowCabalError, KnowledgeError
 from flowcabal_tui.domain.memory import Freshness, StaleText, TaskKind
+from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.book.following import AFTER_IMPORT, tasks
 from flowcabal_tui.project.book.indexing import index_text
 from flowcabal_tui.project.memory.background import Background
 from flowcabal_tui.project.memory.knowledge import KnowledgeConnection
 from flowcabal_tui.project.memory.updates import MemoryUpdates
-from flowcabal_tui.project.workshop import Workshop
-from flowcabal_tui.protocol.base import Event, Status
+from flowcabal_tui.protocol.base import Status
 from flowcabal_tui.protocol.book import BookChanged
 from flowcabal_tui.protocol.memory import RebuildPart, RebuildProgress
-from flowcabal_tui.store import Store
 from flowcabal_tui.store.memory.indexing import ChapterIndex
 
 STEPS: Final[Mapping[RebuildPart, tuple[TaskKind, ...]]] = {
@@ -45,24 +44,14 @@ class RebuildPlan:
     steps: tuple[tuple[TaskKind, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RebuildTools:
-    """The dependencies of a rebuild."""
-
-    store: Store
-    workshop: Workshop
-    background: Background
-    knowledge: KnowledgeConnection
-    language: str
-    updates: MemoryUpdates
-    emit: Callable[[Event], None]
-
-
 class Rebuilder:
     """Rebuilds derived texts. Lives on the engine's loop."""
 
-    def __init__(self, tools: RebuildTools) -> None:
-        self._tools, self._store = tools, tools.store
+    def __init__(
+        self, base: ProjectBase, background: Background, knowledge: KnowledgeConnection, updates: MemoryUpdates
+    ) -> None:
+        self._base, self._store, self._emit = base, base.store, base.emit
+        self._background, self._knowledge, self._updates = background, knowledge, updates
 
     async def stale(self) -> tuple[StaleText, ...]:
         """The derived texts whose sources changed since, in story order."""
@@ -97,13 +86,13 @@ class Rebuilder:
             await self._add_missing()
         if what in ("knowledge", "all"):
             await self._empty_knowledge(uris if what == "knowledge" else ())
-            await self._tools.updates.chapters_placed(await self._store.book.chapters())  # of all chapters
+            await self._updates.chapters_placed(await self._store.book.chapters())  # of all chapters
         stale = [text for text in await self.stale() if not uris or text.uri in uris]
         concerned = _subjects(stale) if what == "stale" else uris if uris and what == "knowledge" else None
         waiting = await self._store.outbox.again(STEPS[what], concerned, as_then=what != "stale")
-        await self._tools.background.emit_counts()
-        self._tools.updates.wake()
-        self._tools.emit(BookChanged())
+        await self._background.emit_counts()
+        self._base.work.wake()
+        self._emit(BookChanged())
         return waiting
 
     async def _index(self) -> None:
@@ -113,13 +102,13 @@ class Rebuilder:
         indexes: list[ChapterIndex] = []
         for chapter in chapters:
             text = await self._store.book.text(chapter.id)
-            passages, mentions = await self._tools.workshop.do(
-                index_text, chapter.id, chapter.position, text, entities, self._tools.language
+            passages, mentions = await self._base.workshop.do(
+                index_text, chapter.id, chapter.position, text, entities, self._base.language
             )
             indexes.append(ChapterIndex(chapter.id, chapter.version, passages, mentions))
-            self._tools.emit(RebuildProgress(len(indexes), len(chapters)))
+            self._emit(RebuildProgress(len(indexes), len(chapters)))
         wrong = await self._store.maintenance.restore_index(indexes)
-        self._tools.emit(RebuildProgress(len(chapters), len(chapters), wrong))
+        self._emit(RebuildProgress(len(chapters), len(chapters), wrong))
 
     async def _add_missing(self) -> None:
         """Adds steps of chapters that were never queued, such as those of a book of an earlier release."""
@@ -132,9 +121,9 @@ class Rebuilder:
     async def _empty_knowledge(self, subjects: Collection[str]) -> None:
         """Empties the server if it is available; otherwise it is compared with the book at its next start."""
         try:
-            await self._tools.knowledge.rebuild(subjects)
+            await self._knowledge.rebuild(subjects)
         except KnowledgeError:
-            if self._tools.knowledge.is_up:
+            if self._knowledge.is_up:
                 raise
 
     async def tidy(self) -> None:
@@ -142,7 +131,7 @@ class Rebuilder:
         try:
             await self._store.maintenance.sweep()
         except FlowCabalError as error:
-            self._tools.emit(Status("error", error.title))
+            self._emit(Status("error", error.title))
 
 
 def _subjects(stale: Collection[StaleText]) -> tuple[str, ...]:

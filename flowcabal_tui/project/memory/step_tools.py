@@ -2,45 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from flowcabal_tui.agents.curation.curator import Curator
-from flowcabal_tui.agents.profile_kinds import ProfileKinds
 from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Derived
 from flowcabal_tui.project.agents import AgentFactory
+from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.book.check_results import CheckResults
 from flowcabal_tui.project.book.mirror import Mirror
 from flowcabal_tui.project.book.outside_edits import OutsideEdits
 from flowcabal_tui.project.memory.knowledge_steps import KnowledgeSteps
 from flowcabal_tui.project.memory.read_chapters import ReadChapters
 from flowcabal_tui.project.memory.sources import Sources
-from flowcabal_tui.project.workshop import Workshop
-from flowcabal_tui.protocol.base import Event
-from flowcabal_tui.settings.project_file import ProjectSettings
-from flowcabal_tui.store import Store
 
 
 @dataclass(frozen=True, slots=True)
 class StepTools:
     """The dependencies of the steps."""
 
-    store: Store
+    base: ProjectBase
     queries: Sources
-    workshop: Workshop
     mirror: Mirror
     knowledge: KnowledgeSteps
-    kinds: ProfileKinds
-    language: str
     agents: AgentFactory
     results: CheckResults
     read_chapters: ReadChapters
-    settings: Callable[[], ProjectSettings]
     outside: OutsideEdits
-    emit: Callable[[Event], None]
     asks_model: bool = False
     """Of a step of a paid job: imported chapters are read by the model."""
     restoring: bool = False
@@ -50,10 +40,10 @@ class StepTools:
 
     async def chapter(self, subject: str) -> tuple[Chapter, str]:
         """A chapter and the text of its current version. Raises Gone when it is deleted or empty."""
-        chapter = await self.store.book.chapter(ChapterId(subject))
+        chapter = await self.base.store.book.chapter(ChapterId(subject))
         if chapter.digest is None:
             raise Gone(subject)
-        return chapter, await self.store.book.text(chapter.id, chapter.version)
+        return chapter, await self.base.store.book.text(chapter.id, chapter.version)
 
     async def curator_for(self, chapter: Chapter, sample: int = 0, made: Derived | None = None) -> Curator | None:
         """The curator for this chapter: imported text is summarised by rule, since an import spends no money.
@@ -78,4 +68,4 @@ class StepTools:
 
     async def generation(self) -> Generation:
         """The generation that the steps read: the newest, or the pinned one of a paid job."""
-        return await self.store.memory.generation() if self.pinned is None else self.pinned
+        return await self.base.store.memory.generation() if self.pinned is None else self.pinned

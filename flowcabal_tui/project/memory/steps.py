@@ -43,7 +43,7 @@ class Steps:
     """Every step reads the present state, so an outdated task does no harm; repeating one changes nothing."""
 
     def __init__(self, tools: StepTools) -> None:
-        self._tools, self._store = tools, tools.store
+        self._tools, self._base, self._store = tools, tools.base, tools.base.store
         self.summaries = SummarySteps(tools)
         self._do: dict[TaskKind, Callable[[BackgroundTask], Awaitable[None]]] = {
             "mirror": self._mirror,
@@ -79,8 +79,8 @@ class Steps:
 
     async def _index_chapter(self, chapter: Chapter, text: str, entities: Sequence[Entity]) -> bool:
         """Indexes a version. Returns False when there is a newer one."""
-        passages, mentions = await self._tools.workshop.do(
-            index_text, chapter.id, chapter.position, text, tuple(entities), self._tools.language
+        passages, mentions = await self._base.workshop.do(
+            index_text, chapter.id, chapter.position, text, tuple(entities), self._base.language
         )
         return await self._store.memory.index_chapter(chapter.id, chapter.version, passages, mentions)
 
@@ -168,7 +168,7 @@ class Steps:
         await self._store.records.put_reading(found.reading, found.records)
         if self._tools.pinned is None:  # a job tells the whole at its end
             await self.enqueue_story()
-        self._tools.emit(BookChanged(chapter.id))
+        self._base.emit(BookChanged(chapter.id))
         if found.unread:
             raise ModelError(
                 ModelFault.SCHEMA,
@@ -182,7 +182,7 @@ class Steps:
         before = [c for c in await self._store.book.chapters() if c.digest and c.position <= chapter.position]
         texts = [await self._store.book.text(c.id) for c in before[-DISCOVERY_CHAPTERS:]]
         taken = {name for entity in known for name in (*entity.names, *entity.proposed)}
-        candidates = await self._tools.workshop.do(discover, texts, self._tools.language)
+        candidates = await self._base.workshop.do(discover, texts, self._base.language)
         return tuple(entity for entity in candidates if not taken & set(entity.names))
 
     async def enqueue_story(self) -> None:
@@ -220,14 +220,14 @@ class Steps:
         if curator is None:
             await self._tools.results.put_chapter(chapter, text, by_rule)
             if not imported:
-                self._tools.emit(OutputChecked(chapter.id, chapter.version, by_rule))
+                self._base.emit(OutputChecked(chapter.id, chapter.version, by_rule))
             return
         known = await self._checked_before(chapter, await view.waived())
         read = await self.summaries.chapter_answer(curator, chapter, text, view.generation, "curator.keep")
         advice = await curator.check_kept(chapter.id, uri, chapter.title, text, view, known, four_questions(read))
         failed = tuple(_advice(item) for item in advice.dimensions if item.passed is False and is_advised(text))
         await self._tools.results.put_chapter(chapter, text, (*by_rule, *advice.checks))
-        self._tools.emit(OutputChecked(chapter.id, chapter.version, (*by_rule, *advice.checks), failed))
+        self._base.emit(OutputChecked(chapter.id, chapter.version, (*by_rule, *advice.checks), failed))
 
     async def _checked_before(self, chapter: Chapter, waived: frozenset[tuple[str, str]]) -> tuple[AngleCheck, ...]:
         """The Monitor's report on this very text as an attempt of a run, without what the writer waived."""

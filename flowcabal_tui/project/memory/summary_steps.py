@@ -44,7 +44,7 @@ class SummarySteps:
     """Subjects are a chapter (`l1`, `l0`), `<profile's uri>@<chapter>` (`profile`), an arc's uri (`arc`)."""
 
     def __init__(self, tools: StepTools) -> None:
-        self._tools, self._store = tools, tools.store
+        self._tools, self._base, self._store = tools, tools.base, tools.base.store
 
     async def l1(self, task: BackgroundTask) -> None:
         """Makes the overview of a chapter; its line is requested again if it was made from another overview."""
@@ -71,7 +71,7 @@ class SummarySteps:
             return
         if not await self._is_current(known_line, curator.l0_source(chapter, overview)):
             view = await self._store.memory.view(None, await self._tools.generation())
-            known, language = await self._cast(chapter, text) if curator.asks else (), self._tools.language
+            known, language = await self._cast(chapter, text) if curator.asks else (), self._base.language
             sentence = await self._line(curator, chapter, text, overview, view.generation)
             made = await curator.l0(chapter, overview, known, language, view.generation, sentence)
             await self._put([made], "chapters", chapter.title)
@@ -104,7 +104,7 @@ class SummarySteps:
             view = await self._store.memory.view(None, await self._tools.generation())
             known = await (self._cast(chapter, text) if curator.asks else self._named_in(chapter, view))
             answer = await self.chapter_answer(curator, chapter, text, view.generation, "curator.l1", sample)
-            language, sentences = self._tools.language, answer.sentences
+            language, sentences = self._base.language, answer.sentences
             made = await curator.l1(chapter, text, known, language, view.generation, sample, sentences)
             await self._put([made], "chapters", chapter.title)
         return await (await self._now()).derived(uri, "L1")
@@ -138,7 +138,7 @@ class SummarySteps:
         A later state that depends on one of them is regenerated too. Each of the `arcs` to summarise replaces a
         profile, except one, so that every chapter costs about the same.
         """
-        most = min(MOST_OF_MANY, self._tools.settings().agents.profiles * len(chapters))
+        most = min(MOST_OF_MANY, self._base.settings.agents.profiles * len(chapters))
         if not most:
             return ()
         most = max(1, most - arcs)
@@ -153,7 +153,7 @@ class SummarySteps:
         owed = _owed(changes.newest({each.id: at for at, each in places.items()}), made)
         cast = cast_of(mentions, await self._store.memory.names(), changes.by(read), owed)
         found: list[BackgroundTask] = []
-        for kind, entity in due_profiles(self._tools.kinds.all(), cast, made, last.position, most):
+        for kind, entity in due_profiles(self._base.kinds.all(), cast, made, last.position, most):
             uri = kind.uri(entity.id if entity else None)
             source = digest_of([uri, *(chapter.digest for chapter in chapters)])
             found.append(profile_task(uri, last, source))
@@ -176,7 +176,7 @@ class SummarySteps:
         """Queues the newest profiles of an entity after its names changed."""
         places = {each.position: each for each in await self._store.book.chapters()}
         view = await self._now()
-        for kind in self._tools.kinds.all():
+        for kind in self._base.kinds.all():
             known = await view.made(kind.uri(entity.id), "L1")
             if kind.settings.subject == entity.kind and known is not None and known.position in places:
                 await self._store.outbox.add([profile_task(known.uri, places[known.position], source)])
@@ -222,7 +222,7 @@ class SummarySteps:
         view = await self._as_of(chapter)
         entity = None if subject == BOOK else (await as_called_here(view, [await self._named(subject)]))[0]
         before = await self._store.memory.view(chapter.id, await self._tools.generation())
-        return ProfileGoal(self._tools.kinds.get(kind), entity, view, chapter, sample, before)
+        return ProfileGoal(self._base.kinds.get(kind), entity, view, chapter, sample, before)
 
     async def _is_made(self, goal: ProfileGoal, seen: ProfileMaterial) -> bool:
         made = await (await self._as_of(goal.chapter, now=True)).made(goal.uri, "L1")
@@ -358,7 +358,7 @@ class SummarySteps:
     async def _part(self, arc: StoryArc, chapters: Sequence[Chapter], sample: int) -> bool:
         """The arc as of the last of these chapters."""
         last, below = chapters[-1], tuple(f"manuscript/{chapter.id}" for chapter in chapters)
-        return await self._tell(arc.uri, arc.volume, below, last, sample, arc.title(self._tools.language))
+        return await self._tell(arc.uri, arc.volume, below, last, sample, arc.title(self._base.language))
 
     async def _work(self, arcs: Sequence[StoryArc], sample: int) -> None:
         last = arcs[-1].chapters[-1]
@@ -403,7 +403,7 @@ class SummarySteps:
     async def _put(self, states: Sequence[Derived], kind: str, name: str) -> None:
         if states:
             await self._store.memory.put_derived(*states, restored=self._tools.restoring)
-            self._tools.emit(ProfileUpdated(((kind, name, states[0].uri),)))
+            self._base.emit(ProfileUpdated(((kind, name, states[0].uri),)))
 
     async def tell_knowledge(self, uri: str, position: int) -> None:
         """Queues the current texts of a uri for the knowledge server."""

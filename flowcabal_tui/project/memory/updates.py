@@ -7,19 +7,17 @@ from collections.abc import Sequence
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, TaskKind
 from flowcabal_tui.domain.text import digest_of
+from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.book.following import tasks
 from flowcabal_tui.project.memory.knowledge import KnowledgeConnection
 from flowcabal_tui.project.memory.steps import Steps
-from flowcabal_tui.project.work_signal import WorkSignal
-from flowcabal_tui.store import Store
 
 
 class MemoryUpdates:
     """Queues the background work that keeps the memory up to date. Lives on the engine's loop."""
 
-    def __init__(self, store: Store, knowledge: KnowledgeConnection, steps: Steps, work: WorkSignal) -> None:
-        self._store, self._knowledge, self._steps = store, knowledge, steps
-        self.wake = work.wake
+    def __init__(self, base: ProjectBase, knowledge: KnowledgeConnection, steps: Steps) -> None:
+        self._store, self._wake, self._knowledge, self._steps = base.store, base.work.wake, knowledge, steps
 
     async def chapters_placed(self, before: Sequence[Chapter]) -> None:
         """Queues the tasks that follow when chapters were moved, renamed, deleted or restored."""
@@ -41,9 +39,9 @@ class MemoryUpdates:
     async def story_changed(self) -> None:
         """Updates the knowledge server with the current records of the story."""
         await self._steps.enqueue_story()
-        self.wake()
+        self._wake()
 
     async def chapters_moved(self) -> None:
         """Queues the summaries of all arcs, since other chapters may belong to them."""
         await self._store.outbox.add(await self._steps.summaries.all_arc_tasks())
-        self.wake()
+        self._wake()
