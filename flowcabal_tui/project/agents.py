@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from flowcabal_tui.domain.errors import SettingsError
+from flowcabal_tui.domain.errors import ModelError, ModelFault, SettingsError
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.project.base import ProjectBase
@@ -66,6 +66,13 @@ class AgentFactory:
         base, models = self._base, self._base.models
         make = self.of("checker", Monitor)
         return make(base.store.memory, models.agent, models.counter, base.prompts, base.workshop.do, self.rules)
+
+    def required_monitor(self) -> Monitor:
+        """The Monitor. Raises ModelError when it is switched off."""
+        monitor = self.monitor()
+        if monitor is None:
+            raise ModelError(ModelFault.NOT_CONFIGURED, _("Checks by a model are switched off in this book."))
+        return monitor
 
     async def curator(self, by_rule: bool, *, checks: bool = True) -> Curator | None:
         """The curator, with the agents' model (after its window was determined) or by rule; None when it is switched

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from datetime import datetime
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -102,9 +102,7 @@ class Parts:
         """Findings of checks."""
         from flowcabal_tui.project.story.findings import Findings
 
-        base, agents = self.base, self.agents
-        results = self.memory.results
-        return Findings(self.store, self.story, agents.rules, results, agents.monitor, base.emit, base.clock)
+        return Findings(self.base, self.story, self.agents, self.memory.results)
 
     @cached_property
     def notes(self) -> ReaderNotes:
@@ -133,26 +131,15 @@ class Parts:
         from flowcabal_tui.project.story.edits import ProposedEdits
         from flowcabal_tui.project.story.proposals import ProposalService
 
-        base = self.base
-        edits = ProposedEdits(
-            self.store,
-            self.book.outlining,
-            lambda: self.builder.builds,
-            partial(base.models.name, "agent"),
-            base.emit,
-            base.work.wake,
-            base.clock,
-        )
-        return ProposalService(self.store, self.story, self.memory.steps, edits, base.emit)
+        edits = ProposedEdits(self.base, self.book.outlining, lambda: self.builder.builds)
+        return ProposalService(self.base, self.story, self.memory.steps, edits)
 
     @cached_property
     def impacts(self) -> ImpactReviews:
         """Reviews of the places that depend on a change."""
         from flowcabal_tui.project.story.impact import ImpactReviews
 
-        base = self.base
-        steps = self.memory.steps
-        return ImpactReviews(self.store, steps, base.workshop, base.models, base.prompts, base.language, base.clock)
+        return ImpactReviews(self.base, self.memory.steps)
 
     @cached_property
     def purging(self) -> Purging:

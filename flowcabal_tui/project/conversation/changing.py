@@ -91,5 +91,6 @@ class ProjectChanges:
         missing = (await self._parts.findings.report()).not_checked
         if why := next((missed.detail for checked, missed in missing if checked == chapter), ""):
             raise RunError(_("The chapter was not checked to its end."), why)
-        page = await self._parts.findings.page(FindingFilter(chapters=(chapter,), folded=True), 0, _MOST_FINDINGS)
+        wish = FindingFilter(chapters=(chapter,), folded=True)
+        page = await self._parts.store.findings.page(wish, 0, _MOST_FINDINGS)
         return tuple(row.proposal.id for row in page.rows)

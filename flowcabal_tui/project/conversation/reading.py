@@ -112,7 +112,7 @@ class ProjectBook:
         return "; ".join(spend_lines(quote)), None if quote.is_free else quote.pause
 
     async def quote_check(self, chapter: Chapter) -> tuple[str, SpendLimit | None]:
-        monitor = self._parts.agents.monitor()
+        monitor = self._parts.agents.required_monitor()
         await self._parts.base.models.learn_windows()
         quote = await self._parts.runs.quotes.check([chapter], monitor)
         return "; ".join(spend_lines(quote, asks=False)), None if quote.is_free else quote.limit

@@ -24,7 +24,7 @@ class FindingService(Service):
         precede them.
         """
         parts = self._parts
-        return await parts.notes.page(wish, offset, limit, parts.findings.page)
+        return await parts.notes.page(wish, offset, limit, parts.store.findings.page)
 
     async def finding(self, identity: ProposalId) -> Proposal:
         """A finding, or a note of a reader. Raises KeyError."""
@@ -40,7 +40,7 @@ class FindingService(Service):
 
     async def quote_check(self, first: int | None = None, last: int | None = None) -> Quote:
         """The price of a check of chapters by the agents' model. Raises ModelError without a model."""
-        parts, monitor = self._parts, self._parts.agents.monitor()
+        parts, monitor = self._parts, self._parts.agents.required_monitor()
         await parts.base.models.learn_windows()
         return await parts.runs.quotes.check(await parts.findings.chapters(first, last), monitor)
 

@@ -50,7 +50,8 @@ class StoryService(Service):
 
     async def seen(self) -> tuple[Appearances, ...]:
         """The mentions of each entity: their number, and the first and last chapter."""
-        return await self._parts.story.seen()
+        view = await self._store.memory.view(None)
+        return tuple(Appearances(*each) for each in await view.seen())
 
     async def name_card(self, entity: EntityId, chapter: ChapterId | None = None) -> NameCard:
         """The data of an entity as of a chapter (None: of the end of the book). Raises Gone."""
@@ -58,13 +59,13 @@ class StoryService(Service):
 
     async def mentions(self, entity: EntityId) -> tuple[Mention, ...]:
         """Every place of the present texts that names an entity, in story order."""
-        return await self._parts.story.mentions(entity)
+        return await (await self._store.memory.view(None)).mentions(entity)
 
     async def companions(
         self, entity: EntityId, before: ChapterId | None = None
     ) -> tuple[tuple[EntityId, int, ChapterId], ...]:
         """The entities named in the same passages: number of passages and last chapter; most frequent first."""
-        return await self._parts.story.companions(entity, before)
+        return await (await self._store.memory.view(before)).companions(entity)
 
     async def proposals(self, wish: ProposalFilter, offset: int = 0, limit: int = 100) -> ProposalPage:
         """A page of proposals of agents and rules from `offset` on, those of the newest reading first."""

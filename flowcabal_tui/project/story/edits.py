@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from flowcabal_tui.domain.errors import RunError, VersionConflict
@@ -23,12 +22,11 @@ from flowcabal_tui.domain.proposals import (
 )
 from flowcabal_tui.domain.text import clean, clean_line
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.book.chapters_edit import AFTER_EDIT
 from flowcabal_tui.project.book.following import following
 from flowcabal_tui.project.book.outlining import Outlining
-from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.book import OutputPersisted, WriteOutlinePart
-from flowcabal_tui.store import Store
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.builder.builds import Builds
@@ -40,19 +38,8 @@ _NOTE: Final = 80
 class ProposedEdits:
     """Writes and undoes proposed edits. Lives on the engine's loop."""
 
-    def __init__(
-        self,
-        store: Store,
-        outlining: Outlining,
-        builds: Callable[[], Builds],
-        model: Callable[[], str],
-        emit: Callable[[Event], None],
-        wake: Callable[[], None],
-        clock: Callable[[], datetime],
-    ) -> None:
-        """`model` returns the name of the agents' model, the author of an edit; `wake` starts the background work."""
-        self._store, self._outlining, self._builds, self._model = store, outlining, builds, model
-        self._emit, self._wake, self._clock = emit, wake, clock
+    def __init__(self, base: ProjectBase, outlining: Outlining, builds: Callable[[], Builds]) -> None:
+        self._base, self._store, self._outlining, self._builds = base, base.store, outlining, builds
 
     async def write(self, row: Proposal, verdict: Verdict, edit: Edit | None = None) -> None:
         """Confirms an edit, or writes the writer's version of it.
@@ -67,7 +54,7 @@ class ProposedEdits:
                 await self._outline(row, change, verdict)
             case WorkflowEdit() as change:
                 await self._workflow(row.id, change)
-        self._wake()
+        self._base.work.wake()
 
     async def _chapter(self, row: Proposal, edit: TextEdit, verdict: Verdict) -> None:
         if await self._store.drafts.of(edit.chapter) is not None:
@@ -81,8 +68,8 @@ class ProposedEdits:
             row, verdict, text[:start] + after + text[end:], chapter.version, note, following(AFTER_EDIT)
         )
         if after:
-            rewrite = Rewrite(edit.chapter, text, start, end, after, self._model(), note, self._clock())
-            await self._store.rewrites.add(rewrite)
+            model, now = self._base.models.name("agent"), self._base.clock()
+            await self._store.rewrites.add(Rewrite(edit.chapter, text, start, end, after, model, note, now))
         await self.emit_versions([chapter])
 
     async def _outline(self, row: Proposal, edit: OutlineEdit, verdict: Verdict) -> None:
@@ -131,14 +118,14 @@ class ProposedEdits:
         if whole or any(isinstance(row.difference.after, OutlineEdit) for row in rows):
             await self._outlining.written()
         await self.emit_versions(before)
-        self._wake()
+        self._base.work.wake()
 
     async def emit_versions(self, before: Sequence[Chapter]) -> None:
         """Emits the new versions of these chapters."""
         for chapter in before:
             now = await self._store.book.chapter(chapter.id)
             if now.version != chapter.version:
-                self._emit(OutputPersisted(OutputId(""), chapter.id, now.version, True))
+                self._base.emit(OutputPersisted(OutputId(""), chapter.id, now.version, True))
 
 
 def place_of(text: str, words: str, start: int) -> int:

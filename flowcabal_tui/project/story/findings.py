@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Final
 
 from flowcabal_tui.agents.checking.monitor import Monitor
 from flowcabal_tui.domain.comments import CommentId
-from flowcabal_tui.domain.errors import ModelError, ModelFault, RunError
-from flowcabal_tui.domain.findings import CheckReport, FindingFilter, FindingPage, report_of
+from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.findings import CheckReport, FindingFilter, report_of
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Evidence
 from flowcabal_tui.domain.proposals import Finding, Proposal
@@ -18,11 +17,11 @@ from flowcabal_tui.domain.run import AngleCheck
 from flowcabal_tui.domain.story import Fact, RecordId
 from flowcabal_tui.domain.text import clean_line, digest_of
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.agents import AgentFactory
+from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.book.check_results import CheckResults
-from flowcabal_tui.project.book.rule_checks import RuleChecks
 from flowcabal_tui.project.story.reader_notes import split
 from flowcabal_tui.project.story.records import StoryRecords
-from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.findings import (
     ChangeFromHere,
     CheckChapters,
@@ -31,7 +30,6 @@ from flowcabal_tui.protocol.findings import (
     FindingsChanged,
 )
 from flowcabal_tui.protocol.revision import CommentsChanged
-from flowcabal_tui.store import Store
 
 _FAILURES: Final = 2
 """Chapters in a row that the model could not check, after which it gets no further ones."""
@@ -40,23 +38,10 @@ _FAILURES: Final = 2
 class Findings:
     """Lists and decides findings. Lives on the engine's loop."""
 
-    def __init__(
-        self,
-        store: Store,
-        story: StoryRecords,
-        rules: RuleChecks,
-        results: CheckResults,
-        monitor: Callable[[], Monitor | None],
-        emit: Callable[[Event], None],
-        clock: Callable[[], datetime],
-    ) -> None:
-        self._store, self._story, self._rules, self._results = store, story, rules, results
-        self._monitor, self._emit, self._clock = monitor, emit, clock
+    def __init__(self, base: ProjectBase, story: StoryRecords, agents: AgentFactory, results: CheckResults) -> None:
+        self._store, self._emit, self._clock = base.store, base.emit, base.clock
+        self._story, self._agents, self._results = story, agents, results
         self._stops = False
-
-    async def page(self, wish: FindingFilter, offset: int, limit: int) -> FindingPage:
-        """The rows from `offset` on."""
-        return await self._store.findings.page(wish, offset, limit)
 
     async def report(self) -> CheckReport:
         """The checked texts, and the usefulness of each check."""
@@ -67,7 +52,7 @@ class Findings:
             for identity, (text, seen) in (await self._store.findings.checked()).items()
         }
         rates = await self._store.findings.rates()
-        return report_of([chapter.id for chapter in chapters], checked, rates, self._rules.off)
+        return report_of([chapter.id for chapter in chapters], checked, rates, self._agents.rules.off)
 
     async def decide(self, command: DecideFindings) -> None:
         """Decides findings.
@@ -144,9 +129,7 @@ class Findings:
 
     async def check(self, command: CheckChapters) -> int:
         """Checks chapters one after the other; each result is stored at once. Raises ModelError without a model."""
-        monitor = self._monitor() if command.model else None
-        if command.model and monitor is None:
-            raise ModelError(ModelFault.NOT_CONFIGURED, _("Checks by a model are switched off in this book."))
+        monitor = self._agents.required_monitor() if command.model else None
         chapters, failures, self._stops = await self.chapters(command.first, command.last), 0, False
         for done, chapter in enumerate(chapters):
             if self._stops:
@@ -157,13 +140,13 @@ class Findings:
             failures = failures + 1 if usable_monitor and _failed(checks) else 0
         self._emit(CheckProgress(len(chapters), len(chapters)))
         wish = FindingFilter(chapters=tuple(chapter.id for chapter in chapters), folded=True)
-        return (await self.page(wish, 0, 1)).total if chapters else 0
+        return (await self._store.findings.page(wish, 0, 1)).total if chapters else 0
 
     async def _check(self, chapter: Chapter, monitor: Monitor | None) -> Sequence[AngleCheck]:
         generation = await self._store.memory.generation()
         view, text = await self._store.memory.view(chapter.id, generation), await self._store.book.text(chapter.id)
         uri = f"manuscript/{chapter.id}"
-        checks = await self._rules.check(view, text, uri, chapter.title)
+        checks = await self._agents.rules.check(view, text, uri, chapter.title)
         if monitor is not None:
             checks = (*checks, *await monitor.check_text(text, uri, chapter.title, chapter.id, generation))
         await self._results.put_chapter(chapter, text, checks)

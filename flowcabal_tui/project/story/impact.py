@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Final
 
 from flowcabal_tui.agents.impact.moving import early_uses
 from flowcabal_tui.agents.impact.renaming import name_places, plan_of, renamed
 from flowcabal_tui.agents.impact.statements import Lost, lost_statements, same_places
-from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.domain.errors import Gone, RunError, UnknownName, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
 from flowcabal_tui.domain.impact import BookChange, ChapterChanged, ChapterMoved, FactChanged, Impact, ImpactRow, Rename
@@ -21,10 +19,10 @@ from flowcabal_tui.domain.run import Quotation, Quote
 from flowcabal_tui.domain.story import Relation, Story, StoryRecord, wording
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.book.chapters_edit import AFTER_EDIT
 from flowcabal_tui.project.book.following import AFTER_RENAME, following
 from flowcabal_tui.project.memory.steps import Steps
-from flowcabal_tui.project.models.roles import ModelRoles
 from flowcabal_tui.project.story.impact_choice import chosen, reviewed
 from flowcabal_tui.project.story.impact_patches import ImpactPatches
 from flowcabal_tui.project.story.impact_receipts import ReceiptEdges, not_listed, record_uri
@@ -44,9 +42,7 @@ from flowcabal_tui.project.story.impact_rows import (
     value_row,
 )
 from flowcabal_tui.project.words import META
-from flowcabal_tui.project.workshop import Workshop
 from flowcabal_tui.protocol.story import ApplyImpact
-from flowcabal_tui.store import Store
 
 _LONGEST: Final = 200
 
@@ -54,20 +50,9 @@ _LONGEST: Final = 200
 class ImpactReviews:
     """Reviews the impact of changes. Lives on the engine's loop; the helper process reads the texts."""
 
-    def __init__(
-        self,
-        store: Store,
-        steps: Steps,
-        workshop: Workshop,
-        models: ModelRoles,
-        prompts: PromptLibrary,
-        language: str,
-        clock: Callable[[], datetime],
-    ) -> None:
-        self._store, self._steps, self._workshop, self._models = store, steps, workshop, models
-        self._patches = ImpactPatches(store, models, prompts, language)
-        self._receipts = ReceiptEdges(store, workshop, language)
-        self._language, self._clock = language, clock
+    def __init__(self, base: ProjectBase, steps: Steps) -> None:
+        self._base, self._store, self._workshop, self._language = base, base.store, base.workshop, base.language
+        self._steps, self._patches, self._receipts = steps, ImpactPatches(base), ReceiptEdges(base)
 
     async def of(self, change: BookChange) -> Impact:
         """The places that depend on a change, except those that the writer has already settled.
@@ -257,7 +242,8 @@ class ImpactReviews:
                 _("Save it first."),
             )
         entities = await self._store.memory.names()
-        new = reviewed(impact.change, choice, known, entities, self._models.name("user"), self._clock())
+        model, now = self._base.models.name("user"), self._base.clock()
+        new = reviewed(impact.change, choice, known, entities, model, now)
         changed = [after for _before, after in new.entities]
         new = replace(new, tasks=await self._steps.after_names(changed) if changed else ())
         kinds = AFTER_RENAME if isinstance(impact.change, Rename) else AFTER_EDIT

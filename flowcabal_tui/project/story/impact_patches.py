@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from flowcabal_tui.agents.impact.patching import PlacePatch, patch_of, patch_request
-from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault, SettingsError
 from flowcabal_tui.domain.impact import ImpactRow
 from flowcabal_tui.domain.manuscript import Span
@@ -16,10 +15,9 @@ from flowcabal_tui.domain.model_calls import ModelRequest
 from flowcabal_tui.domain.proposals import Difference, Finding, Origin, TextEdit
 from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.models.roles import ModelRoles
+from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.runs.tally import Tally
 from flowcabal_tui.project.story.impact_rows import MAKER
-from flowcabal_tui.store import Store
 
 _AT_ONCE: Final = 4
 
@@ -38,8 +36,8 @@ class ImpactPatches:
     """Requests patches. Lives on the engine's loop. `texts` are those of the book by the subjects that the rows
     name."""
 
-    def __init__(self, store: Store, models: ModelRoles, prompts: PromptLibrary, language: str) -> None:
-        self._store, self._models, self._prompts, self._language = store, models, prompts, language
+    def __init__(self, base: ProjectBase) -> None:
+        self._models, self._prompts, self._language = base.models, base.prompts, base.language
 
     async def shown(self, rows: Sequence[ImpactRow], texts: Mapping[str, str]) -> tuple[ImpactRow, ...]:
         """The rows, with the differences that a model returned. Spends nothing.

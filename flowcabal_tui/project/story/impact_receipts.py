@@ -12,9 +12,8 @@ from flowcabal_tui.domain.impact import ImpactRow
 from flowcabal_tui.domain.manuscript import ChapterVersion
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, StoryRecord
+from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.story.impact_rows import BookText, lost_quotation, moved_receipt_row, receipt_row
-from flowcabal_tui.project.workshop import Workshop
-from flowcabal_tui.store import Store
 from flowcabal_tui.store.runs.receipts import UsedSource
 
 _FOLDERS: Mapping[type[StoryRecord], str] = {
@@ -37,8 +36,8 @@ _States = Sequence[tuple[str, int, str]]
 class ReceiptEdges:
     """Reads the receipts of the runs whose outputs were kept."""
 
-    def __init__(self, store: Store, workshop: Workshop, language: str) -> None:
-        self._store, self._workshop, self._language = store, workshop, language
+    def __init__(self, base: ProjectBase) -> None:
+        self._store, self._workshop, self._language = base.store, base.workshop, base.language
 
     async def of(
         self,

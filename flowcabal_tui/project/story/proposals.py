@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from flowcabal_tui.domain.errors import RunError
@@ -25,24 +25,21 @@ from flowcabal_tui.domain.proposals import (
 )
 from flowcabal_tui.domain.story import Sequel, Story, StoryRecord
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.book.chapters_edit import AFTER_EDIT
 from flowcabal_tui.project.book.following import AFTER_RENAME, following
 from flowcabal_tui.project.memory.steps import Steps
 from flowcabal_tui.project.story.edits import ProposedEdits
 from flowcabal_tui.project.story.records import StoryRecords
-from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.book import BookChanged
 from flowcabal_tui.protocol.revision import CommentsChanged
-from flowcabal_tui.store import Store
 
 
 class ProposalService:
     """Decides proposals. Lives on the engine's loop. A decision writes like any other edit of the writer."""
 
-    def __init__(
-        self, store: Store, story: StoryRecords, steps: Steps, edits: ProposedEdits, emit: Callable[[Event], None]
-    ) -> None:
-        self._store, self._story, self._steps, self.edits, self._emit = store, story, steps, edits, emit
+    def __init__(self, base: ProjectBase, story: StoryRecords, steps: Steps, edits: ProposedEdits) -> None:
+        self._store, self._emit, self._story, self._steps, self.edits = base.store, base.emit, story, steps, edits
 
     async def decide(self, ids: Sequence[ProposalId], verdict: Verdict) -> None:
         """Confirms or drops rows as one decision. Raises KeyError or RunError; then no record was changed."""

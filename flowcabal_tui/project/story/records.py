@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from flowcabal_tui.domain.errors import RunError
-from flowcabal_tui.domain.ids import ChapterId, EntityId
-from flowcabal_tui.domain.memory import Entity, Mention
+from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.story import RecordId, Relation, Story, StoryRecord
 from flowcabal_tui.domain.text import clean, slug
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.views import Appearances
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.book import BookChanged
 from flowcabal_tui.store import Store
@@ -63,17 +61,3 @@ class StoryRecords:
     async def story(self) -> Story:
         """All current records."""
         return await (await self._store.memory.view(None)).story()
-
-    async def seen(self) -> tuple[Appearances, ...]:
-        """The mentions of each entity: their number, and the first and last chapter."""
-        return tuple(Appearances(*each) for each in await (await self._store.memory.view(None)).seen())
-
-    async def mentions(self, entity: EntityId) -> tuple[Mention, ...]:
-        """Every place that names an entity, in story order."""
-        return await (await self._store.memory.view(None)).mentions(entity)
-
-    async def companions(
-        self, entity: EntityId, before: ChapterId | None
-    ) -> tuple[tuple[EntityId, int, ChapterId], ...]:
-        """The entities named in the same passages: the number of passages, and the last chapter."""
-        return await (await self._store.memory.view(before)).companions(entity)
