@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,13 +30,12 @@ from flowcabal_tui.domain.run import AngleCheck, Decision, DecisionKind
 from flowcabal_tui.domain.text import clean, digest
 from flowcabal_tui.domain.versions import CurrentOutput
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.runs.candidate_sources import CandidateSources, Source, TargetSources, checks_by_candidate
 from flowcabal_tui.project.runs.manager import RunManager
 from flowcabal_tui.project.runs.versions import OutputVersions, containers
 from flowcabal_tui.project.words import check_words
-from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.comparisons import ComparisonChanged, DecideComparison
-from flowcabal_tui.store import Store
 from flowcabal_tui.store.file.connection import Work
 from flowcabal_tui.store.runs.comparisons import StoredPart
 from flowcabal_tui.store.runs.current_outputs import Mark, OutputChange, forgetting_outcomes
@@ -46,15 +45,10 @@ class Comparisons:
     """Makes and decides comparisons. Lives on the engine's loop."""
 
     def __init__(
-        self,
-        store: Store,
-        sources: CandidateSources,
-        versions: OutputVersions,
-        manager: RunManager,
-        emit: Callable[[Event], None],
+        self, base: ProjectBase, sources: CandidateSources, versions: OutputVersions, manager: RunManager
     ) -> None:
-        self._store, self.sources, self._versions, self._manager = store, sources, versions, manager
-        self._emit = emit
+        self._store, self._emit = base.store, base.emit
+        self.sources, self._versions, self._manager = sources, versions, manager
 
     async def comparison(self, target: ComparisonTarget) -> Comparison:
         """The candidates in display order, with hidden origin. Raises RunError for fewer than two."""

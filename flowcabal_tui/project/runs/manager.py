@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -15,24 +15,26 @@ from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId, QuestionId, 
 from flowcabal_tui.domain.journal import RunEvent
 from flowcabal_tui.domain.overview import LENGTH
 from flowcabal_tui.domain.prompt_text import chapter_values
-from flowcabal_tui.domain.run import Decision, RunFilter, RunRequest, RunSummary, SpendLimit
+from flowcabal_tui.domain.run import Decision, RunFilter, RunRequest, RunSummary
 from flowcabal_tui.domain.state import DualState
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.marks import stale_after_run
 from flowcabal_tui.nodes.plan import Plan, plan
-from flowcabal_tui.project.models.spending import PAYING_RUN, Spending
+from flowcabal_tui.project.base import ProjectBase
+from flowcabal_tui.project.models.spending import PAYING_RUN
+from flowcabal_tui.project.runs.quotes import Quotes
 from flowcabal_tui.project.runs.run_marks import RunMarks
+from flowcabal_tui.project.runs.services import RunServices
+from flowcabal_tui.project.workflows.actions import ProjectActions
 from flowcabal_tui.project.workflows.graphs import Graphs
 from flowcabal_tui.project.workflows.overrides import no_node, overridden
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.runs import NodeCompleted, QuestionAnswered, RunStateChanged, WorkflowFailed
 from flowcabal_tui.runner.fold import RunFold, fold
 from flowcabal_tui.runner.run import Run
-from flowcabal_tui.runner.scope import RunScope, Services
-from flowcabal_tui.settings.project_file import ProjectSettings
-from flowcabal_tui.store import Store
+from flowcabal_tui.runner.scope import RunScope
 from flowcabal_tui.store.file.connection import Work
 
 log = logging.getLogger(__name__)
@@ -43,28 +45,10 @@ class RunManager:
     """All runs of an open project. Lives on the engine's loop."""
 
     def __init__(
-        self,
-        store: Store,
-        services: Callable[[Generation, bool], Awaitable[Services]],
-        settings: Callable[[], ProjectSettings],
-        emit: Callable[[Event], None],
-        require_valid: Callable[[Workflow], Awaitable[None]],
-        require_confirmed: Callable[[Workflow], Awaitable[None]],
-        typed: Callable[[Workflow], Awaitable[None]],
-        graphs: Graphs,
-        spending: Spending,
-        agree: Callable[[RunScope], Awaitable[SpendLimit | None]],
+        self, base: ProjectBase, services: RunServices, actions: ProjectActions, graphs: Graphs, quotes: Quotes
     ) -> None:
-        """`services` are those for a generation of the memory; its flag is True when money may be spent.
-
-        `require_valid` raises WorkflowError for a document that cannot run in this project; `require_confirmed` raises
-        ProjectNotConfirmed for one that this user has not confirmed; `typed` confirms the texts that the user has just
-        entered into one. `agree` returns the default limit of a run; None: no limit.
-        """
-        self._spending, self._agree = spending, agree
-        self._require_valid, self._require_confirmed, self._graphs = require_valid, require_confirmed, graphs
-        self._typed = typed
-        self._store, self._services, self._settings, self._emit = store, services, settings, emit
+        self._base, self._store, self._emit, self._spending = base, base.store, base.emit, base.models.spending
+        self._services, self._actions, self._graphs, self._quotes = services, actions, graphs, quotes
         self._checked: set[str] = set()
         self._runs: dict[RunId, Run] = {}
         self._plans: dict[RunId, Plan] = {}
@@ -99,7 +83,7 @@ class RunManager:
         Raises WorkflowError, RunError or ProjectNotConfirmed, and then nothing began.
         """
         workflow = await self._store.workflows.get(request.workflow)
-        await self._require_confirmed(workflow)
+        await self._actions.require_confirmed(workflow)
         await self._check(workflow, request)
         await self._require_overrides(workflow, request)
         known = {node.id for node in workflow.nodes}
@@ -109,7 +93,7 @@ class RunManager:
         generation = await self.generation(request)
         if request.limit is None:
             foreseen = await self.scope(RunId(""), workflow, request, generation, spend=False)
-            request = replace(request, limit=await self._agree(foreseen))
+            request = replace(request, limit=await self._quotes.agreed(foreseen))
         run = RunId(uuid.uuid4().hex[:12])
         scope = await self.scope(run, workflow, request, generation)
         await self._store.runs.begin_run(run, request, workflow, generation)
@@ -122,17 +106,17 @@ class RunManager:
         if request.overrides:
             changed = overridden(workflow, request.overrides)
             earlier = await self._store.runs.has_overrides(request)
-            await (self._require_confirmed if earlier else self._typed)(changed)
+            await (self._actions.require_confirmed if earlier else self._base.trust.renew_run)(changed)
 
     async def _require_run(self, run: RunId) -> None:
         """Requires that the writer has confirmed the document of an earlier run, with its overrides."""
         request = await self._store.runs.run_request(run)
-        await self._require_confirmed(overridden(await self._store.runs.workflow_of(run), request.overrides))
+        await self._actions.require_confirmed(overridden(await self._store.runs.workflow_of(run), request.overrides))
 
     async def _check(self, workflow: Workflow, request: RunRequest) -> None:
         """Raises WorkflowError for a document that cannot run. A saved one never changes: it is looked at once."""
         if request.overrides or workflow.reference not in self._checked:
-            await self._require_valid(overridden(workflow, request.overrides))
+            await self._actions.require_valid(overridden(workflow, request.overrides))
         if not request.overrides:
             self._checked.add(workflow.reference)
 
@@ -177,7 +161,7 @@ class RunManager:
         values = {"input": inputs} | await self._values(request.chapter)
         if request.chapter is not None:
             values["chapter"] |= await self._expected(workflow, request.chapter, generation, inputs)
-        services = await self._services(generation, spend)
+        services = await self._services.of(generation, spend)
         return RunScope(
             run,
             overridden(workflow, request.overrides),
@@ -210,7 +194,7 @@ class RunManager:
         return await self.scope(RunId(""), workflow, request, await self.generation(request), spend=False)
 
     async def _values(self, chapter: ChapterId | None) -> dict[str, dict[str, str]]:
-        project = self._settings().project
+        project = self._base.settings.project
         values = {"project": {"name": project.name, "language": project.language, "author": project.author}}
         if chapter is None:
             return values
@@ -228,7 +212,7 @@ class RunManager:
             return text
         view = await self._store.memory.view(chapter, generation)
         wish, length = (str(inputs.get(name, "")) for name in ("instruction", LENGTH))
-        settings = self._settings()
+        settings = self._base.settings
         pages = shows_pages(workflow, settings.budget.context_tokens if settings.agents.context else 0)
         found = await expected(view, wish, settings.goals.chapter, length, has_pages=pages)
         return {"length": found.length, "style": found.style} | text

@@ -42,9 +42,7 @@ class RunParts:
         """The actions that nodes may call."""
         from flowcabal_tui.project.workflows.actions import ProjectActions
 
-        base = self._base
-        vectors = self._memory.embeddings.for_search
-        return ProjectActions(base.folder, base.settings.actions, self._store, vectors, base.language, base.trust)
+        return ProjectActions(self._base, self._memory.embeddings.for_search)
 
     @cached_property
     def services(self) -> RunServices:
@@ -58,26 +56,14 @@ class RunParts:
         """Quotes of runs."""
         from flowcabal_tui.project.runs.quotes import Quotes
 
-        return Quotes(self._store, self._base.models, self._base.current_settings)
+        return Quotes(self._base)
 
     @cached_property
     def manager(self) -> RunManager:
         """Current runs."""
         from flowcabal_tui.project.runs.manager import RunManager
 
-        base, actions = self._base, self.actions
-        return RunManager(
-            self._store,
-            self.services.of,
-            base.current_settings,
-            base.emit,
-            actions.require_valid,
-            actions.require_confirmed,
-            base.trust.renew_run,
-            self._graphs,
-            base.models.spending,
-            self.quotes.agreed,
-        )
+        return RunManager(self._base, self.services, self.actions, self._graphs, self.quotes)
 
     @property
     def quiet(self) -> bool:
@@ -108,8 +94,7 @@ class RunParts:
         """The versions of outputs."""
         from flowcabal_tui.project.runs.versions import OutputVersions
 
-        base = self._base
-        return OutputVersions(self._store, base.emit, self.manager.imagined, self._graphs, base.trust, base.clock)
+        return OutputVersions(self._base, self.manager.imagined, self._graphs)
 
     @cached_property
     def _sources(self) -> CandidateSources:
@@ -122,7 +107,7 @@ class RunParts:
         """Comparisons of candidates."""
         from flowcabal_tui.project.runs.comparing import Comparisons
 
-        return Comparisons(self._store, self._sources, self.versions, self.manager, self._base.emit)
+        return Comparisons(self._base, self._sources, self.versions, self.manager)
 
     @cached_property
     def further(self) -> FurtherCandidates:
@@ -136,12 +121,11 @@ class RunParts:
         """Checks of candidates against facts."""
         from flowcabal_tui.project.runs.sifting import Sifting
 
-        agents = self._agents
-        return Sifting(self._store, self._sources, self.quotes, agents.rules, agents.monitor, self._base.emit)
+        return Sifting(self._base, self._sources, self.quotes, self._agents)
 
     @cached_property
     def seams(self) -> Seams:
         """The seams of a composed text."""
         from flowcabal_tui.project.runs.seaming import Seams
 
-        return Seams(self._store, self._sources, self._base.models, self._base.language)
+        return Seams(self._base, self._sources)

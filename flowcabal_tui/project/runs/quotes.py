@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
 
@@ -11,7 +11,7 @@ from flowcabal_tui.agents.checking.checker import GROUPS
 from flowcabal_tui.agents.context.expects import wanted_length
 from flowcabal_tui.agents.curation.chapter_profiles import MOST as MOST_TOGETHER
 from flowcabal_tui.domain.context import Receipt
-from flowcabal_tui.domain.errors import ChapterLocked, ModelError, ModelFault, RunError
+from flowcabal_tui.domain.errors import ChapterLocked, RunError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, TaskKind
@@ -20,17 +20,15 @@ from flowcabal_tui.domain.run import Quote, RunRequest, Spend, SpendLimit, Usual
 from flowcabal_tui.domain.workflow import CHAPTER_KEEPS, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.bounds import with_margin
+from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.memory import bootstrap_plan
 from flowcabal_tui.project.models.lengths import longest_answer, usual_length
-from flowcabal_tui.project.models.roles import ModelRoles
 from flowcabal_tui.project.runs import quoting
 from flowcabal_tui.project.runs.basis import Basis, Length
 from flowcabal_tui.project.runs.node_costs import count_questions
 from flowcabal_tui.project.runs.tally import Tally
 from flowcabal_tui.runner.ports import MonitorPort
 from flowcabal_tui.runner.scope import RunScope
-from flowcabal_tui.settings.project_file import ProjectSettings
-from flowcabal_tui.store import Store
 
 SUBJECT_TOKENS = 400
 """Tokens of a subject of the knowledge server beside the text of its chapter: a line, an overview, names."""
@@ -43,8 +41,8 @@ _LEAST, _TRIMMED, _LATEST = 3, 5, 8
 class Quotes:
     """Computes quotes. Lives on the engine's loop; spends nothing."""
 
-    def __init__(self, store: Store, models: ModelRoles, settings: Callable[[], ProjectSettings]) -> None:
-        self._store, self._models, self._settings = store, models, settings
+    def __init__(self, base: ProjectBase) -> None:
+        self._base, self._store, self._models = base, base.store, base.models
 
     async def quote(self, scope: RunScope) -> Quote:
         """The quote of a run."""
@@ -87,7 +85,7 @@ class Quotes:
 
     def _reading(self, chapters: int = 1) -> Counter[TaskKind]:
         """The number of questions of each kind that follow the keeping of these chapters."""
-        agents = self._settings().agents
+        agents = self._base.settings.agents
         together = ceil(agents.profiles / MOST_TOGETHER) if agents.profiles > 1 else 0
         read = 1 + together  # a question for several profiles has the chapter, as its reading does
         alone = 0 if together else agents.profiles
@@ -117,7 +115,7 @@ class Quotes:
             return None
         price = endpoint.price_in
         lengths = {f"manuscript/{each.id}": each.length for each in await self._store.book.chapters()}
-        language, counter = self._settings().project.language, self._models.counter
+        language, counter = self._base.settings.project.language, self._models.counter
         texts = (lengths.get(task.subject, 0) for task in tasks)
         tokens = [SUBJECT_TOKENS + (usual_length(counter, language, each, ()) if each else 0) for each in texts]
 
@@ -149,7 +147,7 @@ class Quotes:
         """The quote of background work; free if none of its steps uses a paid model."""
         endpoint = self._models.endpoint("agent")
         counts = Counter({kind: count for kind, count in steps.items() if kind in bootstrap_plan.ASKS and count})
-        if not counts or endpoint is None or endpoint.is_free or not self._settings().agents.curator:
+        if not counts or endpoint is None or endpoint.is_free or not self._base.settings.agents.curator:
             return Quote((), ())
         basis = await self._basis(RunRequest(""))
         price = bootstrap_plan.Price(basis.counter, endpoint)
@@ -159,7 +157,7 @@ class Quotes:
 
     def _keeping(self, length: int) -> Spend | None:
         """The likely cost of the agents' model and the embedding model after a chapter of this many tokens is kept."""
-        agents, spend = self._settings().agents, Spend()
+        agents, spend = self._base.settings.agents, Spend()
         endpoint = self._models.endpoint("agent")
         if agents.curator and endpoint is not None and endpoint.provider != "offline":
             price_of_agent = bootstrap_plan.Price(self._models.counter, endpoint)
@@ -175,14 +173,12 @@ class Quotes:
             return None
         return (await self.quote(scope)).pause
 
-    async def check(self, chapters: Sequence[Chapter], monitor: MonitorPort | None) -> Quote:
+    async def check(self, chapters: Sequence[Chapter], monitor: MonitorPort) -> Quote:
         """The quote of a check of kept chapters by the agents' model. Raises ModelError without one."""
         return self.check_of([await self._store.book.text(chapter.id) for chapter in chapters], monitor)
 
-    def check_of(self, texts: Sequence[str], monitor: MonitorPort | None) -> Quote:
-        """The quote of a check of texts. Raises ModelError without a model, or if checks by it are switched off."""
-        if monitor is None:
-            raise ModelError(ModelFault.NOT_CONFIGURED, _("Checks by a model are switched off in this book."))
+    def check_of(self, texts: Sequence[str], monitor: MonitorPort) -> Quote:
+        """The quote of a check of texts. Raises ModelError without a model."""
         endpoint, tally = self._models.agent().endpoint, Tally()
         for text in texts:
             tokens = self._models.counter.count(text)
@@ -200,7 +196,7 @@ class Quotes:
         return receipt
 
     async def _basis(self, request: RunRequest) -> Basis:
-        settings, inputs = self._settings(), dict(request.inputs)
+        settings, inputs = self._base.settings, dict(request.inputs)
         written = [chapter.length for chapter in await self._store.book.chapters() if chapter.length]
         counter, language = self._models.counter, settings.project.language
         wanted = wanted_length(str(inputs.get("instruction", "")), str(inputs.get(LENGTH, "")), language)

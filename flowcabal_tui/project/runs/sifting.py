@@ -2,51 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from flowcabal_tui.agents.checking.monitor import Monitor
 from flowcabal_tui.domain.comparison import ComparisonTarget, comparison_id
-from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.run import ANGLES, AngleCheck, Quote
-from flowcabal_tui.locale import _
-from flowcabal_tui.project.book.rule_checks import RuleChecks
+from flowcabal_tui.project.agents import AgentFactory
+from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.runs.candidate_sources import CandidateSources, Source, TargetSources
 from flowcabal_tui.project.runs.quotes import Quotes
-from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.comparisons import ComparisonChanged, SiftCandidates, SiftProgress
-from flowcabal_tui.store import Store
 
 
 class Sifting:
     """Sifts candidates. Lives on the engine's loop. Answers are paid for once, so an interrupted sifting can be
     resumed."""
 
-    def __init__(
-        self,
-        store: Store,
-        sources: CandidateSources,
-        quotes: Quotes,
-        rules: RuleChecks,
-        monitor: Callable[[], Monitor | None],
-        emit: Callable[[Event], None],
-    ) -> None:
-        self._store, self._sources, self._quotes = store, sources, quotes
-        self._rules, self._monitor, self._emit = rules, monitor, emit
+    def __init__(self, base: ProjectBase, sources: CandidateSources, quotes: Quotes, agents: AgentFactory) -> None:
+        self._store, self._emit = base.store, base.emit
+        self._sources, self._quotes, self._agents = sources, quotes, agents
 
     async def quote(self, target: ComparisonTarget) -> Quote:
         """The quote of a check of all candidates by the agents' model. Raises ModelError without a model."""
         sources = await self._sources.of(target)
-        return self._quotes.check_of([each.text for each in sources.candidates], self._required())
-
-    def _required(self) -> Monitor:
-        monitor = self._monitor()
-        if monitor is None:
-            raise ModelError(ModelFault.NOT_CONFIGURED, _("Checks by a model are switched off in this book."))
-        return monitor
+        return self._quotes.check_of([each.text for each in sources.candidates], self._agents.required_monitor())
 
     async def sift(self, command: SiftCandidates) -> None:
         """Checks one candidate after the other; each result is stored at once."""
-        monitor = self._required() if command.model else None
+        monitor = self._agents.required_monitor() if command.model else None
         sources = await self._sources.of(command.target)
         identity = comparison_id(sources.target, sources.digests)
         await self._store.comparisons.begin(identity, sources.target, sources.title, sources.digests)
@@ -61,7 +42,7 @@ class Sifting:
         generation, chapter = await self._store.memory.generation(), sources.target.chapter
         uri = f"draft/{sources.target.node}"
         view = await self._store.memory.view(chapter, generation)
-        by_rule = await self._rules.check(view, source.text, uri, sources.title)
+        by_rule = await self._agents.rules.check(view, source.text, uri, sources.title)
         if monitor is None:
             return by_rule
         return (*by_rule, *await monitor.check_text(source.text, uri, sources.title, chapter, generation, ANGLES))

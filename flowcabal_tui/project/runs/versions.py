@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 from flowcabal_tui.domain.errors import RunError, WorkflowError
@@ -20,10 +19,9 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.marks import stale_after_edit, stale_after_run, stays_as_edited, todo
 from flowcabal_tui.nodes.plan import Plan
 from flowcabal_tui.nodes.validation import require_valid
+from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.runs import quoting
-from flowcabal_tui.project.trust.service import Trust
 from flowcabal_tui.project.workflows.graphs import Graphs
-from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.workflows import (
     EditOutput,
     FreezeBlock,
@@ -33,7 +31,6 @@ from flowcabal_tui.protocol.workflows import (
     WorkflowSaved,
 )
 from flowcabal_tui.runner.scope import RunScope
-from flowcabal_tui.store import Store
 from flowcabal_tui.store.file.connection import Work
 from flowcabal_tui.store.runs.current_outputs import Mark, OutputChange, forgetting_outcomes
 
@@ -53,17 +50,11 @@ class OutputVersions:
     """Commands and questions about versions of outputs and of documents. Lives on the engine's loop."""
 
     def __init__(
-        self,
-        store: Store,
-        emit: Callable[[Event], None],
-        imagined: Callable[[RunRequest], Awaitable[RunScope]],
-        graphs: Graphs,
-        trust: Trust,
-        now: Callable[[], datetime],
+        self, base: ProjectBase, imagined: Callable[[RunRequest], Awaitable[RunScope]], graphs: Graphs
     ) -> None:
         """`imagined` returns the shared state of a run for a request, without starting one."""
-        self._store, self._emit, self._imagined, self._graphs = store, emit, imagined, graphs
-        self._trust, self._now = trust, now
+        self._store, self._emit, self._trust, self._now = base.store, base.emit, base.trust, base.clock
+        self._imagined, self._graphs = imagined, graphs
 
     # what there is
 

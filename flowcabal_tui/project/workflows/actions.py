@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from importlib.metadata import entry_points
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from flowcabal_tui.demo import templates
 from flowcabal_tui.domain.errors import FlowCabalError, RunError, WorkflowError
 from flowcabal_tui.domain.model_ports import EmbeddingPort
 from flowcabal_tui.domain.versions import ActionRow
 from flowcabal_tui.domain.workflow import Problem, Workflow
-from flowcabal_tui.examples import NAMES, example
 from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.nodes.graph import all_nodes
 from flowcabal_tui.nodes.validation import require_no_errors, validate
-from flowcabal_tui.project.trust.service import Trust
-from flowcabal_tui.settings.project_file import ActionsSettings
-from flowcabal_tui.store import Store
+from flowcabal_tui.project.base import ProjectBase
+from flowcabal_tui.project.workflows.library import shipped
 
 if TYPE_CHECKING:
     from flowcabal_tui.actions.executor import ActionExecutor
@@ -33,18 +29,9 @@ FOUND: Final = 20
 class ProjectActions:
     """Implements the runner's `ActionsPort`. Lives on the engine's loop."""
 
-    def __init__(
-        self,
-        folder: Path,
-        settings: ActionsSettings,
-        store: Store,
-        embedder: Callable[[], EmbeddingPort],
-        language: str,
-        trust: Trust,
-    ) -> None:
-        self._trust = trust
-        self._folder, self._settings, self._store = folder, settings, store
-        self._embedder, self._language = embedder, language
+    def __init__(self, base: ProjectBase, embedder: Callable[[], EmbeddingPort]) -> None:
+        self._folder, self._store, self._language = base.folder, base.store, base.language
+        self._settings, self._trust, self._embedder = base.settings.actions, base.trust, embedder
 
     @cached_property
     def registry(self) -> ActionRegistry:
@@ -107,8 +94,7 @@ class ProjectActions:
         )
 
     async def workflow(self, reference: str) -> Workflow:
-        """Calls a function of a plug-in, or a command of the allow-list, which gets the item as JSON on standard
-        input."""
+        """The workflow of a reference. Raises WorkflowError if there is none, ProjectNotConfirmed."""
         workflow = await self._found(reference)
         self._trust.require_workflow(workflow)
         return workflow
@@ -119,14 +105,14 @@ class ProjectActions:
             return await self._store.workflows.get(reference)
         except KeyError:
             pass
-        shipped = (*templates(self._language), *(example(name, self._language) for name in NAMES))
-        for template in shipped:
+        own = shipped(self._language)
+        for template in own:
             if reference in (template.id, template.reference):
                 return template
-        known = [one.reference for one in await self._store.workflows.list()]
+        known = dict.fromkeys(one.reference for one in (*await self._store.workflows.list(), *own))
         raise WorkflowError(
             _("There is no workflow {ref}.").format(ref=reference),
-            _("There are: {names}").format(names=", ".join(dict.fromkeys([*known, *(t.reference for t in shipped)]))),
+            _("There are: {names}").format(names=", ".join(known)),
         )
 
     async def findings(self, workflow: Workflow) -> tuple[Problem, ...]:
