@@ -96,14 +96,14 @@ class ProjectBase:
         """The user's confirmations; empty before `complete`."""
         from flowcabal_tui.project.trust.service import Trust
 
-        return Trust(self.folder, self.current_settings, self.store, self.emit, for_this_run=self._trusts)
+        return Trust(self.folder, lambda: self.settings, self.store, self.emit, for_this_run=self._trusts)
 
     @cached_property
     def models(self) -> ModelRoles:
         """The models by role."""
         from flowcabal_tui.project.models.roles import ModelRoles
 
-        settings, key = self.current_settings, self.trust.require_model
+        settings, key = lambda: self.settings, self.trust.require_model
         return ModelRoles(settings, self.store, self.limits, self.emit, key, self.clock, pace=self._pace)
 
     @cached_property
@@ -122,11 +122,7 @@ class ProjectBase:
 
         return ProfileKinds(self.folder / PROFILES, self.trust.require_profile)
 
-    def current_settings(self) -> ProjectSettings:
-        """The current settings, which may change while the project is open."""
-        return self.changes.settings
-
     @property
     def settings(self) -> ProjectSettings:
-        """Same as `current_settings`."""
+        """The current settings, which may change while the project is open."""
         return self.changes.settings

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -21,9 +22,7 @@ from flowcabal_tui.agents.builder.suggestion import changes_of
 from flowcabal_tui.agents.builder.templates import nearest_templates, points_of
 from flowcabal_tui.agents.builder.working_copy import Known, WorkingCopy
 from flowcabal_tui.dialects.report import DialectError
-from flowcabal_tui.dialects.velvetflow.planner.structure import Search
 from flowcabal_tui.domain.builds import NearTemplate
-from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.model_calls import Usage
 from flowcabal_tui.domain.refusals import refusal
@@ -32,17 +31,18 @@ from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.examples import NAMES, example
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.registry import cost
-from flowcabal_tui.models.tokens import TokenEstimator
-from flowcabal_tui.project.builder.decisions import BuildDecisions, SavesWorkflow
+from flowcabal_tui.project.agents import AgentFactory
+from flowcabal_tui.project.base import ProjectBase
+from flowcabal_tui.project.builder.decisions import BuildDecisions
 from flowcabal_tui.project.builder.kept import KeptBuilds, plain
-from flowcabal_tui.project.builder.prices import BuildPrice, price_of
+from flowcabal_tui.project.builder.known_names import known_names
+from flowcabal_tui.project.builder.prices import BuildPrice, RunPrices, price_of
 from flowcabal_tui.project.builder.records import BuildRecord, with_build
 from flowcabal_tui.project.builder.simulated_runs import SimulatedRuns
 from flowcabal_tui.project.builder.velvetflow_planner import LIMITS, VelvetFlowPlanner
+from flowcabal_tui.project.runs.parts import RunParts
 from flowcabal_tui.project.workflows.library import free_id
-from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.builds import BuildProgress, BuildWords, RequestBuild, SuggestionMade
-from flowcabal_tui.store import Store
 
 MOST_NEAR: Final = 3
 """Templates that are offered for a wish."""
@@ -51,31 +51,12 @@ MOST_NEAR: Final = 3
 class Builds:
     """Makes builds on the engine's loop. No workflow is saved before the writer accepts."""
 
-    def __init__(
-        self,
-        store: Store,
-        model: Callable[[], AnsweringModel | None],
-        known: Callable[[Sequence[str]], Awaitable[Known]],
-        template: Callable[[str], Awaitable[Workflow]],
-        save: SavesWorkflow,
-        emit: Callable[[Event], None],
-        language: Callable[[], str],
-        priced: Callable[[], tuple[Endpoint | None, TokenEstimator]],
-        search: Callable[[Known], Search],
-        builder: Callable[[], type[ModelBuilder]],
-        run_price: Callable[[Workflow], Awaitable[str]],
-    ) -> None:
-        """`model`: the agents' model, None if it is offline; a vocabulary then fills the form.
-
-        `known`: the names that a workflow may use, with those of further files of actions. `priced`: that model's
-        endpoint, and its token counter. `search` finds actions among the known ones; `builder` returns the callable
-        that makes the Builder. `run_price` gives the price of a run of a document in words.
-        """
-        self._store, self._model, self._known, self._template = store, model, known, template
-        self._emit, self._language, self._priced, self._search = emit, language, priced, search
-        self._builder, self._run_price = builder, run_price
-        self._kept = KeptBuilds(store)
-        self.decisions = BuildDecisions(store, self._kept, self._known_to, save, emit)
+    def __init__(self, base: ProjectBase, agents: AgentFactory, runs: RunParts) -> None:
+        self._base, self._store, self._emit, self._language = base, base.store, base.emit, base.language
+        self._agents, self._actions, self._template = agents, runs.actions, runs.actions.workflow
+        self._run_price = RunPrices(base, runs).words
+        self._kept = KeptBuilds(base.store)
+        self.decisions = BuildDecisions(base, self._kept, runs.versions.save)
         self._at_work: dict[str, asyncio.Task[BuildRecord]] = {}
         self._stopped: set[str] = set()
         self.get = self._kept.get
@@ -85,22 +66,24 @@ class Builds:
         """The ids of the builds in progress."""
         return frozenset(self._at_work)
 
-    async def _known_to(self, record: BuildRecord) -> Known:
-        return await self._known(record.actions)
+    def _model(self) -> AnsweringModel | None:
+        """The agents' model; None if it is offline: a vocabulary then fills the form."""
+        models = self._base.models
+        return None if models.is_offline("agent") else models.agent()
 
     # Before a build
 
     async def price(self, wish: str, workflow: str, tools: BuildWords = "ours") -> BuildPrice | None:
         """The price of a build by the agents' model; None without one."""
-        endpoint, counter = self._priced()
+        endpoint, counter = self._base.models.endpoint("agent"), self._base.models.counter
         if endpoint is None or endpoint.provider == "offline":
             return None
-        build = Build(clean(wish), self._language(), await self._copy(workflow), await self._templates(workflow))
+        build = Build(clean(wish), self._language, await self._copy(workflow), await self._templates(workflow))
         return price_of(build, endpoint, counter, USUAL if tools == "ours" else LIMITS)
 
     async def filled_form(self, wish: str, workflow: str) -> Json:
         """The form as the vocabulary fills it. Raises UnknownName."""
-        form = form_of(clean(wish), await self._copy(workflow), self._language())
+        form = form_of(clean(wish), await self._copy(workflow), self._language)
         filled: Json = form.model_dump(mode="json", exclude_unset=True)
         return filled
 
@@ -108,7 +91,7 @@ class Builds:
         """The templates that cover at least half of the request, the nearest first."""
         templates = await self._templates("")
         points = points_of(clean(wish))
-        near = nearest_templates(points, templates, self._language())
+        near = nearest_templates(points, templates, self._language)
         return tuple(
             NearTemplate(each.name, str(templates[each.name].get("name") or each.name), len(each.covers), len(points))
             for each in near[:most]
@@ -117,14 +100,14 @@ class Builds:
 
     async def _copy(self, workflow: str) -> WorkingCopy:
         base = await self._kept.document(workflow) if workflow else None
-        return WorkingCopy.of(base, await self._known(()), language=self._language())
+        return WorkingCopy.of(base, await known_names(self._base), language=self._language)
 
     async def _templates(self, workflow: str) -> dict[str, Json]:
         """The possible starting points of a new workflow: the project's workflows, templates included, and the
         examples."""
         if workflow:
             return {}
-        examples = (example(name, self._language()) for name in NAMES)
+        examples = (example(name, self._language) for name in NAMES)
         return {each.id: plain(each) for each in (*examples, *await self._store.workflows.list())}
 
     # Builds
@@ -138,17 +121,17 @@ class Builds:
         if not wish and command.form is None:
             raise RunError(_("The request is missing."))
         form = None if command.form is None else _form(command.form).model_dump(mode="json", exclude_unset=True)
-        await self._known(command.actions)
+        await known_names(self._base, command.actions)
         base = await self._kept.document(command.workflow) if command.workflow else None
         if command.document is not None:
             base = await self._foreign(command.document)
         taken = {each.id for each in await self._store.workflows.list()}
-        start = WorkingCopy.of(base, Known(), language=self._language(), name=free_id("", taken))
+        start = WorkingCopy.of(base, Known(), language=self._language, name=free_id("", taken))
         document = start.document
         if command.template:
             document = {**plain(await self._template(command.template)), "id": document["id"], "version": 1}
         record = BuildRecord(
-            await self._kept.new_id(), wish, self._language(), base, document, offline=command.offline,
+            await self._kept.new_id(), wish, self._language, base, document, offline=command.offline,
             actions=tuple(command.actions), form=form, from_file=command.document is not None,
             template=command.template, tools=command.tools,
         )  # fmt: skip
@@ -238,7 +221,7 @@ class Builds:
 
     async def _built(self, record: BuildRecord) -> BuildRecord:
         await self._note(record)
-        copied = WorkingCopy(record.document, record.base, await self._known_to(record))
+        copied = WorkingCopy(record.document, record.base, await known_names(self._base, record.actions))
         model = None if record.offline or record.form is not None else self._model()
         return await (self._by_form(record, copied.known) if model is None else self._by_model(record, copied, model))
 
@@ -293,7 +276,7 @@ class Builds:
         return any(each.name == template.partition("@")[0] for each in await self.nearest(wish, None))
 
     async def _by_model(self, record: BuildRecord, copied: WorkingCopy, model: AnsweringModel) -> BuildRecord:
-        endpoint, _counter = self._priced()
+        endpoint = self._base.models.endpoint("agent")
         record = replace(record, currency="" if endpoint is None else endpoint.currency)
         templates = await self._templates(str(record.base["id"]) if record.base else "")
         build = Build(record.wish, record.language, copied, templates, answers=record.answers, asks=record.asks)
@@ -305,12 +288,14 @@ class Builds:
         def priced(usage: Usage) -> Decimal | None:
             return None if endpoint is None else cost(endpoint, usage)
 
-        simulate, builder = SimulatedRuns(copied.known, self._run_price), self._builder()
+        simulate = SimulatedRuns(copied.known, self._run_price)
+        builder = self._agents.of("builder", ModelBuilder)
         if record.tools == "ours":
             await builder(model, simulate, keep, priced=priced).build(build)
             return with_build(record, build, *earlier)
         try:
-            planner = VelvetFlowPlanner(build, model, simulate, self._search(copied.known))
+            search = partial(self._actions.records, copied.known.actions or {})
+            planner = VelvetFlowPlanner(build, model, simulate, search)
         except DialectError as error:
             build.stop(str(error))
         else:

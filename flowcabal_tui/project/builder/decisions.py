@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Collection
 from dataclasses import replace
 from typing import Any, Final, Protocol
 
@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from flowcabal_tui.agents.builder.changes import Change, with_changes, without_needy
 from flowcabal_tui.agents.builder.document import Json, found, set_at, with_blocks
 from flowcabal_tui.agents.builder.refused import EditRefused
-from flowcabal_tui.agents.builder.working_copy import Known, WorkingCopy
+from flowcabal_tui.agents.builder.working_copy import WorkingCopy
 from flowcabal_tui.domain.builds import REJECTED
 from flowcabal_tui.domain.errors import RunError, UnknownName, VersionConflict
 from flowcabal_tui.domain.refusals import refusal
@@ -20,12 +20,12 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.validation import require_valid
+from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.builder.kept import KeptBuilds, plain
+from flowcabal_tui.project.builder.known_names import known_names
 from flowcabal_tui.project.builder.records import BuildRecord, change_key
 from flowcabal_tui.project.workflows.library import WorkflowLibrary
-from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.builds import BuildDecided
-from flowcabal_tui.store import Store
 
 ALL: Final = "all"
 
@@ -39,15 +39,8 @@ class SavesWorkflow(Protocol):
 class BuildDecisions:
     """Decides suggestions; saves no workflow before `accept`. Lives on the engine's loop."""
 
-    def __init__(
-        self,
-        store: Store,
-        kept: KeptBuilds,
-        known: Callable[[BuildRecord], Awaitable[Known]],
-        save: SavesWorkflow,
-        emit: Callable[[Event], None],
-    ) -> None:
-        self._store, self._kept, self._known, self._save, self._emit = store, kept, known, save, emit
+    def __init__(self, base: ProjectBase, kept: KeptBuilds, save: SavesWorkflow) -> None:
+        self._base, self._store, self._emit, self._kept, self._save = base, base.store, base.emit, kept, save
 
     async def mark(self, identity: str, changes: Collection[str], *, ticked: bool) -> None:
         """Ticks or unticks changes. Raises UnknownName, RunError."""
@@ -74,7 +67,7 @@ class BuildDecisions:
         await self._kept.put(replace(edited, said={**record.said, change_key(after): True}))
 
     async def _require_sound(self, record: BuildRecord, document: Json) -> None:
-        known = await self._known(record)
+        known = await known_names(self._base, record.actions)
         try:
             before, after = (WorkingCopy(each, record.base, known).errors() for each in (record.document, document))
         except ValidationError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.builds import BuildRow
@@ -25,34 +25,9 @@ class BuilderParts:
     @cached_property
     def builds(self) -> Builds:
         """All builds of the project."""
-        from flowcabal_tui.agents.builder.builder import ModelBuilder
         from flowcabal_tui.project.builder.builds import Builds
-        from flowcabal_tui.project.builder.known_names import known_names
-        from flowcabal_tui.project.builder.prices import RunPrices
 
-        base, models, runs = self._base, self._base.models, self._runs()
-        return Builds(
-            base.store,
-            lambda: None if models.is_offline("agent") else models.agent(),
-            partial(known_names, base.folder, base.store, base.current_settings),
-            runs.actions.workflow,
-            runs.versions.save,
-            base.emit,
-            lambda: base.language,
-            lambda: (models.endpoint("agent"), models.counter),
-            lambda known: partial(runs.actions.records, known.actions or {}),
-            partial(self._agents().of, "builder", ModelBuilder),
-            RunPrices(base.store, self._runs, self._is_offline).words,
-        )
-
-    def _is_offline(self) -> bool:
-        """True when every model that a node can name is the offline model."""
-        models, named = self._base.models, self._base.current_settings().models.tables.values()
-        return (
-            models.is_offline("user")
-            and models.is_offline("agent")
-            and all(each.provider == "offline" for each in named)
-        )
+        return Builds(self._base, self._agents(), self._runs())
 
     async def rows(self) -> tuple[BuildRow, ...]:
         """All builds, oldest first; an unfinished one that no longer runs counts as interrupted."""

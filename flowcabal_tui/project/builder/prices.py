@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from flowcabal_tui.agents.builder.build_prompt import system_prompt, user_prompt
 from flowcabal_tui.agents.builder.build_state import Build, BuildLimits
@@ -22,11 +21,9 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.models.registry import cost
 from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.nodes.inputs import inputs_of
+from flowcabal_tui.project.base import ProjectBase
+from flowcabal_tui.project.runs.parts import RunParts
 from flowcabal_tui.project.words import spend_words
-from flowcabal_tui.store import Store
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.runs.parts import RunParts
 
 LIKELY_CALLS: Final = 8
 """Twice the median of right answers, measured by `tests/project/test_builder_reference.py`."""
@@ -62,9 +59,14 @@ def price_of(build: Build, endpoint: Endpoint, counter: TokenEstimator, limits: 
 class RunPrices:
     """The price of a run of a document that is not saved."""
 
-    def __init__(self, store: Store, runs: Callable[[], RunParts], is_free: Callable[[], bool]) -> None:
-        """`is_free`: no model of the project costs anything."""
-        self._store, self._runs, self._is_free = store, runs, is_free
+    def __init__(self, base: ProjectBase, runs: RunParts) -> None:
+        self._base, self._store, self._runs = base, base.store, runs
+
+    def _is_offline(self) -> bool:
+        """True when every model that a node can name is the offline model."""
+        models, named = self._base.models, self._base.settings.models.tables.values()
+        roles = models.is_offline("user") and models.is_offline("agent")
+        return roles and all(each.provider == "offline" for each in named)
 
     async def words(self, workflow: Workflow) -> str:
         """The price of a run for the last chapter in which every node runs again; "" if it is free or cannot be
@@ -72,9 +74,9 @@ class RunPrices:
 
         A book without chapters is quoted as if it had a first one.
         """
-        if self._is_free():  # a quote assembles the contexts, and waits for a knowledge server that is starting
+        if self._is_offline():  # a quote assembles the contexts, and waits for a knowledge server that is starting
             return ""
-        runs, chapters = self._runs(), await self._store.book.chapters()
+        runs, chapters = self._runs, await self._store.book.chapters()
         request = RunRequest(
             workflow.reference,
             chapters[-1].id if chapters else None,
