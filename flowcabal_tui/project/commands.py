@@ -7,8 +7,8 @@ import itertools
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextvars import ContextVar
-from functools import cached_property
-from typing import Any, Final, NamedTuple, TypeVar
+from functools import cached_property, partial
+from typing import Any, ClassVar, Final, NamedTuple, TypeVar
 
 from flowcabal_tui.domain.errors import FlowCabalError, Gone, RunError
 from flowcabal_tui.domain.ids import CommandId
@@ -47,8 +47,27 @@ def handles(kind: type[C], *, accepted: Callable[[S], None] | None = None) -> Ca
     return mark
 
 
+PassedOn = tuple[type[Command], Callable[[Parts, Any], Awaitable[object]]]
+
+
+def passed_on(kind: type[C], do: Callable[[Parts, C], Awaitable[object]], *, hurries: bool = False) -> PassedOn:
+    """A command that a part carries out by `do`, which returns the id of the new object, or None, and raises as above.
+
+    With `hurries`, the pauses of failing providers end first, since a person waits for the answer.
+    """
+
+    async def hurried(parts: Parts, command: C) -> object:
+        parts.base.limits.hurry()
+        return await do(parts, command)
+
+    return kind, hurried if hurries else do
+
+
 class Service:
     """Questions and commands of one subject. Lives on the engine's loop."""
+
+    passes_on: ClassVar[tuple[PassedOn, ...]] = ()
+    """The commands to which the service adds nothing. It has a method for each of the others, marked by `handles`."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts, self._store = parts, parts.store
@@ -57,7 +76,7 @@ class Service:
 class _Table(NamedTuple):
     """The handler of a command, and the callback when it is queued."""
 
-    methods: dict[type[Command], Callable[[Any], Awaitable[str | None]]]
+    methods: dict[type[Command], Callable[[Any], Awaitable[object]]]
     accepted: dict[type[Command], Callable[[], None]]
 
 
@@ -85,6 +104,8 @@ class CommandQueue:
     def _table(self) -> _Table:
         table = _Table({}, {})
         for service in self._services():
+            if isinstance(service, Service):
+                table.methods.update((kind, partial(do, service._parts)) for kind, do in service.passes_on)
             for name, function in vars(type(service)).items():
                 if isinstance(marked := getattr(function, _MARK, None), _Mark):
                     table.methods[marked.kind] = getattr(service, name)
@@ -132,7 +153,7 @@ class CommandQueue:
         COMMAND.set(identity)
         try:
             self._require(command)
-            result = await self._method(command)(command) or ""
+            made = await self._method(command)(command)
         except FlowCabalError as error:
             self._failed(identity, error, waiter)
         except KeyError as error:  # an id that is gone, or a mistake of the program: the log has the traceback
@@ -144,11 +165,12 @@ class CommandQueue:
                 identity, RunError(_("The command stopped because of an error in the program."), repr(error)), waiter
             )
         else:
+            result = "" if made is None else str(made)
             self._emit(CommandDone(identity, result))
             if waiter is not None:
                 waiter.set_result(result)
 
-    def _method(self, command: Command) -> Callable[[Any], Awaitable[str | None]]:
+    def _method(self, command: Command) -> Callable[[Any], Awaitable[object]]:
         if (method := self._table.methods.get(type(command))) is None:
             raise RunError(_("{type} is not a command of a project.").format(type=command.type))
         return method

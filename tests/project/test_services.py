@@ -47,11 +47,12 @@ SERVICES = (
 )
 
 
-def test_each_command_has_exactly_one_method() -> None:
+def test_each_command_is_carried_out_in_exactly_one_place() -> None:
     marks = [
         mark.kind for kind in SERVICES for method in vars(kind).values() if (mark := getattr(method, "handles", 0))
     ]
-    assert Counter(marks) == Counter(COMMANDS.values())
+    passed_on = [command for kind in SERVICES for command, _do in kind.passes_on]
+    assert Counter([*marks, *passed_on]) == Counter(COMMANDS.values())
 
 
 def test_no_two_services_have_a_question_of_one_name() -> None:

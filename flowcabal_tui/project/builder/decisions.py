@@ -24,7 +24,7 @@ from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.builder.kept import KeptBuilds, plain
 from flowcabal_tui.project.builder.known_names import known_names
 from flowcabal_tui.project.builder.records import BuildRecord, change_key
-from flowcabal_tui.project.workflows.library import WorkflowLibrary
+from flowcabal_tui.project.workflows.library import delete_workflow
 from flowcabal_tui.protocol.builds import BuildDecided
 
 ALL: Final = "all"
@@ -118,7 +118,7 @@ class BuildDecisions:
         if newest is None or f"{name}@{newest['version']}" != record.saved:
             raise VersionConflict(_("The workflow has been changed since."), "", _("Nothing was changed."))
         if record.base is None or record.from_file:
-            await WorkflowLibrary(self._store, self._emit).delete(name)
+            await delete_workflow(self._base, name)
             reference = ""
         else:
             reference = await self._save(Workflow.model_validate(record.base), confirms=record.is_own)

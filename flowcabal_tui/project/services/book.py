@@ -24,7 +24,7 @@ from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, 
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.writing_days import WritingLog
 from flowcabal_tui.project.book.following import following
-from flowcabal_tui.project.commands import COMMAND, Service, handles
+from flowcabal_tui.project.commands import COMMAND, Service, handles, passed_on
 from flowcabal_tui.protocol.book import (
     AcceptRewrite,
     AddChapter,
@@ -57,6 +57,17 @@ if TYPE_CHECKING:
 
 class BookService(Service):
     """Questions and commands about the book. Lives on the engine's loop."""
+
+    passes_on = (
+        passed_on(EditScene, lambda parts, command: parts.book.scenes.edit(command)),
+        passed_on(WriteChapter, lambda parts, command: parts.book.curation.write(command)),
+        passed_on(ReplaceText, lambda parts, command: parts.book.edits.do(command)),
+        passed_on(AcceptRewrite, lambda parts, command: parts.book.curation.accept_rewrite(command)),
+        passed_on(SwitchProofRule, lambda parts, command: parts.book.proofing.switch(command.rule, on=command.on)),
+        passed_on(WriteOutlinePart, lambda parts, command: parts.book.outlining.write(command)),
+        passed_on(AssignOutline, lambda parts, command: parts.book.outlining.assign(command)),
+        passed_on(RemoveReference, lambda parts, command: parts.store.references.remove(command.reference)),
+    )
 
     # Chapters
 
@@ -102,16 +113,6 @@ class BookService(Service):
         """The scenes of a chapter's newest text, in order, with their text in the outline."""
         return await self._parts.book.scenes.scenes(chapter)
 
-    @handles(EditScene)
-    async def edit_scene(self, command: EditScene) -> str:
-        """Edits a scene and returns the number of the chapter's new version. Raises VersionConflict or RunError."""
-        return await self._parts.book.scenes.edit(command)
-
-    @handles(WriteChapter)
-    async def write(self, command: WriteChapter) -> str:
-        """Saves a chapter's text and returns the number of its version. Raises VersionConflict."""
-        return await self._parts.book.curation.write(command)
-
     @handles(AddChapter)
     async def add(self, command: AddChapter) -> str:
         if command.position is not None:
@@ -145,10 +146,6 @@ class BookService(Service):
         await self._parts.memory.updates.chapters_moved()
         return made
 
-    @handles(ReplaceText)
-    async def replace(self, command: ReplaceText) -> str:
-        return await self._parts.book.edits.do(command)
-
     @handles(RevertChange)
     async def revert(self, command: RevertChange) -> str:
         parts, changes = self._parts, self._store.changes
@@ -181,10 +178,6 @@ class BookService(Service):
 
         self._parts.base.limits.hurry()
         self._parts.base.emit(await rewrite(self._parts, COMMAND.get(), command))
-
-    @handles(AcceptRewrite)
-    async def accept_rewrite(self, command: AcceptRewrite) -> None:
-        await self._parts.book.curation.accept_rewrite(command)
 
     # Kept outputs
 
@@ -225,10 +218,6 @@ class BookService(Service):
     async def proof_text(self, text: str) -> tuple[ProofMark, ...]:
         """The marks of the enabled rules in a text that is being written, without comparing it with the book."""
         return await self._parts.book.proofing.proof_text(text)
-
-    @handles(SwitchProofRule)
-    async def switch_proof_rule(self, command: SwitchProofRule) -> None:
-        await self._parts.book.proofing.switch(command.rule, on=command.on)
 
     # Outline and other texts of the writer
 
@@ -278,14 +267,6 @@ class BookService(Service):
         self._parts.base.work.wake()
         self._parts.base.emit(BookChanged())
 
-    @handles(WriteOutlinePart)
-    async def write_outline(self, command: WriteOutlinePart) -> None:
-        await self._parts.book.outlining.write(command)
-
-    @handles(AssignOutline)
-    async def assign_outline(self, command: AssignOutline) -> None:
-        await self._parts.book.outlining.assign(command)
-
     # Search and origin
 
     async def search(self, query: str, kinds: Sequence[SearchKind] = SEARCH_KINDS, limit: int = 50) -> SearchAnswer:
@@ -328,10 +309,6 @@ class BookService(Service):
     ) -> tuple[ReferenceHit, ...]:
         """The passages that hold any of the words, best first, in one reference book or in all."""
         return await self._store.references.search(query.split(), limit, book)
-
-    @handles(RemoveReference)
-    async def remove_reference(self, command: RemoveReference) -> None:
-        await self._store.references.remove(command.reference)
 
     async def export(
         self, path: Path, form: str, chapters: Sequence[ChapterId] = (), *, comments: bool = False

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from flowcabal_tui.domain.builds import BuildRow, NearTemplate
-from flowcabal_tui.project.commands import Service, handles
+from flowcabal_tui.project.commands import Service, passed_on
 from flowcabal_tui.protocol.builds import (
     AcceptBuild,
     AnswerBuild,
@@ -29,6 +29,33 @@ if TYPE_CHECKING:
 class BuildService(Service):
     """Questions and commands about builds. Lives on the engine's loop; the Builder is imported at first use."""
 
+    passes_on = (
+        passed_on(RequestBuild, lambda parts, command: parts.builder.builds.start(command)),
+        passed_on(AnswerBuild, lambda parts, command: parts.builder.builds.answer(command.build, command.text)),
+        passed_on(
+            ReviseBuild, lambda parts, command: parts.builder.builds.revise(command.build, command.reason, command.form)
+        ),
+        passed_on(ResumeBuild, lambda parts, command: parts.builder.builds.resume(command.build)),
+        passed_on(StopBuild, lambda parts, command: parts.builder.builds.stop(command.build)),
+        passed_on(
+            MarkChanges,
+            lambda parts, command: parts.builder.builds.decisions.mark(
+                command.build, command.changes, ticked=command.ticked
+            ),
+        ),
+        passed_on(
+            EditChange,
+            lambda parts, command: parts.builder.builds.decisions.edit(command.build, command.change, command.value),
+        ),
+        passed_on(
+            AcceptBuild, lambda parts, command: parts.builder.builds.decisions.accept(command.build, command.changes)
+        ),
+        passed_on(
+            RejectBuild, lambda parts, command: parts.builder.builds.decisions.reject(command.build, command.reason)
+        ),
+        passed_on(UndoBuild, lambda parts, command: parts.builder.builds.decisions.take_back(command.build)),
+    )
+
     async def build(self, identity: str) -> BuildRecord:
         """A stored build of a workflow. Raises UnknownName."""
         return await self._parts.builder.builds.get(identity)
@@ -50,43 +77,3 @@ class BuildService(Service):
     async def filled_form(self, wish: str, workflow: str = "") -> Mapping[str, Any]:
         """The form filled from the writer's request by the vocabulary, as JSON. Raises UnknownName."""
         return await self._parts.builder.builds.filled_form(wish, workflow)
-
-    @handles(RequestBuild)
-    async def request(self, command: RequestBuild) -> str:
-        return await self._parts.builder.builds.start(command)
-
-    @handles(AnswerBuild)
-    async def answer(self, command: AnswerBuild) -> str:
-        return await self._parts.builder.builds.answer(command.build, command.text)
-
-    @handles(ReviseBuild)
-    async def revise(self, command: ReviseBuild) -> str:
-        return await self._parts.builder.builds.revise(command.build, command.reason, command.form)
-
-    @handles(ResumeBuild)
-    async def resume(self, command: ResumeBuild) -> str:
-        return await self._parts.builder.builds.resume(command.build)
-
-    @handles(StopBuild)
-    async def stop(self, command: StopBuild) -> None:
-        await self._parts.builder.builds.stop(command.build)
-
-    @handles(MarkChanges)
-    async def mark(self, command: MarkChanges) -> None:
-        await self._parts.builder.builds.decisions.mark(command.build, command.changes, ticked=command.ticked)
-
-    @handles(EditChange)
-    async def edit(self, command: EditChange) -> None:
-        await self._parts.builder.builds.decisions.edit(command.build, command.change, command.value)
-
-    @handles(AcceptBuild)
-    async def accept(self, command: AcceptBuild) -> str:
-        return await self._parts.builder.builds.decisions.accept(command.build, command.changes)
-
-    @handles(RejectBuild)
-    async def reject(self, command: RejectBuild) -> None:
-        await self._parts.builder.builds.decisions.reject(command.build, command.reason)
-
-    @handles(UndoBuild)
-    async def undo(self, command: UndoBuild) -> str:
-        return await self._parts.builder.builds.decisions.take_back(command.build)

@@ -10,7 +10,7 @@ from flowcabal_tui.domain.proposals import Proposal, ProposalId
 from flowcabal_tui.domain.run import Quote, RuleName
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.commands import Service, handles
+from flowcabal_tui.project.commands import Service, handles, passed_on
 from flowcabal_tui.project.story.reader_notes import split
 from flowcabal_tui.protocol.findings import ChangeFromHere, CheckChapters, DecideFindings, StopChecking, SwitchRule
 from flowcabal_tui.settings.project_file import ChecksSettings, ProjectSettings
@@ -18,6 +18,11 @@ from flowcabal_tui.settings.project_file import ChecksSettings, ProjectSettings
 
 class FindingService(Service):
     """Questions and commands about findings. Lives on the engine's loop."""
+
+    passes_on = (
+        passed_on(DecideFindings, lambda parts, command: parts.findings.decide(command)),
+        passed_on(CheckChapters, lambda parts, command: parts.findings.check(command)),
+    )
 
     async def findings(self, wish: FindingFilter, offset: int = 0, limit: int = 100) -> FindingPage:
         """A page of findings from `offset` on, in story order, certain ones of a chapter first; notes of readers
@@ -43,10 +48,6 @@ class FindingService(Service):
         parts, monitor = self._parts, self._parts.agents.required_monitor()
         await parts.base.models.learn_windows()
         return await parts.runs.quotes.check(await parts.findings.chapters(first, last), monitor)
-
-    @handles(DecideFindings)
-    async def decide(self, command: DecideFindings) -> None:
-        await self._parts.findings.decide(command)
 
     @handles(ChangeFromHere)
     async def change(self, command: ChangeFromHere) -> str:
@@ -81,10 +82,6 @@ class FindingService(Service):
             return settings.model_copy(update={"checks": checks})
 
         await parts.base.changes.change(switch)
-
-    @handles(CheckChapters)
-    async def check(self, command: CheckChapters) -> str:
-        return str(await self._parts.findings.check(command))
 
     @handles(StopChecking)
     async def stop(self, _command: StopChecking) -> None:

@@ -17,7 +17,7 @@ from flowcabal_tui.domain.memory import (
 from flowcabal_tui.domain.model_calls import Role
 from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.project.commands import Service, handles
+from flowcabal_tui.project.commands import Service, handles, passed_on
 from flowcabal_tui.project.memory.rebuild import RebuildPlan
 from flowcabal_tui.project.models.memory_gate import spending_rule
 from flowcabal_tui.project.views import OpenedSource, ProfileRow, ProfileView, UnpaidWork
@@ -41,6 +41,17 @@ from flowcabal_tui.protocol.memory import (
 class MemoryService(Service):
     """Questions and commands about the memory. Lives on the engine's loop."""
 
+    passes_on = (
+        passed_on(WriteProfile, lambda parts, command: parts.memory.profiles.carry_out(command)),
+        passed_on(PinProfile, lambda parts, command: parts.memory.profiles.carry_out(command)),
+        passed_on(TakeProfile, lambda parts, command: parts.memory.profiles.carry_out(command)),
+        passed_on(RegenerateProfile, lambda parts, command: parts.memory.profiles.carry_out(command)),
+        passed_on(PayMemory, lambda parts, command: parts.memory.background.pay(command.limit), hurries=True),
+        passed_on(RetryBackground, lambda parts, command: parts.memory.background.retry(command.task), hurries=True),
+        passed_on(CancelBackground, lambda parts, command: parts.memory.background.cancel(command.task)),
+        passed_on(Rebuild, lambda parts, command: parts.memory.rebuilder.rebuild(command.what, command.uris)),
+    )
+
     # Profiles and summaries
 
     async def profiles(self) -> tuple[ProfileRow, ...]:
@@ -59,22 +70,6 @@ class MemoryService(Service):
         With the receipt that names it, returns the text as its run saw it.
         """
         return await self._parts.memory.sources.source(uri, start, end, level, receipt)
-
-    @handles(WriteProfile)
-    async def write_profile(self, command: WriteProfile) -> None:
-        await self._parts.memory.profiles.carry_out(command)
-
-    @handles(PinProfile)
-    async def pin_profile(self, command: PinProfile) -> None:
-        await self._parts.memory.profiles.carry_out(command)
-
-    @handles(TakeProfile)
-    async def take_profile(self, command: TakeProfile) -> None:
-        await self._parts.memory.profiles.carry_out(command)
-
-    @handles(RegenerateProfile)
-    async def regenerate_profile(self, command: RegenerateProfile) -> None:
-        await self._parts.memory.profiles.carry_out(command)
 
     @handles(WaiveFinding)
     async def waive_finding(self, command: WaiveFinding) -> None:
@@ -115,20 +110,6 @@ class MemoryService(Service):
         roles = tuple(role for kind, role in by_kind.items() if kind in sends)
         return UnpaidWork(len(tasks), quote, str(spending_rule()), roles)
 
-    @handles(PayMemory)
-    async def pay(self, command: PayMemory) -> None:
-        self._parts.base.limits.hurry()
-        await self._parts.memory.background.pay(command.limit)
-
-    @handles(RetryBackground)
-    async def retry(self, command: RetryBackground) -> None:
-        self._parts.base.limits.hurry()
-        await self._parts.memory.background.retry(command.task)
-
-    @handles(CancelBackground)
-    async def cancel(self, command: CancelBackground) -> None:
-        await self._parts.memory.background.cancel(command.task)
-
     # The paid reading of imported chapters
 
     async def bootstrap(self) -> BootstrapStatus | None:
@@ -166,10 +147,6 @@ class MemoryService(Service):
     async def rebuild_plan(self, what: RebuildPart = "all") -> RebuildPlan:
         """The steps, out-of-date texts and damaged texts of a rebuild; changes nothing."""
         return await self._parts.memory.rebuilder.plan(what)
-
-    @handles(Rebuild)
-    async def rebuild(self, command: Rebuild) -> str:
-        return str(await self._parts.memory.rebuilder.rebuild(command.what, command.uris))
 
     @handles(Purge)
     async def purge(self, command: Purge) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flowcabal_tui.domain.model_calls import EndpointCheck
 from flowcabal_tui.domain.trust import TrustView
-from flowcabal_tui.project.commands import handles
+from flowcabal_tui.project.commands import Service, handles, passed_on
 from flowcabal_tui.project.models.consent import EmbeddingQuote
 from flowcabal_tui.project.models.found import found_models
 from flowcabal_tui.project.parts import Parts
@@ -13,11 +13,14 @@ from flowcabal_tui.project.views import FoundModel
 from flowcabal_tui.protocol.models import AnswerEmbeddings, ConfirmModels, ConfirmTrust
 
 
-class ModelService:
+class ModelService(Service):
     """Questions and commands about models and project trust. Lives on the engine's loop."""
 
+    passes_on = (passed_on(ConfirmModels, lambda parts, command: parts.adopt_models(command.identity)),)
+
     def __init__(self, parts: Parts, startup: Startup) -> None:
-        self._parts, self._startup = parts, startup
+        super().__init__(parts)
+        self._startup = startup
 
     async def found_models(self) -> tuple[FoundModel, ...]:
         """The models available on this machine or by key, the embedded one last; contacts no paid server."""
@@ -40,10 +43,6 @@ class ModelService:
     @handles(ConfirmTrust)
     async def confirm_trust(self, command: ConfirmTrust) -> None:
         await self._startup.confirm(command.items)
-
-    @handles(ConfirmModels)
-    async def confirm_models(self, command: ConfirmModels) -> None:
-        await self._parts.adopt_models(command.identity)
 
     @handles(AnswerEmbeddings)
     async def answer_embeddings(self, command: AnswerEmbeddings) -> None:

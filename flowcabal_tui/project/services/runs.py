@@ -9,7 +9,7 @@ from flowcabal_tui.domain.run import ANY_RUN, Question, Quote, RunFilter, RunReq
 from flowcabal_tui.domain.run_details import RunDetails
 from flowcabal_tui.domain.versions import VersionTrace
 from flowcabal_tui.domain.workflow import Workflow
-from flowcabal_tui.project.commands import Service, handles
+from flowcabal_tui.project.commands import Service, handles, passed_on
 from flowcabal_tui.project.views import NodeView
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.runs import AdvanceRun, CancelRun, Decide, ResumeRun, RunWorkflow
@@ -17,6 +17,20 @@ from flowcabal_tui.protocol.runs import AdvanceRun, CancelRun, Decide, ResumeRun
 
 class RunService(Service):
     """Questions and commands about runs. Lives on the engine's loop."""
+
+    passes_on = (
+        passed_on(RunWorkflow, lambda parts, command: parts.runs.manager.start(command.request), hurries=True),
+        passed_on(
+            ResumeRun,
+            lambda parts, command: parts.runs.manager.resume(command.run, continues=command.continues),
+            hurries=True,
+        ),
+        passed_on(
+            CancelRun,
+            lambda parts, command: parts.runs.manager.cancel(command.run, command.node, branch=command.branch),
+        ),
+        passed_on(Decide, lambda parts, command: parts.runs.manager.decide(command.question, command.decision)),
+    )
 
     async def summaries(self, limit: int = 50, wish: RunFilter = ANY_RUN) -> tuple[RunSummary, ...]:
         """The matching runs, newest first."""
@@ -64,24 +78,6 @@ class RunService(Service):
         """Tokens and money of the project."""
         return await self._store.usage.totals()
 
-    @handles(RunWorkflow)
-    async def start(self, command: RunWorkflow) -> str:
-        self._parts.base.limits.hurry()
-        return await self._parts.runs.manager.start(command.request)
-
-    @handles(ResumeRun)
-    async def resume(self, command: ResumeRun) -> str:
-        self._parts.base.limits.hurry()
-        return await self._parts.runs.manager.resume(command.run, continues=command.continues)
-
-    @handles(CancelRun)
-    async def cancel(self, command: CancelRun) -> None:
-        await self._parts.runs.manager.cancel(command.run, command.node, branch=command.branch)
-
     @handles(AdvanceRun)
     async def advance(self, command: AdvanceRun) -> None:
         self._parts.runs.manager.advance(command.run)
-
-    @handles(Decide)
-    async def decide(self, command: Decide) -> None:
-        await self._parts.runs.manager.decide(command.question, command.decision)

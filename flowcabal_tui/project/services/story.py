@@ -14,7 +14,7 @@ from flowcabal_tui.domain.proposals import Proposal, ProposalFilter, ProposalId,
 from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.domain.story import Story
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.project.commands import Service, handles
+from flowcabal_tui.project.commands import Service, handles, passed_on
 from flowcabal_tui.project.story.kinds import known_kinds, set_kinds
 from flowcabal_tui.project.story.scenes import set_scene
 from flowcabal_tui.project.views import Appearances
@@ -35,6 +35,12 @@ from flowcabal_tui.protocol.story import (
 
 class StoryService(Service):
     """Questions and commands about the story. Lives on the engine's loop."""
+
+    passes_on = (
+        passed_on(
+            AskPatches, lambda parts, command: parts.impacts.ask_patches(command.change, command.places), hurries=True
+        ),
+    )
 
     async def all(self) -> Story:
         """All current relations, facts, promises and moments, in story order."""
@@ -88,11 +94,6 @@ class StoryService(Service):
         """
         await self._parts.base.models.learn_windows()
         return await self._parts.impacts.quote_patches(change, places)
-
-    @handles(AskPatches)
-    async def ask_patches(self, command: AskPatches) -> str:
-        self._parts.base.limits.hurry()
-        return str(await self._parts.impacts.ask_patches(command.change, command.places))
 
     @handles(ApplyImpact)
     async def apply_impact(self, command: ApplyImpact) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from flowcabal_tui.domain.ids import ChapterId, NodeId
 from flowcabal_tui.domain.versions import ActionRow, NodeStatus, NodeVersion, WorkflowVersion
 from flowcabal_tui.domain.workflow import Problem, Workflow
-from flowcabal_tui.project.commands import Service, handles
+from flowcabal_tui.project.commands import Service, passed_on
 from flowcabal_tui.project.runs.versions import name_of
-from flowcabal_tui.project.workflows.library import WorkflowLibrary, free_id, shipped
+from flowcabal_tui.project.workflows.library import delete_workflow, free_id, shipped
 from flowcabal_tui.protocol.workflows import (
     DeleteWorkflow,
     EditOutput,
@@ -23,6 +23,24 @@ from flowcabal_tui.protocol.workflows import (
 
 class WorkflowService(Service):
     """Questions and commands about workflows. Lives on the engine's loop."""
+
+    passes_on = (
+        passed_on(
+            SaveWorkflow,
+            lambda parts, command: parts.runs.versions.save(command.workflow, keep_version=command.keep_version),
+        ),
+        passed_on(DeleteWorkflow, lambda parts, command: delete_workflow(parts.base, command.workflow)),
+        passed_on(EditOutput, lambda parts, command: parts.runs.versions.edit(command)),
+        passed_on(
+            SelectVersion,
+            lambda parts, command: parts.runs.versions.select(
+                command.workflow, command.node, command.chapter, command.digest
+            ),
+        ),
+        passed_on(FreezeNode, lambda parts, command: parts.runs.versions.freeze(command)),
+        passed_on(UnfreezeNode, lambda parts, command: parts.runs.versions.unfreeze(command)),
+        passed_on(FreezeBlock, lambda parts, command: parts.runs.versions.freeze_block(command)),
+    )
 
     async def newest(self) -> tuple[Workflow, ...]:
         """The newest version of each workflow, templates first."""
@@ -66,10 +84,6 @@ class WorkflowService(Service):
         need."""
         return await self._parts.runs.versions.todo(workflow, chapter, targets)
 
-    @handles(SaveWorkflow)
-    async def save(self, command: SaveWorkflow) -> str:
-        return await self._parts.runs.versions.save(command.workflow, keep_version=command.keep_version)
-
     async def examples(self) -> tuple[Workflow, ...]:
         """The workflows that ship with the program in the book's language: templates, then examples."""
         return shipped(self._parts.base.settings.project.language)
@@ -77,27 +91,3 @@ class WorkflowService(Service):
     async def free_name(self, wanted: str) -> str:
         """An unused id for a new workflow, derived from the writer's name for it."""
         return free_id(wanted, {each.id for each in await self._store.workflows.list()})
-
-    @handles(DeleteWorkflow)
-    async def delete(self, command: DeleteWorkflow) -> None:
-        await WorkflowLibrary(self._store, self._parts.base.emit).delete(command.workflow)
-
-    @handles(EditOutput)
-    async def edit(self, command: EditOutput) -> str:
-        return await self._parts.runs.versions.edit(command)
-
-    @handles(SelectVersion)
-    async def select(self, command: SelectVersion) -> None:
-        await self._parts.runs.versions.select(command.workflow, command.node, command.chapter, command.digest)
-
-    @handles(FreezeNode)
-    async def freeze(self, command: FreezeNode) -> None:
-        await self._parts.runs.versions.freeze(command)
-
-    @handles(UnfreezeNode)
-    async def unfreeze(self, command: UnfreezeNode) -> None:
-        await self._parts.runs.versions.unfreeze(command)
-
-    @handles(FreezeBlock)
-    async def freeze_block(self, command: FreezeBlock) -> str:
-        return await self._parts.runs.versions.freeze_block(command)

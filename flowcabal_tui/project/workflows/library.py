@@ -1,8 +1,8 @@
-"""The list of a project's workflows: importing, ids, and deletion."""
+"""The list of a project's workflows: those that come with the program, ids, and deletion."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Any, Final
 
 from flowcabal_tui.demo import templates
@@ -11,9 +11,8 @@ from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.examples import NAMES, example
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import all_nodes
-from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.protocol.workflows import WorkflowDeleted
-from flowcabal_tui.store import Store
 
 _LONGEST: Final = 60
 
@@ -31,32 +30,26 @@ def free_id(wanted: str, taken: Collection[str]) -> str:
     return next(name for name in names if name not in taken)
 
 
-class WorkflowLibrary:
-    """Deletes workflows. Lives on the engine's loop."""
-
-    def __init__(self, store: Store, emit: Callable[[Event], None]) -> None:
-        self._store, self._emit = store, emit
-
-    async def delete(self, reference: str) -> None:
-        """Deletes a workflow or an older version. Raises UnknownName, or RunError if something needs it."""
-        name, _mark, version = reference.partition("@")
-        versions = await self._store.workflows.versions(name)
-        known = [each.version for each in versions]
-        if not known or (version and (not version.isdecimal() or int(version) not in known)):
-            raise UnknownName(_("There is no workflow {ref}.").format(ref=reference))
-        if version and int(version) == known[0]:
-            raise RunError(
-                _("The newest version of a workflow cannot be deleted on its own."),
-                _("Nothing was deleted."),
-                _("Restore an older version first, or delete the workflow."),
-            )
-        if callers := [each.id for each in await self._store.workflows.list() if _calls(each, name, version)]:
-            raise RunError(
-                _("{name} is called by {others}.").format(name=reference, others=", ".join(callers)),
-                _("Nothing was deleted."),
-            )
-        await self._store.workflows.delete(name, int(version) if version else None)
-        self._emit(WorkflowDeleted(reference))
+async def delete_workflow(base: ProjectBase, reference: str) -> None:
+    """Deletes a workflow or an older version. Raises UnknownName, or RunError if something needs it."""
+    name, _mark, version = reference.partition("@")
+    versions = await base.store.workflows.versions(name)
+    known = [each.version for each in versions]
+    if not known or (version and (not version.isdecimal() or int(version) not in known)):
+        raise UnknownName(_("There is no workflow {ref}.").format(ref=reference))
+    if version and int(version) == known[0]:
+        raise RunError(
+            _("The newest version of a workflow cannot be deleted on its own."),
+            _("Nothing was deleted."),
+            _("Restore an older version first, or delete the workflow."),
+        )
+    if callers := [each.id for each in await base.store.workflows.list() if _calls(each, name, version)]:
+        raise RunError(
+            _("{name} is called by {others}.").format(name=reference, others=", ".join(callers)),
+            _("Nothing was deleted."),
+        )
+    await base.store.workflows.delete(name, int(version) if version else None)
+    base.emit(WorkflowDeleted(reference))
 
 
 def _calls(workflow: Workflow, name: str, version: str) -> bool:
