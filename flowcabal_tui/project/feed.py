@@ -39,48 +39,34 @@ class EventFeed:
         """Adds an event; joins a piece of text to a queued one before it."""
         with self._lock:
             if isinstance(event, NodeStreaming | NodeThinking):
-                if not self._everything and self._watched != (event.run, event.node):
+                is_watched = self._everything or self._watched == (event.run, event.node)
+                if not is_watched:
                     return
-                if self._joined(event):
-                    return
-            elif isinstance(event, AnswerStreaming) and self._continues(event):
+            if self._is_joined(event):
                 return
             if len(self._events) >= LIMIT:
                 answers = [each for each in self._events if isinstance(each, CommandDone | CommandFailed)]
                 self._events = [Resync(), *answers[-LIMIT // 2 :]]
             self._events.append(event)
 
-    def _continues(self, event: AnswerStreaming) -> bool:
+    def _is_joined(self, event: Event) -> bool:
+        """Appends a piece of text to the last event if it follows that; returns False for any other event."""
         last = self._events[-1] if self._events else None
-        if (
-            not isinstance(last, AnswerStreaming)
-            or (last.conversation, last.turn) != (event.conversation, event.turn)
-            or last.offset + len(last.chunk) != event.offset
-            or len(last.chunk) > PIECE
-        ):
-            return False
-        self._events[-1] = replace(last, chunk=last.chunk + event.chunk)
-        return True
-
-    def _joined(self, event: NodeStreaming | NodeThinking) -> bool:
-        last = self._events[-1] if self._events else None
-        if isinstance(event, NodeStreaming):
-            if (
-                not isinstance(last, NodeStreaming)
-                or (last.run, last.node, last.attempt) != (event.run, event.node, event.attempt)
-                or last.offset + len(last.chunk) != event.offset
-            ):
+        match last, event:
+            case NodeStreaming(), NodeStreaming():
+                ends = last.run, last.node, last.attempt, last.offset + len(last.chunk)
+                follows = ends == (event.run, event.node, event.attempt, event.offset)
+            case NodeThinking(), NodeThinking():
+                follows = (last.run, last.node, last.attempt) == (event.run, event.node, event.attempt)
+            case AnswerStreaming(), AnswerStreaming():
+                end = last.conversation, last.turn, last.offset + len(last.chunk)
+                follows = end == (event.conversation, event.turn, event.offset)
+            case _:
                 return False
-        elif not isinstance(last, NodeThinking) or (last.run, last.node, last.attempt) != (
-            event.run,
-            event.node,
-            event.attempt,
-        ):
-            return False
-        if len(last.chunk) > PIECE:
-            return False
-        self._events[-1] = replace(last, chunk=last.chunk + event.chunk)
-        return True
+        if follows and len(last.chunk) <= PIECE:
+            self._events[-1] = replace(last, chunk=last.chunk + event.chunk)
+            return True
+        return False
 
     def take(self) -> tuple[Event, ...]:
         """All events since the last call, in order."""
