@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,10 +42,16 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.services.workflows import WorkflowService
 
 
-class ProjectServices:
-    """Holds the services of a project. Lives on the engine's loop.
+log = logging.getLogger(__name__)
+CLOSE_SECONDS = 5.0
+"""For the work, and again for the files."""
 
-    The service of a subject is imported from the module of its name here, and built at its first use.
+
+class Project:
+    """An open project. Open it with `Project.open`; close it with `await project.close()`, or use it in `async with`.
+
+    All methods, and those of the services, may be called from any thread or loop; coroutines are awaited on the
+    caller's loop while the work runs on the engine's. Cancelling a caller never cancels a command.
     """
 
     book: BookService
@@ -62,56 +69,12 @@ class ProjectServices:
     drafts: DraftService
     knowledge: KnowledgeService
 
-    def __init__(self, parts: Parts, startup: Startup) -> None:
-        self._parts, self._startup = parts, startup
-
-    def __getattr__(self, name: str) -> object:
-        kind = ProjectServices.__annotations__.get(name)
-        if kind is None:
-            raise AttributeError(name)
-        more = (self._startup,) if name == "models" else ()
-        service: object = getattr(import_module(f"flowcabal_tui.project.services.{name}"), kind)(self._parts, *more)
-        setattr(self, name, service)
-        return service
-
-    def all(self) -> tuple[object, ...]:
-        """The services that carry out commands."""
-        return (
-            *(self.book, self.memory, self.story, self.workflows, self.runs, self.models, self.builds),
-            *(self.findings, self.conversations, self.comparisons, self.revision, self.settings),
-        )
-
-
-log = logging.getLogger(__name__)
-CLOSE_SECONDS = 5.0
-"""For the work, and again for the files."""
-
-
-class Project:
-    """An open project. Open it with `Project.open`; close it with `await project.close()`, or use it in `async with`.
-
-    All methods, and those of the services, may be called from any thread or loop; coroutines are awaited on the
-    caller's loop while the work runs on the engine's. Cancelling a caller never cancels a command.
-    """
-
     def __init__(self, engine: EngineThread, parts: Parts, feed: EventFeed, *, knowledge: bool) -> None:
         self._engine, self._parts, self._feed = engine, parts, feed
         startup = Startup(parts, knowledge=knowledge)
-        services = ProjectServices(parts, startup)
-        self.book = on_engine(lambda: services.book, engine)
-        self.memory = on_engine(lambda: services.memory, engine)
-        self.story = on_engine(lambda: services.story, engine)
-        self.workflows = on_engine(lambda: services.workflows, engine)
-        self.runs = on_engine(lambda: services.runs, engine)
-        self.models = on_engine(lambda: services.models, engine)
-        self.builds = on_engine(lambda: services.builds, engine)
-        self.findings = on_engine(lambda: services.findings, engine)
-        self.conversations = on_engine(lambda: services.conversations, engine)
-        self.comparisons = on_engine(lambda: services.comparisons, engine)
-        self.revision = on_engine(lambda: services.revision, engine)
-        self.settings = on_engine(lambda: services.settings, engine)
-        self.drafts = on_engine(lambda: services.drafts, engine)
-        self.knowledge = on_engine(lambda: services.knowledge, engine)
+        services = _Services(parts, startup)
+        for name in Project.__annotations__:
+            setattr(self, name, on_engine(partial(services.of, name), engine))
         self._commands = CommandQueue(services.all, self._require, feed.publish, parts.base.tasks.create)
         engine.submit(self._commands.work())
         self._startup, self._has_begun, self._closed = startup, False, False
@@ -256,3 +219,25 @@ class Project:
                     log.warning("closing took longer than %s s", CLOSE_SECONDS)
         finally:
             await asyncio.to_thread(self._engine.stop)
+
+
+class _Services:
+    """The services of a project. Lives on the engine's loop.
+
+    The service of a subject is imported from the module of its name in `Project`, and made at its first use.
+    """
+
+    def __init__(self, parts: Parts, startup: Startup) -> None:
+        self._parts, self._startup = parts, startup
+        self._made: dict[str, object] = {}
+
+    def of(self, name: str) -> object:
+        """The service of a subject."""
+        if name not in self._made:
+            kind = getattr(import_module(f"flowcabal_tui.project.services.{name}"), Project.__annotations__[name])
+            self._made[name] = kind(self._parts, *((self._startup,) if name == "models" else ()))
+        return self._made[name]
+
+    def all(self) -> list[object]:
+        """All services."""
+        return [self.of(name) for name in Project.__annotations__]

@@ -7,22 +7,19 @@ from typing import Final, get_args
 from flowcabal_tui.domain.errors import KnowledgePending
 from flowcabal_tui.domain.memory import Freshness, Level
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.commands import Service
 from flowcabal_tui.project.memory.knowledge_contents import TEXT_LIMIT, KnowledgeContents, KnowledgeFound, entries
-from flowcabal_tui.project.parts import Parts
 
 _FOUND: Final = 20
 _FOUND_TEXT: Final = 300
 
 
-class KnowledgeService:
+class KnowledgeService(Service):
     """Lives on the engine's loop. Sessions and agents reach it only by the command `memory:rebuild`."""
-
-    def __init__(self, parts: Parts) -> None:
-        self._memory, self._store = parts.memory, parts.store
 
     async def contents(self) -> KnowledgeContents:
         """The entries of the server as known locally, and the texts still to be sent; contacts no server."""
-        knowledge = self._memory.knowledge
+        knowledge = self._parts.memory.knowledge
         steps = await self._store.outbox.all(get_args(Freshness))
         return KnowledgeContents(
             knowledge.last, knowledge.place, knowledge.embedder, entries(knowledge.records(), steps)
@@ -33,14 +30,14 @@ class KnowledgeService:
 
         Raises KnowledgeError.
         """
-        return await self._memory.knowledge.sync().read(subject, TEXT_LIMIT)
+        return await self._parts.memory.knowledge.sync().read(subject, TEXT_LIMIT)
 
     async def find(self, query: str, *, paid: bool = False) -> tuple[KnowledgeFound, ...]:
         """The entries nearest in meaning to a query, best first.
 
         Raises KnowledgePending where the vector of the query costs money, unless `paid`; KnowledgeError and ModelError.
         """
-        knowledge = self._memory.knowledge
+        knowledge = self._parts.memory.knowledge
         sync = knowledge.sync()
         if not await knowledge.costs_nothing(query):
             if not paid:
@@ -54,8 +51,8 @@ class KnowledgeService:
 
     async def look_again(self) -> None:
         """Starts the server if one was installed since the project was opened."""
-        await self._memory.knowledge.look_again()
+        await self._parts.memory.knowledge.look_again()
 
     async def stop(self) -> None:
         """Stops a server started by this program and waits for its end, so that it can be removed; no data is lost."""
-        await self._memory.knowledge.stop()
+        await self._parts.memory.knowledge.stop()

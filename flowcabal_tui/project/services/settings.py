@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flowcabal_tui.project.commands import handles
-from flowcabal_tui.project.parts import Parts
+from flowcabal_tui.project.commands import Service, handles
 from flowcabal_tui.project.settings import with_model, with_values
 from flowcabal_tui.project.trust import trust_items
 from flowcabal_tui.project.trust.collect import model_items
@@ -26,39 +25,36 @@ class SettingsView:
     problem: str = ""
 
 
-class SettingsService:
+class SettingsService(Service):
     """Questions and commands about settings. Lives on the engine's loop."""
-
-    def __init__(self, parts: Parts) -> None:
-        self._base = parts.base
 
     async def view(self) -> SettingsView:
         """The settings in the file."""
-        changes = self._base.changes
+        changes = self._parts.base.changes
         return SettingsView(changes.written, changes.later, changes.problem)
 
     async def look(self) -> None:
         """Reads the file again if another program has written it, and emits an event. New permission requests in it are
         held back."""
-        seen = await self._base.changes.look()
+        seen = await self._parts.base.changes.look()
         if seen is not None:
-            await self._base.trust.view()
-            self._base.trust.emit_state()
-            self._base.emit(SettingsChanged(seen.tables, self._base.changes.later, seen.problem))
+            await self._parts.base.trust.view()
+            self._parts.base.trust.emit_state()
+            self._parts.base.emit(SettingsChanged(seen.tables, self._parts.base.changes.later, seen.problem))
 
     @handles(SetModel)
     async def set_model(self, command: SetModel) -> None:
         """Writes or removes a model. Raises SettingsError; then nothing was changed."""
-        await self._base.changes.change(lambda settings: with_model(settings, command.table, command.endpoint))
+        await self._parts.base.changes.change(lambda settings: with_model(settings, command.table, command.endpoint))
         if command.endpoint is not None:
-            await self._base.trust.renew(model_items(self._base.settings.models, (command.table,)))
+            await self._parts.base.trust.renew(model_items(self._parts.base.settings.models, (command.table,)))
 
     @handles(ChangeSettings)
     async def change(self, command: ChangeSettings) -> None:
         """Writes values into a table of the project's file. Raises SettingsError; then nothing was changed."""
-        await self._base.changes.change(lambda settings: with_values(settings, command.table, command.values))
-        knowledge = self._base.changes.written.knowledge
+        await self._parts.base.changes.change(lambda settings: with_values(settings, command.table, command.values))
+        knowledge = self._parts.base.changes.written.knowledge
         if command.table == "knowledge" and knowledge.enabled and knowledge.url:
             key = knowledge.api_key_env
             items = [trust_items.knowledge_item(knowledge.url, key)]
-            await self._base.trust.renew([*items, *([trust_items.key_item(key, knowledge.url)] if key else [])])
+            await self._parts.base.trust.renew([*items, *([trust_items.key_item(key, knowledge.url)] if key else [])])
