@@ -81,7 +81,7 @@ class _Table(NamedTuple):
 
 
 class CommandQueue:
-    """Carries out commands in the order in which they were sent; see `Command.order`. Lives on the engine's loop."""
+    """Carries out commands in the order in which they were sent; see `Command.when`. Lives on the engine's loop."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class CommandQueue:
         """Queues a command."""
         if (accepted := self._table.accepted.get(type(command))) is not None:
             accepted()
-        if command.order == "at once":
+        if command.when == "at once":
             self._start(self._handle(identity, command))
         else:
             self._queue.put_nowait((identity, command))
@@ -143,7 +143,7 @@ class CommandQueue:
         """Processes commands from the queue until cancelled."""
         while True:
             identity, command = await self._queue.get()
-            if command.order == "beside":
+            if command.when == "beside":
                 self._start(self._handle(identity, command))
             else:
                 await self._handle(identity, command)

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Literal, dataclass_transform
 from flowcabal_tui.domain.ids import CommandId
 from flowcabal_tui.domain.value_class import dataclass
 
-Order = Literal["queued", "at once", "beside"]
-"""The order of a command: after those sent before it; before all others, because it stops work; or in its turn, while
-those behind it do not wait for its end."""
+When = Literal["queued", "at once", "beside"]
+"""When a command is carried out: after those sent before it; before all others, because it stops work; or in its turn,
+while those behind it do not wait for its end."""
 
 
 @dataclass_transform(frozen_default=True)
@@ -22,11 +22,11 @@ class Command:
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     type: ClassVar[str] = ""
-    order: ClassVar[Order] = "queued"
+    when: ClassVar[When] = "queued"
 
-    def __init_subclass__(cls, type: str = "") -> None:  # noqa: A002 - the word of the JSON form
+    def __init_subclass__(cls, type: str = "", when: When = "queued") -> None:  # noqa: A002 - the word of the JSON form
         super().__init_subclass__()
-        cls.type = type
+        cls.type, cls.when = type, when
         dataclass(frozen=True)(cls)
 
 

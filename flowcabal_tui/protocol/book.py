@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from flowcabal_tui.domain.context import Scene, SceneField
 from flowcabal_tui.domain.ids import ChapterId, CommandId, Generation, NodeId, OutputId, RunId
 from flowcabal_tui.domain.manuscript import ReferenceId
@@ -13,7 +11,7 @@ from flowcabal_tui.domain.proposals import ProposalId
 from flowcabal_tui.domain.proposed_rewrite import NO_REWRITE, RewriteId
 from flowcabal_tui.domain.run import AngleCheck
 from flowcabal_tui.domain.search import TextPlace
-from flowcabal_tui.protocol.base import Command, Event, Order
+from flowcabal_tui.protocol.base import Command, Event
 
 
 class PersistOutput(Command, type="output:persist"):
@@ -79,21 +77,19 @@ class WriteMeta(Command, type="meta:write"):
     expected_version: int | None = None
 
 
-class CheckBeats(Command, type="beats:check"):
+class CheckBeats(Command, type="beats:check", when="beside"):
     """Asks the agents' model which beats of the outline the newest text of a chapter brings, at the price of
     `quote_beats`.
 
     The answer is advice, which `beats` returns. Equal text and beats are not paid for twice.
     """
 
-    order: ClassVar[Order] = "beside"
     chapter: ChapterId
 
 
-class ImportManuscript(Command, type="manuscript:import"):
+class ImportManuscript(Command, type="manuscript:import", when="beside"):
     """Reads a file or folder as chapters at the end of the book, or as a reference book; spends no money."""
 
-    order: ClassVar[Order] = "beside"
     path: str
     last: int | None = None
     """Import only the first so many chapters."""
@@ -109,12 +105,11 @@ class RemoveReference(Command, type="reference:remove"):
     reference: ReferenceId
 
 
-class RewriteSelection(Command, type="rewrite:request"):
+class RewriteSelection(Command, type="rewrite:request", when="beside"):
     """Asks the user's model for another version of a passage, which fixes `findings`, follows the instruction, or both;
     the answer arrives as `rewrite:proposed`. ¶ A long passage is rewritten piece by piece; if findings are given, only
     the pieces that contain any."""
 
-    order: ClassVar[Order] = "beside"
     chapter: ChapterId
     start: int
     end: int

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
-from flowcabal_tui.protocol.base import Command, Event, Order
+from flowcabal_tui.protocol.base import Command, Event
 
 BuildWords = Literal["ours", "velvetflow"]
 
 
-class RequestBuild(Command, type="build:request"):
+class RequestBuild(Command, type="build:request", when="beside"):
     """Makes a workflow from the writer's request, or changes an existing one (its id). The result is the build's id; no
     workflow is saved.
 
@@ -19,7 +19,6 @@ class RequestBuild(Command, type="build:request"):
     model's tools, our own or those of VelvetFlow's planner.
     """
 
-    order: ClassVar[Order] = "beside"
     wish: str
     workflow: str = ""
     template: str = ""
@@ -30,38 +29,34 @@ class RequestBuild(Command, type="build:request"):
     tools: BuildWords = "ours"
 
 
-class AnswerBuild(Command, type="build:answer"):
+class AnswerBuild(Command, type="build:answer", when="beside"):
     """Answers the question of a build, which continues."""
 
-    order: ClassVar[Order] = "beside"
     build: str
     text: str
 
 
-class ReviseBuild(Command, type="build:revise"):
+class ReviseBuild(Command, type="build:revise", when="beside"):
     """Rejects a suggestion with a reason, from which the Builder continues. The Builder is also given the unticked
     changes.
 
     `form`: by this filled form in place of the reason.
     """
 
-    order: ClassVar[Order] = "beside"
     build: str
     reason: str = ""
     form: Mapping[str, Any] | None = None
 
 
-class ResumeBuild(Command, type="build:resume"):
+class ResumeBuild(Command, type="build:resume", when="beside"):
     """Continues a build that was stopped or interrupted."""
 
-    order: ClassVar[Order] = "beside"
     build: str
 
 
-class StopBuild(Command, type="build:stop"):
+class StopBuild(Command, type="build:stop", when="at once"):
     """Stops a build at once; its work so far is kept for viewing."""
 
-    order: ClassVar[Order] = "at once"
     build: str
 
 

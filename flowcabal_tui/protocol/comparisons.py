@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from flowcabal_tui.domain.comparison import ComparisonId, ComparisonTarget, Taken, Verdict
-from flowcabal_tui.protocol.base import Command, Event, Order
+from flowcabal_tui.protocol.base import Command, Event
 
 
 class DecideComparison(Command, type="comparison:decide"):
@@ -25,7 +23,7 @@ class TakeBackChoice(Command, type="comparison:undo"):
     comparison: ComparisonId
 
 
-class WriteCandidates(Command, type="comparison:more"):
+class WriteCandidates(Command, type="comparison:more", when="beside"):
     """Writes further candidates, at the price of `quote_candidates`. The command is done when they are written, or
     fails.
 
@@ -33,31 +31,28 @@ class WriteCandidates(Command, type="comparison:more"):
     of that run.
     """
 
-    order: ClassVar[Order] = "beside"
     target: ComparisonTarget
     count: int = 1
 
 
-class SiftCandidates(Command, type="comparison:sift"):
+class SiftCandidates(Command, type="comparison:sift", when="beside"):
     """Checks each candidate against facts: by rule, and with `model` also by the agents' model from every angle, which
     costs money.
 
     Findings mark a candidate; nothing is hidden or decided.
     """
 
-    order: ClassVar[Order] = "beside"
     target: ComparisonTarget
     model: bool = False
 
 
-class SmoothSeams(Command, type="comparison:seams"):
+class SmoothSeams(Command, type="comparison:seams", when="beside"):
     """Asks the writing model once to rewrite the sentences at the seams of a composed text; the service question
     `seam_changes` returns the answer.
 
     Changes no text. The same text is not paid for twice.
     """
 
-    order: ClassVar[Order] = "beside"
     target: ComparisonTarget
     text: str
     taken: tuple[Taken, ...] = ()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from flowcabal_tui.domain.conversation import (
     Chip,
     ConversationId,
@@ -12,7 +10,7 @@ from flowcabal_tui.domain.conversation import (
     Scope,
     TurnState,
 )
-from flowcabal_tui.protocol.base import Command, Event, Order
+from flowcabal_tui.protocol.base import Command, Event
 
 
 class StartConversation(Command, type="conversation:new"):
@@ -21,32 +19,29 @@ class StartConversation(Command, type="conversation:new"):
     title: str = ""
 
 
-class AskBook(Command, type="conversation:prompt"):
+class AskBook(Command, type="conversation:prompt", when="beside"):
     """Asks a question in a conversation. It waits while an earlier question is being answered.
 
     The result is the number of the turn, once it is answered.
     """
 
-    order: ClassVar[Order] = "beside"
     conversation: ConversationId
     text: str
     chips: tuple[Chip, ...] = ()
 
 
-class SendWaiting(Command, type="conversation:resume"):
+class SendWaiting(Command, type="conversation:resume", when="beside"):
     """Sends a question that has been waiting since a stop or the end of the program, or repeats one that was cut
     off.
     """
 
-    order: ClassVar[Order] = "beside"
     conversation: ConversationId
     turn: int
 
 
-class StopAnswer(Command, type="conversation:cancel"):
+class StopAnswer(Command, type="conversation:cancel", when="at once"):
     """Stops the running answer at once; the part received so far is kept, and later questions are not sent."""
 
-    order: ClassVar[Order] = "at once"
     conversation: ConversationId
 
 
@@ -60,11 +55,10 @@ class SetLevel(Command, type="conversation:mode"):
     scope: Scope | None = None
 
 
-class AnswerPermission(Command, type="conversation:permit"):
+class AnswerPermission(Command, type="conversation:permit", when="beside"):
     """Grants or refuses the permission that a call of a turn requests: a run or a build. The result is the id of what
     was started."""
 
-    order: ClassVar[Order] = "beside"
     conversation: ConversationId
     turn: int
     call: str

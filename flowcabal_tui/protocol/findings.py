@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proposals import ProposalId
 from flowcabal_tui.domain.story import Fact
-from flowcabal_tui.protocol.base import Command, Event, Order
+from flowcabal_tui.protocol.base import Command, Event
 
 
 class DecideFindings(Command, type="finding:decide"):
@@ -41,23 +41,20 @@ class SwitchRule(Command, type="finding:rule"):
     on: bool = False
 
 
-class CheckChapters(Command, type="finding:check"):
+class CheckChapters(Command, type="finding:check", when="beside"):
     """Checks the kept texts of chapters between two positions of the story (None: from the first, to the last).
 
     Checks by rule, and with `model` also by the agents' model, which costs money. The result is the number of findings
     that wait in them.
     """
 
-    order: ClassVar[Order] = "beside"
     first: int | None = None
     last: int | None = None
     model: bool = False
 
 
-class StopChecking(Command, type="finding:stop"):
+class StopChecking(Command, type="finding:stop", when="at once"):
     """Stops a check before its next chapter."""
-
-    order: ClassVar[Order] = "at once"
 
 
 class FindingsChanged(Event, type="finding:changed"):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import ClassVar, Literal
+from typing import Literal
 
 from flowcabal_tui.domain.ids import ChapterId, Generation, OutputId
 from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Level
 from flowcabal_tui.domain.run import SpendLimit
-from flowcabal_tui.protocol.base import Command, Event, Order
+from flowcabal_tui.protocol.base import Command, Event
 
 
 class WriteProfile(Command, type="profile:write"):
@@ -56,10 +56,9 @@ class StartBootstrap(Command, type="bootstrap:start"):
     max_cost: Decimal | None = None
 
 
-class PauseBootstrap(Command, type="bootstrap:pause"):
+class PauseBootstrap(Command, type="bootstrap:pause", when="at once"):
     """Starts no further calls; those under way end. With `drop`, cancels the rest of the reading."""
 
-    order: ClassVar[Order] = "at once"
     drop: bool = False
 
 
@@ -77,10 +76,9 @@ class RetryBackground(Command, type="background:retry"):
     task: int | None = None
 
 
-class CancelBackground(Command, type="background:cancel"):
+class CancelBackground(Command, type="background:cancel", when="at once"):
     """Cancels the open background tasks (all, or one); they can be retried."""
 
-    order: ClassVar[Order] = "at once"
     task: int | None = None
 
 
@@ -97,14 +95,13 @@ RebuildPart = Literal["index", "summaries", "profiles", "knowledge", "stale", "a
 """stale: only texts made from a source that was changed since."""
 
 
-class Rebuild(Command, type="memory:rebuild"):
+class Rebuild(Command, type="memory:rebuild", when="beside"):
     """Regenerates derived texts from the book; the writer's texts stay, and no answer is paid for twice.
 
     The index is correct when the command is done; the rest follows as background work. The result is the number of
     waiting steps. `uris` limits the rebuild to these outdated texts or subjects of the knowledge server.
     """
 
-    order: ClassVar[Order] = "beside"
     what: RebuildPart = "all"
     uris: tuple[str, ...] = ()
 

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.trust import TrustState
-from flowcabal_tui.protocol.base import Command, Event, Order
+from flowcabal_tui.protocol.base import Command, Event
 
 
-class AnswerEmbeddings(Command, type="embeddings:answer"):
+class AnswerEmbeddings(Command, type="embeddings:answer", when="beside"):
     """Allows or forbids sending the texts of the book to the embedding model, from now on."""
 
-    order: ClassVar[Order] = "beside"
     allow: bool
 
 
-class ConfirmModels(Command, type="models:confirm"):
+class ConfirmModels(Command, type="models:confirm", when="beside"):
     """Confirms that a model may be used: it costs money and sends the manuscript away."""
 
-    order: ClassVar[Order] = "beside"
     identity: str
 
 

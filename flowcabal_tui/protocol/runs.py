@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.domain.run import Decision, Evaluation, IterationKind, NodeState, Question, RunRequest, RunState
-from flowcabal_tui.protocol.base import Command, Event, Order
+from flowcabal_tui.protocol.base import Command, Event
 
 
 class RunWorkflow(Command, type="workflow:run"):
@@ -24,10 +22,9 @@ class ResumeRun(Command, type="workflow:resume"):
     continues: bool = False
 
 
-class CancelRun(Command, type="workflow:cancel"):
+class CancelRun(Command, type="workflow:cancel", when="at once"):
     """Stops a run or a node at once; partial text stays. With `branch` all nodes that depend on it are stopped too."""
 
-    order: ClassVar[Order] = "at once"
     run: RunId
     node: NodeId | None = None
     branch: bool = False

@@ -7,7 +7,7 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Coroutine
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -28,7 +28,7 @@ from flowcabal_tui.project.services.runs import RunService
 from flowcabal_tui.project.services.settings import SettingsService
 from flowcabal_tui.project.services.story import StoryService
 from flowcabal_tui.project.services.workflows import WorkflowService
-from flowcabal_tui.protocol.base import Command, CommandDone, CommandFailed, Event, Order
+from flowcabal_tui.protocol.base import Command, CommandDone, CommandFailed, Event
 from flowcabal_tui.protocol.messages import COMMANDS
 
 SERVICES = (
@@ -108,12 +108,12 @@ class Queued(Command, type="test:queued"):
     number: int = 0
 
 
-class Beside(Command, type="test:beside"):
-    order: ClassVar[Order] = "beside"
+class Beside(Command, type="test:beside", when="beside"):
+    pass
 
 
-class AtOnce(Command, type="test:at-once"):
-    order: ClassVar[Order] = "at once"
+class AtOnce(Command, type="test:at-once", when="at once"):
+    pass
 
 
 class Broken(Command, type="test:broken"):
