@@ -10,9 +10,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.errors import FlowCabalError, Gone, UnknownName
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.text import clean_line
-from flowcabal_tui.locale import sentences
+from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.project.engine import Tasks
 from flowcabal_tui.project.work_signal import WorkSignal
 from flowcabal_tui.project.workshop import Workshop
@@ -76,6 +78,13 @@ class ProjectBase:
         if "models" in vars(self):
             await self.models.close()
         await self.workshop.close()
+
+    async def chapter(self, identity: ChapterId) -> Chapter:
+        """A chapter that is not deleted. Raises UnknownName."""
+        try:
+            return await self.store.book.chapter(identity)
+        except Gone as error:
+            raise UnknownName(_("There is no chapter {chapter}.").format(chapter=identity)) from error
 
     @cached_property
     def changes(self) -> SettingsInForce:

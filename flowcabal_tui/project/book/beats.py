@@ -9,12 +9,10 @@ from typing import Final
 
 from flowcabal_tui.agents.names.planned import ChapterPlan, Concerned, compared
 from flowcabal_tui.domain.beats import BeatCount, ChapterBeats
-from flowcabal_tui.domain.errors import Gone, UnknownName
 from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.headings.planned_scenes import planned_scenes
-from flowcabal_tui.locale import _
 from flowcabal_tui.project.base import ProjectBase
 
 _MOST_KNOWN: Final = 256
@@ -31,10 +29,7 @@ class BeatsReader:
 
     async def of(self, chapter: ChapterId, text: str | None = None) -> ChapterBeats:
         """The beats of a chapter; `text` is unsaved, None: the newest version. Raises UnknownName or HelperFailed."""
-        try:
-            known = await self._store.book.chapter(chapter)
-        except Gone as error:
-            raise UnknownName(_("There is no chapter {chapter}.").format(chapter=chapter)) from error
+        known = await self._base.chapter(chapter)
         if text is None:
             text = await self._store.book.text(known.id)
         outline = await self._store.book.outline()

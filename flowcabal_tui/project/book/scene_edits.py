@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flowcabal_tui.domain.errors import Gone, RunError, UnknownName, VersionConflict
+from flowcabal_tui.domain.errors import RunError, UnknownName, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.outline import Placed
@@ -28,7 +28,7 @@ class SceneEdits:
 
     async def scenes(self, chapter: ChapterId) -> tuple[ChapterScene, ...]:
         """The scenes of the newest text, with their beats. Raises UnknownName."""
-        known = await self._chapter(chapter)
+        known = await self._base.chapter(chapter)
         text = await self._store.book.text(known.id)
         found = scenes(text, blank_lines=self._blank_lines)
         return with_beats(found, (await self._part(chapter))[1])
@@ -36,7 +36,7 @@ class SceneEdits:
     async def edit(self, command: EditScene) -> str:
         """Edits a scene and returns the number of the chapter's version. Raises VersionConflict, UnknownName or
         RunError; then nothing was changed."""
-        chapter = await self._chapter(command.chapter)
+        chapter = await self._base.chapter(command.chapter)
         if chapter.version != command.expected_version:
             raise VersionConflict(_("The chapter was changed in the meantime."), _("Nothing was changed."))
         if await self._store.drafts.of(chapter.id) is not None:
@@ -72,12 +72,6 @@ class SceneEdits:
         if command.at is not None:
             return with_break(text, command.at), _("scene split")
         return text, ""
-
-    async def _chapter(self, chapter: ChapterId) -> Chapter:
-        try:
-            return await self._store.book.chapter(chapter)
-        except Gone as error:
-            raise UnknownName(_("There is no chapter {chapter}.").format(chapter=chapter)) from error
 
     async def _part(self, chapter: ChapterId) -> tuple[Placed | None, str]:
         """The chapter's own part of the outline, and its text."""

@@ -155,5 +155,5 @@ class StoryService(Service):
 
     @handles(SetScene)
     async def set_scene(self, command: SetScene) -> None:
-        await set_scene(self._store, command)
+        await set_scene(self._parts.base, command)
         self._parts.base.emit(BookChanged())

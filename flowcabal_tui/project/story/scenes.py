@@ -6,24 +6,21 @@ from dataclasses import replace
 from typing import Any, Final
 
 from flowcabal_tui.domain.context import SCENE_FIELDS, SCENE_KINDS, Scene
-from flowcabal_tui.domain.errors import Gone, RunError, UnknownName
+from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.protocol.book import SetScene
-from flowcabal_tui.store import Store
 
 _MOST_NAMES: Final = 16
 _LONGEST: Final = 120
 
 
-async def set_scene(store: Store, command: SetScene) -> None:
+async def set_scene(base: ProjectBase, command: SetScene) -> None:
     """Stores the fields of the scene. Raises UnknownName or RunError; then nothing was changed."""
-    try:
-        known = await store.memory.scene((await store.book.chapter(command.chapter)).id)
-    except Gone as error:
-        raise UnknownName(_("There is no chapter {chapter}.").format(chapter=command.chapter)) from error
+    known = await base.store.memory.scene((await base.chapter(command.chapter)).id)
     forgotten: dict[str, Any] = dict.fromkeys(set(command.forget) & set(SCENE_FIELDS))
-    await store.book.write_scene(command.chapter, replace(known, **forgotten, **_checked(command.scene)))
+    await base.store.book.write_scene(command.chapter, replace(known, **forgotten, **_checked(command.scene)))
 
 
 def _checked(scene: Scene) -> dict[str, Any]:
