@@ -171,6 +171,11 @@ class Totals:
     estimated_calls: int = 0
 
     @property
+    def tokens(self) -> int:
+        """Tokens in and out."""
+        return self.input_tokens + self.output_tokens
+
+    @property
     def about(self) -> str:
         """The prefix of the cost: `≈ ` when part of it is an estimate, otherwise empty."""
         return "≈ " if self.estimated_calls else ""

@@ -147,3 +147,8 @@ class Story:
     facts: tuple[Fact, ...] = ()
     promises: tuple[Promise, ...] = ()
     moments: tuple[Moment, ...] = ()
+
+    @property
+    def records(self) -> tuple[StoryRecord, ...]:
+        """All of them, kind by kind."""
+        return (*self.relations, *self.facts, *self.promises, *self.moments)

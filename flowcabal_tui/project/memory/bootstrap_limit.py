@@ -19,7 +19,7 @@ async def hold(store: Store, models: ModelRoles, job: RunId, quote: BootstrapQuo
     """Limits the reading: no further call may exceed the amount spent so far plus the highest price of `quote`."""
     spent = await store.usage.totals(job)
     cost = None if quote.cost is None or spent.cost is None else spent.cost + quote.cost
-    tokens = _tokens(spent) + quote.input_tokens + quote.output_tokens
+    tokens = spent.tokens + quote.input_tokens + quote.output_tokens
     await models.spending.hold(job, SpendLimit(tokens, cost, quote.currency, calls=quote.calls))
 
 
@@ -35,10 +35,6 @@ async def known_pace(store: Store, endpoint: Endpoint) -> float | None:
 
 async def learn_pace(store: Store, endpoint: Endpoint, job: RunId, before: Totals, seconds: float) -> None:
     """Stores the seconds per token since `before`."""
-    if (tokens := _tokens(await store.usage.totals(job)) - _tokens(before)) > 0:
+    if (tokens := (await store.usage.totals(job)).tokens - before.tokens) > 0:
         known = await store.values.learned(PACE, dict[str, float]) or {}
         await store.values.put(PACE, {**known, endpoint.identity: seconds / tokens})
-
-
-def _tokens(spent: Totals) -> int:
-    return spent.input_tokens + spent.output_tokens

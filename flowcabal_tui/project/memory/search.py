@@ -111,10 +111,8 @@ class BookSearch:
         self, view: View, chapters: Mapping[str, Chapter], names: Mapping[EntityId, str]
     ) -> list[SearchedText]:
         """Relations, facts, promises and moments; each opens at the words that state it, else at its chapter."""
-        story = await view.story()
-        records: tuple[StoryRecord, ...] = (*story.relations, *story.facts, *story.promises, *story.moments)
         found = []
-        for record in records:
+        for record in (await view.story()).records:
             evidence = record.evidence[0] if record.evidence else None
             place = evidence.chapter if evidence else _since(record)
             if (chapter := chapters.get(f"manuscript/{place}")) is not None:

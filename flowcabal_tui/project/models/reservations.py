@@ -174,7 +174,7 @@ class Reservations:
             most = max(limit.cost, spent.cost or Decimal(0)) + max(agreed.cost or Decimal(0), call.cost)
             limit = replace(limit, cost=most)
         if limit.tokens is not None:
-            limit = replace(limit, tokens=max(limit.tokens, _tokens(spent)) + max(agreed.tokens or 0, call.tokens))
+            limit = replace(limit, tokens=max(limit.tokens, spent.tokens) + max(agreed.tokens or 0, call.tokens))
         if limit.calls is not None:
             limit = replace(limit, calls=spending.sent + max(1, agreed.calls or 0))
         spending.limit = limit
@@ -194,7 +194,7 @@ class Reservations:
             spent = spending.spent.cost
             return spent is not None and spent + sum(each.cost for each in calls) <= spending.limit.cost
         if spending.limit.tokens is not None:
-            return _tokens(spending.spent) + sum(each.tokens for each in calls) <= spending.limit.tokens
+            return spending.spent.tokens + sum(each.tokens for each in calls) <= spending.limit.tokens
         return True
 
     def _fits_project(self, call: Reservation, beside: Iterable[Reservation]) -> bool:
@@ -204,7 +204,7 @@ class Reservations:
             return False
         if budget.max_tokens is None:
             return True
-        return _tokens(spent) + sum(each.tokens for each in calls) <= budget.max_tokens
+        return spent.tokens + sum(each.tokens for each in calls) <= budget.max_tokens
 
     def _fits_job(self, call: Reservation, beside: Iterable[Reservation]) -> bool:
         limit, spent = self.jobs.get(call.run, (None, Totals())) if call.run is not None else (None, Totals())
@@ -235,7 +235,7 @@ class Reservations:
                 "You agreed to at most {limit:,} tokens; {spent:,} have been used, and the next call may use up "
                 "to {next:,}."
             )
-            words = words.format(limit=limit.tokens or 0, spent=_tokens(spent), next=call.tokens)
+            words = words.format(limit=limit.tokens or 0, spent=spent.tokens, next=call.tokens)
         reached = LimitReached(_("The run has reached the upper limit of its quote."), words, _advice())
         reached.reservation, reached.number = call, spending.answers
         return reached
@@ -243,7 +243,3 @@ class Reservations:
 
 def _advice() -> str:
     return _("Start the run again to continue: what you paid for is kept and not charged again.")
-
-
-def _tokens(spent: Totals) -> int:
-    return spent.input_tokens + spent.output_tokens

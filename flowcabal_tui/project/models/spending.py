@@ -277,7 +277,6 @@ class Spending:
         """Raises BudgetExceeded when the hard cap on money or tokens, or the cap of the paying job, is reached."""
         self._require_job_budget(PAYING_RUN.get())
         budget, spent = self._budget(), self.totals
-        tokens = spent.input_tokens + spent.output_tokens
         if budget.max_cost is not None and spent.cost is None:
             raise BudgetExceeded(
                 _("The cap on money cannot be enforced, so no new call was made."),
@@ -285,10 +284,12 @@ class Spending:
                 _("Set price_in and price_out of the models, or cap tokens with max_tokens instead."),
             )
         over_cost = budget.max_cost is not None and (spent.cost or Decimal(0)) >= budget.max_cost
-        if over_cost or (budget.max_tokens is not None and tokens >= budget.max_tokens):
+        if over_cost or (budget.max_tokens is not None and spent.tokens >= budget.max_tokens):
             raise BudgetExceeded(
                 _("The cap of this project is reached: no new call was made."),
-                _("Spent: {cost}, {tokens} tokens.").format(cost=money(spent.cost, spent.currency), tokens=tokens),
+                _("Spent: {cost}, {tokens} tokens.").format(
+                    cost=money(spent.cost, spent.currency), tokens=spent.tokens
+                ),
                 _("Raise max_cost or max_tokens under [budget] in flowcabal.toml."),
             )
 

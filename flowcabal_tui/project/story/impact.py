@@ -9,7 +9,7 @@ from typing import Final
 from flowcabal_tui.agents.impact.moving import early_uses
 from flowcabal_tui.agents.impact.renaming import name_places, plan_of, renamed
 from flowcabal_tui.agents.impact.statements import Lost, lost_statements, same_places
-from flowcabal_tui.domain.errors import Gone, RunError, UnknownName, VersionConflict
+from flowcabal_tui.domain.errors import RunError, UnknownName, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
 from flowcabal_tui.domain.impact import BookChange, ChapterChanged, ChapterMoved, FactChanged, Impact, ImpactRow, Rename
 from flowcabal_tui.domain.manuscript import Chapter
@@ -87,7 +87,7 @@ class ImpactReviews:
         plan = plan_of(change, entities)
         book, metas = await self._book(), await self._metas()
         chapters = await self._store.book.chapters()
-        records = [record for record in _records(story) if any(form in wording(record) for form in plan.forms)]
+        records = [record for record in story.records if any(form in wording(record) for form in plan.forms)]
         noted = (text for each in entities for text in (each.note, *(value for _field, value in each.fields)))
         small = [*(at.title for at in chapters), *noted, *map(wording, records)]
         sources = [*metas, *book]
@@ -110,7 +110,7 @@ class ImpactReviews:
         return Impact(change, (*by_directness([*other, *rows]),), taken=taken, kept=kept)
 
     async def _changed(self, change: ChapterChanged) -> Impact:
-        chapter = await self._chapter(change.chapter)
+        chapter = await self._base.chapter(change.chapter)
         versions = await self._store.book.versions(chapter.id)
         since = change.since or max(1, chapter.version - 1)
         if since >= chapter.version:
@@ -126,7 +126,7 @@ class ImpactReviews:
         story = await (await self._store.memory.view(None, generation)).story()
         quoting = [
             (record, one)
-            for record in _records(story)
+            for record in story.records
             for one in lost
             if any(each.chapter == chapter.id and _overlaps(each, one, before) for each in record.evidence)
         ]
@@ -135,7 +135,7 @@ class ImpactReviews:
         return Impact(change, (*rows, *await self._same(lost, source, entities, records)))
 
     async def _fact(self, change: FactChanged) -> Impact:
-        record = next((each for each in _records(await self._story()) if each.id == change.record), None)
+        record = next((each for each in (await self._story()).records if each.id == change.record), None)
         words = clean_line(change.text)
         if record is None or not words:
             raise UnknownName(_("There is no such record: {id}.").format(id=change.record), _("Nothing was changed."))
@@ -162,7 +162,7 @@ class ImpactReviews:
         return [*newest, *not_listed(given, newest)]
 
     async def _moved(self, change: ChapterMoved) -> Impact:
-        chapter = await self._chapter(change.moved)
+        chapter = await self._base.chapter(change.moved)
         origin = change.origin or chapter.position
         book = await self._book()
         at = {each.subject: number for number, each in enumerate(book)}
@@ -249,12 +249,6 @@ class ImpactReviews:
         kinds = AFTER_RENAME if isinstance(impact.change, Rename) else AFTER_EDIT
         return await self._store.proposals.apply(new, following(kinds))
 
-    async def _chapter(self, chapter: ChapterId) -> Chapter:
-        try:
-            return await self._store.book.chapter(chapter)
-        except Gone as error:
-            raise UnknownName(_("There is no chapter {chapter}.").format(chapter=chapter)) from error
-
     async def _story(self) -> Story:
         return await (await self._store.memory.view(None)).story()
 
@@ -288,10 +282,6 @@ def _checked(change: Rename) -> Rename:
             _("A rename needs an old and another new name."), _("Nothing was changed."), _("Write both names.")
         )
     return Rename(name, to, pairs)
-
-
-def _records(story: Story) -> list[StoryRecord]:
-    return [*story.relations, *story.facts, *story.promises, *story.moments]
 
 
 def _about(record: StoryRecord) -> frozenset[EntityId]:

@@ -23,7 +23,7 @@ from flowcabal_tui.domain.proposals import (
     continued,
     judged,
 )
-from flowcabal_tui.domain.story import Sequel, Story, StoryRecord
+from flowcabal_tui.domain.story import Sequel, StoryRecord
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.book.chapters_edit import AFTER_EDIT
@@ -105,7 +105,8 @@ class ProposalService:
     ) -> list[tuple[ProposalId, Verdict, StoryRecord | None]]:
         """Of rows of records: what a hand writes. A confirmed record is written as it is now, with its end."""
         words: list[tuple[ProposalId, Verdict, StoryRecord | None]] = []
-        now = _by_id(await (await self._store.memory.view(None)).story())
+        story = await (await self._store.memory.view(None)).story()
+        now: dict[str, StoryRecord] = {each.id: each for each in story.records}
         known = {entity.id for entity in await self._store.memory.names()}
         for row in rows:
             after = row.difference.after
@@ -155,8 +156,3 @@ def _require_no_finding(row: Proposal) -> None:
             _("Nothing was changed."),
             _("Findings have their own command: `flowcabal-tui findings`."),
         )
-
-
-def _by_id(story: Story) -> dict[str, StoryRecord]:
-    records: list[StoryRecord] = [*story.relations, *story.facts, *story.promises, *story.moments]
-    return {each.id: each for each in records}

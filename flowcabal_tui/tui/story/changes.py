@@ -47,7 +47,7 @@ def moved_records(gone: EntityId, kept: EntityId, cast: Cast) -> Iterator[StoryR
         return tuple(dict.fromkeys(replace(each, entity=other(each.entity)) for each in known))
 
     story = cast.story
-    for record in (*story.relations, *story.facts, *story.promises, *story.moments):
+    for record in story.records:
         after: StoryRecord
         match record:
             case Relation():
