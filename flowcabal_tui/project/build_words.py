@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from flowcabal_tui.domain.builds import BuildState
 from flowcabal_tui.domain.text import FACTS_APART, clean_line
 from flowcabal_tui.locale import _, mark, ngettext
-from flowcabal_tui.project.words import beside, calls_words, money, price_lines
+from flowcabal_tui.project.words import beside, cost_words, money, price_lines, total_words
 
 if TYPE_CHECKING:
     from flowcabal_tui.agents.builder.changes import Change, ChangeKind
@@ -150,7 +150,7 @@ def _kept_words(record: BuildRecord) -> Iterator[str]:
 
 def way_words(price: BuildPrice) -> str:
     """The likely cost of a build by the model; the name of the model last, since it may be too long for a row."""
-    cost = _money(price.likely.cost, price.currency)
+    cost = cost_words(price.likely.cost, price.currency)
     return _("the agents' model: likely {cost}; {model}").format(cost=cost, model=price.model)
 
 
@@ -160,13 +160,7 @@ def build_price_lines(price: BuildPrice) -> list[str]:
 
 
 def _spend(spend: Spend, currency: str) -> str:
-    words = _("{calls}, {tokens} tokens, {cost}")
-    tokens = spend.input_tokens + spend.output_tokens
-    return words.format(calls=calls_words(spend.calls), tokens=f"{tokens:,}", cost=_money(spend.cost, currency))
-
-
-def _money(cost: Decimal | None, currency: str) -> str:
-    return _("cost unknown") if cost is None else money(cost, currency)
+    return total_words(spend.calls, spend.tokens, spend.cost, currency)
 
 
 def round_lines(record: BuildRecord) -> Iterator[str]:

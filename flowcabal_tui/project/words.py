@@ -269,6 +269,17 @@ def sum_words(costs: Iterable[tuple[Decimal | None, str]]) -> str:
     return _(", ").join(money(cost, currency) for currency, cost in sums.items())
 
 
+def cost_words(cost: Decimal | None, currency: str) -> str:
+    """The money, or that it is unknown."""
+    return _("cost unknown") if cost is None else money(cost, currency)
+
+
+def total_words(calls: int, tokens: int, cost: Decimal | None, currency: str) -> str:
+    """Calls, tokens in and out together, and their cost."""
+    words = _("{calls}, {tokens} tokens, {cost}")
+    return words.format(calls=calls_words(calls), tokens=f"{tokens:,}", cost=cost_words(cost, currency))
+
+
 def spend_words(spend: Spend, currency: str) -> str:
     """The money if it is known, with calls and tokens."""
     tokens = _("{calls}, {n:,} tokens in, {out:,} out")

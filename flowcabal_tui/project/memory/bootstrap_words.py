@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 from flowcabal_tui.domain.memory import BootstrapQuote, BootstrapStatus
 from flowcabal_tui.domain.text import FACTS_APART
 from flowcabal_tui.locale import _, ngettext
-from flowcabal_tui.project.words import calls_words, money, price_lines
+from flowcabal_tui.project.words import calls_words, cost_words, price_lines, total_words
 
 
 def quoted(quote: BootstrapQuote) -> str:
@@ -16,7 +14,7 @@ def quoted(quote: BootstrapQuote) -> str:
         chapters=quote.chapters,
         calls=f"{quote.likely_calls:,}",
         tokens=f"{quote.likely_tokens:,}",
-        cost=_money(quote.likely_cost, quote.currency),
+        cost=cost_words(quote.likely_cost, quote.currency),
     )
     if quote.seconds is not None:
         likely += _(", about {time}").format(time=_duration(quote.seconds))
@@ -24,28 +22,19 @@ def quoted(quote: BootstrapQuote) -> str:
         calls=f"{quote.calls:,}",
         sent=f"{quote.input_tokens:,}",
         received=f"{quote.output_tokens:,}",
-        cost=_money(quote.cost, quote.currency),
+        cost=cost_words(quote.cost, quote.currency),
     )
     return _("{likely}; {most}").format(likely=likely, most=most)
 
 
 def reading_lines(quote: BootstrapQuote, models: str) -> list[str]:
     """The lines with the price of a reading that precede every paid action."""
-    words, about = _("{calls}, {tokens} tokens, {cost}"), ""
-    most_tokens = quote.input_tokens + quote.output_tokens
+    likely = total_words(quote.likely_calls, quote.likely_tokens, quote.likely_cost, quote.currency)
     if quote.seconds is not None:
-        about = _(", about {time}").format(time=_duration(quote.seconds))
-    likely = words.format(calls=calls_words(quote.likely_calls), tokens=f"{quote.likely_tokens:,}",
-                          cost=_money(quote.likely_cost, quote.currency))  # fmt: skip
-    most = words.format(
-        calls=calls_words(quote.calls), tokens=f"{most_tokens:,}", cost=_money(quote.cost, quote.currency)
-    )
+        likely += _(", about {time}").format(time=_duration(quote.seconds))
+    most = total_words(quote.calls, quote.input_tokens + quote.output_tokens, quote.cost, quote.currency)
     chapters = ngettext("{n} chapter", "{n} chapters", quote.chapters).format(n=quote.chapters)
-    return [chapters, *price_lines(models, likely + about, most)]
-
-
-def _money(cost: Decimal | None, currency: str) -> str:
-    return _("cost unknown") if cost is None else money(cost, currency)
+    return [chapters, *price_lines(models, likely, most)]
 
 
 def _duration(seconds: float) -> str:
@@ -61,7 +50,7 @@ def progress_words(status: BootstrapStatus) -> str:
     if status.failed:
         parts.append(_("{n} failed").format(n=status.failed))
     parts.append(calls_words(status.spent.calls))
-    parts.append(_money(status.spent.cost, status.spent.currency))
+    parts.append(cost_words(status.spent.cost, status.spent.currency))
     if status.seconds_left is not None:
         parts.append(_("about {time} left").format(time=_duration(status.seconds_left)))
     if status.state == "paused":
