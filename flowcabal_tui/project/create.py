@@ -60,11 +60,8 @@ async def create_project(
                 _("{reason}. Nothing was changed.").format(reason=os_reason(error)),
                 _("Choose a folder that you may write to."),
             ) from error
-        store = await Store.open(folder, clock=lambda: datetime.now(UTC), language=language, modes=modes)
-        try:
+        async with await Store.open(folder, clock=lambda: datetime.now(UTC), language=language, modes=modes) as store:
             saved = [await store.workflows.save(template) for template in templates(language)]
-        finally:
-            await store.close()
         await asyncio.to_thread(record_new, folder, settings, saved)
     return folder
 
@@ -99,8 +96,7 @@ async def create_demo(folder: Path, language: str, clock: Callable[[], datetime]
     offline = ModelsSettings(user=OFFLINE, agent=OFFLINE)
     with _whole_or_nothing(folder.expanduser().resolve()):
         await create_project(folder, name=novel.title, language=novel.language, models=offline)
-        store = await Store.open(folder, clock=clock, language=novel.language)
-        try:
+        async with await Store.open(folder, clock=clock, language=novel.language) as store:
             for name, text in novel.meta:
                 await store.book.write_meta(name, text, "import", tasks=following(("knowledge",)))
             for entity in novel.entities:
@@ -110,6 +106,4 @@ async def create_demo(folder: Path, language: str, clock: Callable[[], datetime]
                 await store.records.put(record)
             chapter = await store.book.add_chapter(novel.next_title)
             await store.values.put_draft(f"instruction/{chapter.id}", novel.instruction)
-        finally:
-            await store.close()
     return folder

@@ -262,12 +262,9 @@ async def _make_project(rescue: Rescue, source: Path, folder: Path) -> str:
         name, language = source.resolve().name, _language(rescue)
     try:
         await create_project(folder, name=name, language=language)
-        store = await Store.open(folder, clock=lambda: datetime.now(UTC), language=language)
-        try:
+        async with await Store.open(folder, clock=lambda: datetime.now(UTC), language=language) as store:
             await _fill(rescue, store)
             await store.check()
-        finally:
-            await store.close()
     except FlowCabalError as error:
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         return _("No new project was made: {reason}").format(reason=error.title)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 from flowcabal_tui.domain.errors import DiskFull, ProjectNotFound, UnsafeFile
 from flowcabal_tui.domain.os_errors import os_reason
@@ -245,6 +245,12 @@ class Store:
         for read in (*lists, *more, *others):
             await read()
         return self.skipped.counts
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        await self.close()
 
     async def close(self) -> None:
         """Writes all that is queued, then releases the lock."""

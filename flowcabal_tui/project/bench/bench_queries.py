@@ -77,12 +77,9 @@ async def own_queries(folder: Path, most: int) -> list[LabelledQueries]:
     """Queries of a project, at most `most` of each kind. Raises ProjectError, or ManuscriptError when there are
     none."""
     language = load_project(folder).project.language
-    store = await Store.open(folder, read_only=True, clock=lambda: datetime.now(UTC), language=language)
-    try:
+    async with await Store.open(folder, read_only=True, clock=lambda: datetime.now(UTC), language=language) as store:
         book = OwnQueries(await store.memory.view(None), folder.name)
         await book.read()
-    finally:
-        await store.close()
     made = book.queries(most)
     if not made:
         raise ManuscriptError(

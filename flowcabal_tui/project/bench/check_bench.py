@@ -55,8 +55,7 @@ async def check_answers(
     """
     language = rows[0].language
     narrated = [NarratedText(text, language, str(number)) for number, text in enumerate(texts, start=1)]
-    store = await Store.open(folder, read_only=True, clock=lambda: datetime.now(UTC), language=language)
-    try:
+    async with await Store.open(folder, read_only=True, clock=lambda: datetime.now(UTC), language=language) as store:
         chapters = {chapter.position: chapter.id for chapter in await store.book.chapters()}
         numbers = {chapter: at for at, chapter in chapters.items()}
         generation = await store.memory.generation()
@@ -71,8 +70,6 @@ async def check_answers(
             counter = TokenEstimator(COUNTED_AS)
             tokens = sum(counter.count(each.text) for each in sources)
             yield CheckAnswer(row.id, shown, tuple(_found(draft, row.now, earlier)), tokens, seconds)
-    finally:
-        await store.close()
 
 
 def chapter_texts(novel: Path) -> list[str]:

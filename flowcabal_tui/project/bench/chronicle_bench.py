@@ -74,13 +74,12 @@ async def built(chronicle: Chronicle, *, fresh: bool = False) -> tuple[Path, flo
     start = perf_counter()
     offline = ModelsSettings(user=OFFLINE, agent=OFFLINE)
     await create_project(folder, name="chronicle", language=chronicle.language, models=offline)
-    store = await Store.open(folder, clock=lambda: datetime.now(UTC), language=chronicle.language, durability="NORMAL")
-    try:
+    async with await Store.open(
+        folder, clock=lambda: datetime.now(UTC), language=chronicle.language, durability="NORMAL"
+    ) as store:
         for entity in chronicle.entities:
             await store.memory.put_entity(entity)
         await store.book.import_chapters(chronicle.chapters, following(AFTER_KEEP))
-    finally:
-        await store.close()
     async with await Project.open(folder, knowledge=False, pace=0.0) as project:
         await project.memory.settled()
     (folder / _READY).touch()
@@ -89,10 +88,11 @@ async def built(chronicle: Chronicle, *, fresh: bool = False) -> tuple[Path, flo
 
 async def measured(folder: Path, chronicle: Chronicle, contexts: int, budget: int) -> ChronicleReport:
     """Assembles contexts spread over the book, each for the narrator and for the points of view of two of the cast."""
-    store = await Store.open(folder, read_only=True, clock=lambda: datetime.now(UTC), language=chronicle.language)
     counts: Counter[str] = Counter()
     seconds: list[float] = []
-    try:
+    async with await Store.open(
+        folder, read_only=True, clock=lambda: datetime.now(UTC), language=chronicle.language
+    ) as store:
         agent = ContextAgent(store.memory, TokenEstimator(COUNTED_AS), budget)
         generation = await store.memory.generation()
         ids = {chapter.position: chapter.id for chapter in await store.book.chapters()}
@@ -105,8 +105,6 @@ async def measured(folder: Path, chronicle: Chronicle, contexts: int, budget: in
                 injection = await agent.assemble(_WORKFLOW, _NODE, params, prompt, ids[number], generation, ())
                 seconds.append(perf_counter() - start)
                 counts.update(judged(chronicle, injection, number, view))
-    finally:
-        await store.close()
     return ChronicleReport(counts, tuple(seconds))
 
 

@@ -130,9 +130,8 @@ async def judged_rows(
     `folder` is its project, `texts` are its chapters in order. Only that judge, and the count of hits, know the gold.
     """
     language = rows[0].language
-    store = await Store.open(folder, read_only=True, clock=lambda: datetime.now(UTC), language=language)
     kept = kept_answers() if model else None
-    try:
+    async with await Store.open(folder, read_only=True, clock=lambda: datetime.now(UTC), language=language) as store:
         chapters = {chapter.position: chapter.id for chapter in await store.book.chapters()}
         numbers = {chapter: at for at, chapter in chapters.items()}
         generation = await store.memory.generation()
@@ -143,8 +142,6 @@ async def judged_rows(
             monitor = Monitor(store.memory, _always(recorder), TokenEstimator())
             checks = await monitor.check_text(draft.text, _DRAFT, "", chapters[row.now], generation)
             yield _judged(row, draft, own, checks, numbers, recorder.requests, judge)
-    finally:
-        await store.close()
 
 
 def _always(paid: PaidOnce) -> Callable[[], PaidOnce]:
@@ -218,19 +215,20 @@ def figures(judged: Sequence[Judged], gold: Mapping[str, Gold]) -> dict[str, flo
         "rows": len(wrong),
         "benign": len(rows) - len(wrong),
         "clean": len(clean),
-        "precision_sure": _share(sum(each.count(sure=True, hit=True) for each in rows), sure),
-        "recall_sure": _share(sum(each.count(sure=True, hit=True) > 0 for each in wrong), len(wrong)),
-        "recall": _share(sum(any(each.hits) for each in wrong), len(wrong)),
-        "seen_by_first_question": _share(len(seen), len(wrong)),
-        "lost_by_defence": _share(lost, len(seen)),
-        "sure_a_clean_chapter": _share(sum(each.count(sure=True) for each in clean), len(clean)),
-        "folded_a_clean_chapter": _share(sum(each.count(sure=False) for each in clean), len(clean)),
-        "calls_a_clean_chapter": _share(sum(each.calls for each in clean), len(clean)),
-        "tokens_a_clean_chapter": round(_share(sum(each.tokens for each in clean), len(clean))),
-        "outside_a_clean_chapter": round(_share(sum(each.outside for each in clean), len(clean))),
+        "precision_sure": share(sum(each.count(sure=True, hit=True) for each in rows), sure),
+        "recall_sure": share(sum(each.count(sure=True, hit=True) > 0 for each in wrong), len(wrong)),
+        "recall": share(sum(any(each.hits) for each in wrong), len(wrong)),
+        "seen_by_first_question": share(len(seen), len(wrong)),
+        "lost_by_defence": share(lost, len(seen)),
+        "sure_a_clean_chapter": share(sum(each.count(sure=True) for each in clean), len(clean)),
+        "folded_a_clean_chapter": share(sum(each.count(sure=False) for each in clean), len(clean)),
+        "calls_a_clean_chapter": share(sum(each.calls for each in clean), len(clean)),
+        "tokens_a_clean_chapter": round(share(sum(each.tokens for each in clean), len(clean))),
+        "outside_a_clean_chapter": round(share(sum(each.outside for each in clean), len(clean))),
         "angles_not_checked": sum(each.unchecked for each in judged),
     }
 
 
-def _share(part: float, whole: int) -> float:
+def share(part: float, whole: int) -> float:
+    """The share, rounded; 0 of nothing."""
     return round(part / whole, 3) if whole else 0.0

@@ -105,8 +105,7 @@ async def own_book(folder: Path, most: int) -> OwnBook:
     Raises ProjectError, or ManuscriptError when nothing in the book can be changed.
     """
     language = load_project(folder).project.language
-    store = await Store.open(folder, read_only=True, clock=lambda: datetime.now(UTC), language=language)
-    try:
+    async with await Store.open(folder, read_only=True, clock=lambda: datetime.now(UTC), language=language) as store:
         view = await store.memory.view(None)
         chapters = await view.chapters()
         read = await view.chapter_texts([chapter.id for chapter in chapters])
@@ -114,8 +113,6 @@ async def own_book(folder: Path, most: int) -> OwnBook:
         for chapter in chapters:
             texts[chapter.position - 1] = read[chapter.id]
         entities = await view.entities()
-    finally:
-        await store.close()
     planted = Planter(texts, language, entities, folder.name).planted(most)
     if not planted:
         raise ManuscriptError(

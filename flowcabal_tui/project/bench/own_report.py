@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.project.bench.check_bench import CheckAnswer
-from flowcabal_tui.project.bench.judge_bench import Judged
+from flowcabal_tui.project.bench.judge_bench import Judged, share
 from flowcabal_tui.project.bench.own_plants import KINDS, OwnBook, Planted
 from flowcabal_tui.project.bench.scripted_judge import is_same
 
@@ -30,9 +30,9 @@ def by_kind(book: OwnBook, answers: Sequence[CheckAnswer]) -> dict[str, object]:
     sure = sum(finding["confidence"] >= _SURE for finding in alarms)
     return table | {
         "clean_chapters": len(clean),
-        "alarms_a_clean_chapter": _share(sure, len(clean)),
-        "folded_a_clean_chapter": _share(len(alarms) - sure, len(clean)),
-        "source_tokens": round(_share(sum(each.tokens for each in answers), len(answers))),
+        "alarms_a_clean_chapter": share(sure, len(clean)),
+        "folded_a_clean_chapter": share(len(alarms) - sure, len(clean)),
+        "source_tokens": round(share(sum(each.tokens for each in answers), len(answers))),
     }
 
 
@@ -68,7 +68,3 @@ def _hits(planted: Planted, finding: Mapping[str, Any]) -> bool:
     place = finding["source"]
     same_source = place["chapter"] == chapter and is_same(Span(place["start"], place["end"]), source)
     return same_source and is_same(Span(*finding["draft"]), planted.gold.span)
-
-
-def _share(part: float, whole: int) -> float:
-    return round(part / whole, 3) if whole else 0.0
