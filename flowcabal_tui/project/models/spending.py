@@ -185,12 +185,21 @@ class Spending:
         limit is sent; 0: the assumption of the run's quote. Raises BudgetExceeded, LimitReached for a run's limit, or
         SpendingNotAgreed in background work.
         """
+        if endpoint.provider == "offline":
+            yield Reservation(FREE)
+            return
         run = PAYING_RUN.get()
+        of_run = self.reservations.runs.get(run) if run else None
+        assumed = answer or (of_run.limit.answer if of_run else 0) or USUAL_OUTPUT
+        bound = bound_of_request(self.counter, endpoint, request, extra, assumed)
+        tokens = self.counter.count_request(request) + extra
+        call = OpenCall(role, purpose, _priced(endpoint), tokens, run or "", attempt, len(before))
+        limited = sent_limit(endpoint, request.max_tokens) is not None
+        reservation = Reservation(bound, run, None if limited else endpoint, call=call)
         keeper = WENT_OUT.set(partial(self._keep_sent, role, endpoint.model, purpose, run or "", attempt))
         try:
-            async with self._reserve(
-                endpoint, request, role, purpose, run, attempt, before, extra, answer
-            ) as reservation:
+            await self.reservations.admit(reservation, self.require_budget)
+            async with self._open(endpoint, reservation, call):
                 yield reservation
         finally:
             WENT_OUT.reset(keeper)
@@ -202,42 +211,14 @@ class Spending:
         self._store.sent.keep(SentRequest(role, model, purpose, run, attempt, words, datetime.now(UTC)))
 
     @asynccontextmanager
-    async def _reserve(
-        self,
-        endpoint: Endpoint,
-        request: ModelRequest,
-        role: Role,
-        purpose: str,
-        run: RunId | None,
-        attempt: int,
-        before: str,
-        extra: int,
-        answer: int,
-    ) -> AsyncIterator[Reservation]:
-        if endpoint.provider == "offline":
-            yield Reservation(FREE)
-            return
-        run_spending = self.reservations.runs.get(run) if run else None
-        assumed = answer or (run_spending.limit.answer if run_spending else 0) or USUAL_OUTPUT
-        bound = bound_of_request(self.counter, endpoint, request, extra, assumed)
-        limited = sent_limit(endpoint, request.max_tokens) is not None
-        reservation = Reservation(bound, run, None if limited else endpoint)
-        reservation.call = OpenCall(
-            role,
-            purpose,
-            _priced(endpoint),
-            self.counter.count_request(request) + extra,
-            run or "",
-            attempt,
-            len(before),
-        )
-        await self.reservations.admit(reservation, self.require_budget)
+    async def _open(self, endpoint: Endpoint, reservation: Reservation, call: OpenCall) -> AsyncIterator[None]:
+        """Lists a reserved call as open, then releases it."""
         outside = BOOKED_CALL.set(reservation)
         try:
             if MEMORY_WORK.get() is not None and not endpoint.is_free:
-                reservation.booking = await self.gate.begin(endpoint.currency, bound)
-            await self._store.usage.open(reservation.number, reservation.call)
-            yield reservation
+                reservation.booking = await self.gate.begin(endpoint.currency, reservation.bound)
+            await self._store.usage.open(reservation.number, call)
+            yield
         finally:
             BOOKED_CALL.reset(outside)
             self._store.usage.close(reservation.number)
