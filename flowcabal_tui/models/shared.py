@@ -12,15 +12,11 @@ from flowcabal_tui.domain.model_ports import EmbeddingPort
 KEPT: Final = 64
 
 
-class SharedEmbedder:
-    """An EmbeddingPort that wraps another one.
-
-    In one search, the knowledge server requests its query's vector a dozen times, each of which would be a paid call.
-    """
+class EmbedderAround:
+    """An EmbeddingPort that makes its vectors by another one, and has its identity."""
 
     def __init__(self, embedder: EmbeddingPort) -> None:
         self._embedder = embedder
-        self._vectors: OrderedDict[str, asyncio.Task[list[list[float]]]] = OrderedDict()
 
     @property
     def identity(self) -> str:
@@ -29,6 +25,17 @@ class SharedEmbedder:
     @property
     def dimensions(self) -> int:
         return self._embedder.dimensions
+
+
+class SharedEmbedder(EmbedderAround):
+    """Makes the vector of a text once.
+
+    In one search, the knowledge server requests its query's vector a dozen times, each of which would be a paid call.
+    """
+
+    def __init__(self, embedder: EmbeddingPort) -> None:
+        super().__init__(embedder)
+        self._vectors: OrderedDict[str, asyncio.Task[list[list[float]]]] = OrderedDict()
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector per text, in order. Only a text that is requested alone is cached. Raises ModelError."""

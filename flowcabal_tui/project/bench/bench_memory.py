@@ -17,6 +17,7 @@ from flowcabal_tui.domain.memory import Entity, Mention
 from flowcabal_tui.domain.model_ports import EmbeddingPort
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.models.lexical import LexicalEmbedder
+from flowcabal_tui.models.shared import EmbedderAround
 
 _DIMENSIONS: Final = 512
 _AT_ONCE: Final = 200
@@ -76,24 +77,16 @@ class _NamelessView:
         return ()
 
 
-class KeptVectors:
-    """An EmbeddingPort that caches the vectors of another one in a file: JSON, `[digest, numbers]` per line.
+class KeptVectors(EmbedderAround):
+    """Caches the vectors in a file: JSON, `[digest, numbers]` per line.
 
     Unreadable lines are ignored.
     """
 
     def __init__(self, embedder: EmbeddingPort, folder: Path) -> None:
-        self._embedder = embedder
+        super().__init__(embedder)
         self._file = folder / f"vectors-{digest(embedder.identity)[:12]}.jsonl"
         self._known: dict[str, list[float]] | None = None
-
-    @property
-    def identity(self) -> str:
-        return self._embedder.identity
-
-    @property
-    def dimensions(self) -> int:
-        return self._embedder.dimensions
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """A vector for each text. Raises ModelError."""

@@ -19,6 +19,7 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.model_ports import EmbeddingPort, ModelPort
 from flowcabal_tui.domain.text import without_login
 from flowcabal_tui.locale import _
+from flowcabal_tui.models.shared import EmbedderAround, SharedEmbedder
 from flowcabal_tui.project.models.kept_vectors import KeptEmbedder
 from flowcabal_tui.project.models.memory_gate import MEMORY_WORK, MemoryWork
 from flowcabal_tui.protocol.base import Event
@@ -100,7 +101,6 @@ class KnowledgeConnection:
         self.began = True
         # Loaded here: a book that wants no server is opened sooner without.
         from flowcabal_tui.models.loopback import LoopbackEndpoint
-        from flowcabal_tui.models.shared import SharedEmbedder
         from flowcabal_tui.viking.client import KnowledgeClient
         from flowcabal_tui.viking.external import ExternalKnowledge
         from flowcabal_tui.viking.server import EmbeddingEndpoint, OpenVikingServer
@@ -363,19 +363,12 @@ class KnowledgeConnection:
         await self._open.aclose()
 
 
-class _ServedVectors:
+class _ServedVectors(EmbedderAround):
     """The embedder as the server calls it: over HTTP, where a request names no step."""
 
     def __init__(self, embedder: EmbeddingPort, step: Callable[[], MemoryWork]) -> None:
-        self._embedder, self._step = embedder, step
-
-    @property
-    def identity(self) -> str:
-        return self._embedder.identity
-
-    @property
-    def dimensions(self) -> int:
-        return self._embedder.dimensions
+        super().__init__(embedder)
+        self._step = step
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """See EmbeddingPort. Also raises SpendingNotAgreed."""

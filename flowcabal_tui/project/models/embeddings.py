@@ -36,13 +36,10 @@ class Embeddings:
         self._models, self._store, self._language = models, store, language
         self._consent = EmbeddingConsent(project, folder)
 
-    def _paid(self) -> Endpoint | None:
-        return self._models.paid_embedding()
-
     @property
     def waits(self) -> bool:
         """True when a person must first allow texts to be sent."""
-        endpoint = self._paid()
+        endpoint = self._models.paid_embedding()
         return endpoint is not None and self._answer(endpoint) is None
 
     def _answer(self, endpoint: Endpoint) -> Answer | None:
@@ -53,7 +50,7 @@ class Embeddings:
 
     async def question(self) -> EmbeddingQuote | None:
         """The question to the user; None when none is needed."""
-        endpoint = self._paid()
+        endpoint = self._models.paid_embedding()
         return await self._quote(endpoint) if endpoint is not None and self.waits else None
 
     async def _quote(self, endpoint: Endpoint) -> EmbeddingQuote:
@@ -70,7 +67,7 @@ class Embeddings:
     async def answer(self, *, allow: bool) -> None:
         """Stores the user's answer; a yes pays for the texts of this moment. Raises SettingsError when it cannot be
         written."""
-        endpoint = self._paid()
+        endpoint = self._models.paid_embedding()
         if endpoint is None:
             return
         try:
@@ -87,7 +84,7 @@ class Embeddings:
 
     def embedder(self) -> EmbeddingPort:
         """The project's embedder, which stores its vectors; if texts may not be sent, the one that needs no network."""
-        endpoint = self._paid()
+        endpoint = self._models.paid_embedding()
         made = self._models.embedder()
         if isinstance(made, LexicalEmbedder):
             return made
@@ -102,7 +99,7 @@ class Embeddings:
         """Like `embedder`, for a search that can do without vectors: uses words alone if nothing may be sent or
         spent."""
         try:
-            self._require(self._paid())
+            self._require(self._models.paid_embedding())
             self._models.require_vector_budget()
             return self.embedder()
         except FlowCabalError:

@@ -10,14 +10,15 @@ from typing import Final
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.model_ports import EmbeddingPort
 from flowcabal_tui.domain.text import digest
+from flowcabal_tui.models.shared import EmbedderAround
 from flowcabal_tui.store.file.vectors import Vectors, rounded
 
 TOGETHER: Final = 10
 """Texts whose vectors are stored before the next are sent: the most that a stop can lose."""
 
 
-class KeptEmbedder:
-    """An EmbeddingPort that stores the vectors of another one."""
+class KeptEmbedder(EmbedderAround):
+    """Stores the vectors."""
 
     def __init__(
         self,
@@ -33,17 +34,9 @@ class KeptEmbedder:
 
         `costs`: sending a text costs money, or the text leaves this machine.
         """
-        self.costs, self._pays = costs, pays
-        self._embedder, self._vectors, self._allow = embedder, vectors, allow
+        super().__init__(embedder)
+        self.costs, self._pays, self._vectors, self._allow = costs, pays, vectors, allow
         self._sending = asyncio.Lock()
-
-    @property
-    def identity(self) -> str:
-        return self._embedder.identity
-
-    @property
-    def dimensions(self) -> int:
-        return self._embedder.dimensions
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """A vector for each text, in order. Raises ModelError, or the errors of `allow` when a text would be sent."""
