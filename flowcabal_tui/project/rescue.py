@@ -10,9 +10,8 @@ import os
 import stat
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Final
 
 from flowcabal_tui.domain.errors import DiskFull, ManuscriptError, ProjectLocked, ProjectNotFound
@@ -126,9 +125,7 @@ class Rescue:
     def __enter__(self) -> Rescue:
         return self
 
-    def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._salvage.__exit__()
 
     def text(self, name: Digest) -> str:
@@ -186,11 +183,7 @@ def _with_files(chapters: list[FoundChapter], files: list[FoundFile]) -> Iterato
         file = None if chapter.deleted else of_place.get(chapter.position)
         if file is not None:
             taken.add(file.path)
-            title = chapter.title or file.title
-            yield FoundChapter(
-                *(chapter.id, chapter.position, title, chapter.volume, chapter.deleted),
-                *(chapter.versions, chapter.lost, file),
-            )
+            yield replace(chapter, title=chapter.title or file.title, file=file)
         else:
             yield chapter
     for file in files:

@@ -15,16 +15,15 @@ from typing import Final, Literal, get_args
 
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.comments import Comment
-from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, ProjectExists
+from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Author, ImportedChapter
 from flowcabal_tui.domain.memory import Entity, EntityKind
-from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.proposals import Difference, Finding, Proposal, ProposalPlace
-from flowcabal_tui.domain.run import Quotation
 from flowcabal_tui.domain.text import clean, clean_line, nearest, slug
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.manuscript.mirror import mirror_name, render_mirror
+from flowcabal_tui.project.book.backup import no_room, require_empty
 from flowcabal_tui.project.book.following import AFTER_IMPORT, following
 from flowcabal_tui.project.create import create_project
 from flowcabal_tui.project.rescue import FoundChapter, Rescue
@@ -85,16 +84,13 @@ def _moved(
         chapter = made_of[finding.against]
         at = nearest(texts[chapter], source.text, source.start)
         is_lost = is_lost or at < 0
-        source = _at(source, chapter, max(at, 0))
+        start, end = max(at, 0), max(at, 0) + len(source.text)
+        source = replace(source, uri=f"manuscript/{chapter}", start=start, end=end)
     about = tuple(each for each in finding.about if each in known)
     state = "resolved" if is_lost and proposal.state in ("waiting", "later") else proposal.state
     return replace(
         proposal, place=place, difference=Difference(replace(finding, source=source, about=about)), state=state
     )
-
-
-def _at(source: Quotation, chapter: ChapterId, start: int) -> Quotation:
-    return replace(source, uri=f"manuscript/{chapter}", start=start, end=start + len(source.text))
 
 
 REPORT: Final = "REPORT.md"
@@ -123,20 +119,17 @@ def described(rescue: Rescue) -> Iterator[str]:
         yield _line(chapter)
     for name, versions in rescue.meta.items():
         yield _("text about the book: {name}, {n} versions").format(name=name, n=len(versions))
-    if rescue.outline_links:
-        yield _("parts of the outline that were assigned to chapters: {n}").format(n=len(rescue.outline_links))
-    if rescue.entities:
-        yield _("names that you wrote: {n}").format(n=len(rescue.entities))
-    if rescue.comments:
-        yield _("comments: {n}").format(n=len(rescue.comments))
-    if rescue.words:
-        yield _("your decisions on notes of readers: {n}").format(n=len(rescue.words))
-    if rescue.findings:
-        yield _("findings, with your decisions: {n}").format(n=len(rescue.findings))
-    if rescue.locked:
-        yield _("locked chapters: {n}").format(n=len(rescue.locked))
-    if rescue.loose:
-        yield _("texts that no longer belong to a chapter: {n}, including those of runs").format(n=len(rescue.loose))
+    for words, found in (
+        (_("parts of the outline that were assigned to chapters: {n}"), rescue.outline_links),
+        (_("names that you wrote: {n}"), rescue.entities),
+        (_("comments: {n}"), rescue.comments),
+        (_("your decisions on notes of readers: {n}"), rescue.words),
+        (_("findings, with your decisions: {n}"), rescue.findings),
+        (_("locked chapters: {n}"), rescue.locked),
+        (_("texts that no longer belong to a chapter: {n}, including those of runs"), rescue.loose),
+    ):
+        if found:
+            yield words.format(n=len(found))
 
 
 def _line(chapter: FoundChapter) -> str:
@@ -163,10 +156,7 @@ async def take_out(rescue: Rescue, source: Path, target: Path) -> bool:
 
     Raises ProjectExists for a folder that is not empty, DiskFull; then nothing was written.
     """
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise ProjectExists(
-            _("{folder} is not empty.").format(folder=target), _("Nothing was changed."), _("Name a new folder.")
-        )
+    require_empty(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         workplace = Path(tempfile.mkdtemp(prefix=".rescue-", dir=target.parent))
@@ -181,11 +171,7 @@ async def take_out(rescue: Rescue, source: Path, target: Path) -> bool:
             shutil.rmtree(workplace, ignore_errors=True)
             raise
     except OSError as error:
-        raise DiskFull(
-            _("Cannot write {file}.").format(file=target),
-            _("{reason}. Nothing was changed.").format(reason=os_reason(error)),
-            _("Free some space, or choose another folder."),
-        ) from error
+        raise no_room(target, error) from error
     return not problem
 
 

@@ -107,14 +107,14 @@ async def back_up(
         target.parent.mkdir(parents=True, exist_ok=True)
         workplace = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix=".backup-", dir=target.parent))
     except OSError as error:
-        raise _no_room(target, error) from error
+        raise no_room(target, error) from error
     try:
         await store.maintenance.copy_to(workplace / DATABASE)
         if pack_knowledge is not None and not await pack_knowledge(workplace / KNOWLEDGE):
             (workplace / KNOWLEDGE).unlink(missing_ok=True)
         return await asyncio.to_thread(_write, folder, workplace, target, made)
     except OSError as error:
-        raise _no_room(target, error) from error
+        raise no_room(target, error) from error
     finally:
         await asyncio.to_thread(shutil.rmtree, workplace, ignore_errors=True)
 
@@ -212,17 +212,22 @@ def backups_of(folder: Path, project: str) -> list[Path]:
 
 
 def _restore(file: Path, folder: Path) -> BackupManifest:
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ProjectExists(
-            _("{folder} is not empty.").format(folder=folder), _("Nothing was changed."), _("Name a new folder.")
-        )
+    require_empty(folder)
     try:
         with _opened(file) as archive:
             return _unpack(archive, _checked(archive, file), folder)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:  # or encrypted
         raise _unusable(_("It is not an archive, or it is damaged or locked.")) from error
     except OSError as error:
-        raise _no_room(folder, error) from error
+        raise no_room(folder, error) from error
+
+
+def require_empty(folder: Path) -> None:
+    """Raises ProjectExists for anything but an empty folder, or none."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ProjectExists(
+            _("{folder} is not empty.").format(folder=folder), _("Nothing was changed."), _("Name a new folder.")
+        )
 
 
 def _opened(file: Path) -> zipfile.ZipFile:
@@ -284,7 +289,7 @@ def _is_safe(name: str) -> bool:
 def _unpack(archive: zipfile.ZipFile, manifest: BackupManifest, folder: Path) -> BackupManifest:
     folder.parent.mkdir(parents=True, exist_ok=True)
     if shutil.disk_usage(folder.parent).free < manifest.size:
-        raise _no_room(folder, OSError(_("{n} bytes are needed").format(n=manifest.size)))
+        raise no_room(folder, OSError(_("{n} bytes are needed").format(n=manifest.size)))
     modes = file_modes()
     workplace = Path(tempfile.mkdtemp(prefix=".restore-", dir=folder.parent))
     made = workplace / "project"
@@ -348,7 +353,8 @@ def _unread(file: Path, error: OSError) -> ProjectError:
     )
 
 
-def _no_room(place: Path, error: OSError) -> DiskFull:
+def no_room(place: Path, error: OSError) -> DiskFull:
+    """The error for a place that cannot be written."""
     return DiskFull(
         _("Cannot write {file}.").format(file=place),
         _("{reason}. Nothing was changed.").format(reason=os_reason(error)),
