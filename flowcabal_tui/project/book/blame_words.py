@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import Final
 
 from flowcabal_tui.agents.sentences import sentences
@@ -88,10 +88,7 @@ def _equal_words(old: str, new: str) -> Iterator[Run]:
 
 
 def _offsets(parts: Sequence[str]) -> list[int]:
-    found = [0]
-    for part in parts:
-        found.append(found[-1] + len(part))
-    return found
+    return list(accumulate(map(len, parts), initial=0))
 
 
 def _changed(old: Sequence[TracedLine], lines: Sequence[str], own: ParagraphOrigin) -> list[TracedLine]:

@@ -96,12 +96,10 @@ class RunMarks:
             output, before, made = outputs[node], known.get(node), self._graph.steps[node].digest
             if before is not None and (before.frozen or (before.digest, before.made) == (output.digest, made)):
                 continue
-            same = before is not None and before.digest == output.digest
-            if before is not None and same:
-                stays = node in self._scope.edited and stays_as_edited(self._graph, node)
+            stays = node in self._scope.edited and stays_as_edited(self._graph, node)
+            if before is not None and before.digest == output.digest:
                 put.append(replace(before, made=made, frozen=stays))
                 continue
-            stays = node in self._scope.edited and stays_as_edited(self._graph, node)
             run = RunId(self._scope.id)
             put.append(CurrentOutput(node, output.digest, output.form, at, frozen=stays, run=run, made=made))
             if before is not None:

@@ -28,7 +28,6 @@ from flowcabal_tui.project.story.impact_patches import ImpactPatches
 from flowcabal_tui.project.story.impact_receipts import ReceiptEdges, not_listed, record_uri
 from flowcabal_tui.project.story.impact_rows import (
     BookText,
-    by_directness,
     edits_of,
     entity_row,
     lost_quotation,
@@ -107,7 +106,7 @@ class ImpactReviews:
         taken = tuple(name for name in dict.fromkeys(plan.forms.values()) if name in known and name not in plan.forms)
         named = [entity for entity in entities if change.name in entity.names]
         kept = tuple(name for entity in named for name in entity.names if name not in plan.forms)
-        return Impact(change, (*by_directness([*other, *rows]),), taken=taken, kept=kept)
+        return Impact(change, tuple(sorted([*other, *rows], key=lambda row: not row.chosen)), taken=taken, kept=kept)
 
     async def _changed(self, change: ChapterChanged) -> Impact:
         chapter = await self._base.chapter(change.chapter)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
@@ -63,18 +63,14 @@ def name_row(source: BookText, place: NamePlace) -> ImpactRow:
 def title_row(chapter: Chapter, title: str) -> ImpactRow:
     """The row of a chapter's new title."""
     edit = TitleEdit(f"title:{chapter.id}", chapter.id, chapter.title, title)
-    proposal = Proposal(
-        *("title", ProposalPlace(chapter.id), chapter.title, Difference(edit)), origin=_ORIGIN, id=ProposalId(edit.id)
-    )
+    proposal = _proposal("title", edit.id, chapter.title, Difference(edit), ProposalPlace(chapter.id))
     key = digest_of([edit.id, chapter.title, title])
     return ImpactRow(proposal, "name", chapter.position, chapter.title, chapter.title, 0, key=key)
 
 
 def entity_row(before: Entity, after: Entity) -> ImpactRow:
     """The row of a changed entry in the list of names."""
-    proposal = Proposal(
-        *("entity", None, before.name, Difference(after)), origin=_ORIGIN, id=ProposalId(f"entity:{before.id}")
-    )
+    proposal = _proposal("entity", f"entity:{before.id}", before.name, Difference(after))
     values = [proposal.id, before.names, after.names, before.note, after.note]
     key = digest_of([*values, before.fields, after.fields] if before.fields != after.fields else values)
     return ImpactRow(proposal, "name", 0, before.name, " = ".join(before.names), 0, key=key)
@@ -86,19 +82,21 @@ def record_row(before: StoryRecord, after: StoryRecord) -> ImpactRow:
         type(before).__name__
     ]  # type: ignore[assignment]  # the four types of a record
     words = wording(before)
-    proposal = Proposal(
-        *(kind, None, words, Difference(after, before)), origin=_ORIGIN, id=ProposalId(f"record:{before.id}")
-    )
+    proposal = _proposal(kind, f"record:{before.id}", words, Difference(after, before))
     return ImpactRow(proposal, "record", 0, "", words, 0, key=digest_of([proposal.id, words, wording(after)]))
+
+
+def _proposal(
+    kind: ProposalKind, identity: str, words: str, change: Difference, place: ProposalPlace | None = None
+) -> Proposal:
+    return Proposal(kind, place, words, change, origin=Origin("rule", MAKER), id=ProposalId(identity))
 
 
 def record_doubt(record: StoryRecord, source: Quotation) -> ImpactRow:
     """The row of a record whose quoted words were removed."""
     words = wording(record)
     finding = Finding("", _("Its supporting words have changed."), source, 0.5, sure=False)
-    proposal = Proposal(
-        *("finding", None, words, Difference(finding)), origin=_ORIGIN, id=ProposalId(f"record:{record.id}")
-    )
+    proposal = _proposal("finding", f"record:{record.id}", words, Difference(finding))
     key = digest_of([proposal.id, words, plain_quotation(source.text)])
     return ImpactRow(proposal, "record", 0, "", words, 0, chosen=False, key=key)
 
@@ -223,9 +221,6 @@ def replaced(text: str, edits: Sequence[tuple[int, str, str]]) -> str | None:
     return "".join((*parts, text[at:]))
 
 
-_ORIGIN: Final = Origin("rule", MAKER)
-
-
 def _key(source: BookText, at: int, *values: str) -> Digest:
     """Identifies a place of a change as long as its sentence says the same; see `PlaceWord`."""
     text = source.text
@@ -252,8 +247,7 @@ def _row(
     line, begin = around(source.text, start, end if end >= 0 else len(source.text), at)
     kind: ProposalKind = "edit" if isinstance(change, TextEdit) else "finding"
     place = ProposalPlace(ChapterId(source.subject), at, at + len(words))
-    identity = ProposalId(_id(source, at))
-    proposal = Proposal(kind, place, words, Difference(change), Reason("worded"), _ORIGIN, id=identity)
+    proposal = replace(_proposal(kind, _id(source, at), words, Difference(change), place), reason=Reason("worded"))
     return ImpactRow(proposal, directness, source.position, source.title, line, at - begin, chosen, key, asks)
 
 
@@ -268,8 +262,3 @@ def _written(value: Value, instead: Value | None) -> str:
     if value.amount is not None and value.words.isdigit() and instead.amount is not None:
         return str(int(instead.amount))
     return instead.words.capitalize() if value.words[:1].isupper() else instead.words
-
-
-def by_directness(rows: Sequence[ImpactRow]) -> Iterator[ImpactRow]:
-    """The rows, ticked ones first."""
-    yield from sorted(rows, key=lambda row: not row.chosen)
