@@ -310,13 +310,15 @@ class VelvetFlowPlanner:
         return {"status": "ok", "type": "params_valid", "node_id": name}
 
     def _repair_call(self, tool: str, given: Document) -> Document:
-        document, summary = repaired(self._plain(), tool, given, self.draft.actions)
+        document, summary = repaired(self.draft.skeleton.document(derived=False), tool, given, self.draft.actions)
         done = summary["applied"] and self._replace(document)
         return {"status": "ok" if done else "error", **summary, "applied": done}
 
     def _mend_plainly(self) -> None:
         """Fixes errors that need no model: adds missing braces around paths."""
-        document, summary = repaired(self._plain(), "normalize_binding_paths", {}, self.draft.actions)
+        document, summary = repaired(
+            self.draft.skeleton.document(derived=False), "normalize_binding_paths", {}, self.draft.actions
+        )
         if summary["applied"]:
             self._replace(document)
             self.draft.take_over()
@@ -330,9 +332,6 @@ class VelvetFlowPlanner:
             return
         if isinstance(document, dict) and document.get("nodes") and self._replace(document):
             self.draft.take_over()
-
-    def _plain(self) -> Document:
-        return self.draft.skeleton.document(derived=False)
 
     def _replace(self, document: Document) -> bool:
         """Replaces the skeleton by a document; False for a document without the form of a skeleton."""

@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
 from typing import Final
 
 from flowcabal_tui.agents.conversation.messages import PROMPT, messages_of, with_sent
@@ -55,8 +54,8 @@ INSTRUCTION: Final = "instruction"
 class Conversations:
     """Runs conversations. Lives on the engine's loop."""
 
-    def __init__(self, parts: Parts, clock: Callable[[], datetime]) -> None:
-        self._parts, self._store, self._clock = parts, parts.store.conversations, clock
+    def __init__(self, parts: Parts) -> None:
+        self._parts, self._store, self._clock = parts, parts.store.conversations, parts.base.clock
         self._book, self._changes = ProjectBook(parts), ProjectChanges(parts)
         self._levels: dict[ConversationId, tuple[ConversationLevel, Scope | None]] = {}
         """Levels that were set since the program started; those above "suggest" are kept nowhere else."""

@@ -9,7 +9,7 @@ from flowcabal_tui.agents.curation.profile_sources import ProfileGoal, whole_evi
 from flowcabal_tui.agents.curation.samples import sample_of, with_sample
 from flowcabal_tui.agents.profile_kinds import BOOK, ProfileKind
 from flowcabal_tui.domain.errors import RunError, UnknownName
-from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
+from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, Derived, Entity
 from flowcabal_tui.domain.text import clean, digest_of
@@ -66,7 +66,7 @@ class ProfileEditor:
             and state.generation > texts[state.level].generation
             and state.text != texts[state.level].text
         ]
-        entity = await self._entity(uri)
+        entity = await self._queries.entity(uri)
         return ProfileView(
             uri,
             await self._queries.title(uri),
@@ -162,7 +162,7 @@ class ProfileEditor:
 
     async def _newest_chapter(self, uri: str) -> Chapter:
         """The chapter as of which a missing profile would be made. Raises RunError when it cannot exist."""
-        kind, entity = self._kind(uri), await self._entity(uri)
+        kind, entity = self._kind(uri), await self._queries.entity(uri)
         written = [chapter for chapter in await self._store.book.chapters() if chapter.digest]
         fits = kind is not None and (uri.endswith(f"/{BOOK}") if kind.of_book else entity is not None)
         if not fits or not written:
@@ -173,10 +173,6 @@ class ProfileEditor:
         root, _slash, rest = uri.partition("/")
         name = rest.partition("/")[0]
         return next((kind for kind in self._kinds.all() if root == "profiles" and kind.name == name), None)
-
-    async def _entity(self, uri: str) -> Entity | None:
-        wanted = EntityId(uri.rsplit("/", 1)[-1])
-        return next((entity for entity in await self._store.memory.names() if entity.id == wanted), None)
 
     async def _changed(self, uri: str, position: int) -> None:
         kind = uri.split("/")[1] if uri.startswith("profiles/") else uri.split("/")[0]

@@ -46,7 +46,7 @@ class Sources:
             return OpenedSource(uri, chapter.title, await self._store.book.text(chapter.id), start, end)
         if root == "meta" and (meta := next((name for name in META_NAMES if name == rest), None)):
             return OpenedSource(uri, _(META[meta]), await self._store.book.meta_text(meta), start, end)
-        if root == "entities" and (entity := await self._entity(uri)):
+        if root == "entities" and (entity := await self.entity(uri)):
             return OpenedSource(uri, entity.name, entity_text(entity), start, end)
         if root == "reference":
             book, _slash, number = rest.partition("/")
@@ -94,7 +94,7 @@ class Sources:
 
     async def title(self, uri: str) -> str:
         """The title of a uri: the name of its entity, or the title of its chapter."""
-        entity = await self._entity(uri)
+        entity = await self.entity(uri)
         return entity.name if entity else await self._title(uri)
 
     async def _title(self, uri: str) -> str:
@@ -109,7 +109,8 @@ class Sources:
         kinds = {kind.uri(None): kind.title for kind in self._kinds.all()}
         return kinds.get(uri) or uri.rsplit("/", 1)[-1]
 
-    async def _entity(self, uri: str) -> Entity | None:
+    async def entity(self, uri: str) -> Entity | None:
+        """The entity that a uri ends with; None for any other uri."""
         wanted = uri.rsplit("/", 1)[-1]
         return next((entity for entity in await self._store.memory.names() if entity.id == wanted), None)
 

@@ -25,6 +25,7 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.writing_days import WritingLog
 from flowcabal_tui.project.book.following import following
 from flowcabal_tui.project.commands import COMMAND, Service, handles, passed_on
+from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.protocol.book import (
     AcceptRewrite,
     AddChapter,
@@ -55,12 +56,21 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.book.backup import BackupManifest
 
 
+async def _split_or_merge(parts: Parts, command: SplitChapter | MergeChapters) -> str:
+    await parts.book.outlining.settle()
+    made = await parts.book.edits.do(command)
+    await parts.memory.updates.chapters_moved()
+    return made
+
+
 class BookService(Service):
     """Questions and commands about the book. Lives on the engine's loop."""
 
     passes_on = (
         passed_on(EditScene, lambda parts, command: parts.book.scenes.edit(command)),
         passed_on(WriteChapter, lambda parts, command: parts.book.curation.write(command)),
+        passed_on(SplitChapter, _split_or_merge),
+        passed_on(MergeChapters, _split_or_merge),
         passed_on(ReplaceText, lambda parts, command: parts.book.edits.do(command)),
         passed_on(AcceptRewrite, lambda parts, command: parts.book.curation.accept_rewrite(command)),
         passed_on(SwitchProofRule, lambda parts, command: parts.book.proofing.switch(command.rule, on=command.on)),
@@ -131,20 +141,6 @@ class BookService(Service):
         await parts.book.curation.edit(command)
         if command.position is not None or command.deleted is not None:
             await parts.memory.updates.chapters_moved()
-
-    @handles(SplitChapter)
-    async def split(self, command: SplitChapter) -> str:
-        await self._parts.book.outlining.settle()
-        made = await self._parts.book.edits.do(command)
-        await self._parts.memory.updates.chapters_moved()
-        return made
-
-    @handles(MergeChapters)
-    async def merge(self, command: MergeChapters) -> str:
-        await self._parts.book.outlining.settle()
-        made = await self._parts.book.edits.do(command)
-        await self._parts.memory.updates.chapters_moved()
-        return made
 
     @handles(RevertChange)
     async def revert(self, command: RevertChange) -> str:

@@ -30,7 +30,7 @@ class ConversationService(Service):
         """Imports conversations at first use, so that a project opens faster."""
         from flowcabal_tui.project.conversation.conversations import Conversations
 
-        made = Conversations(self._parts, self._parts.base.clock)
+        made = Conversations(self._parts)
         self._parts.base.closes_first.append(made.close)
         return made
 
