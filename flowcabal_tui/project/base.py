@@ -16,7 +16,6 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.project.engine import Tasks
-from flowcabal_tui.project.work_signal import WorkSignal
 from flowcabal_tui.project.workshop import Workshop
 from flowcabal_tui.protocol.base import Event, Status
 from flowcabal_tui.settings.opening import OpenedSettings
@@ -32,6 +31,23 @@ if TYPE_CHECKING:
     from flowcabal_tui.settings.project_file import ProjectSettings
 
 log = logging.getLogger(__name__)
+
+
+class WorkSignal:
+    """Wakes every lane of the background work. Lives on the engine's loop."""
+
+    def __init__(self) -> None:
+        self._lanes: list[asyncio.Event] = []
+
+    def lane(self) -> asyncio.Event:
+        """An event that each `wake` sets."""
+        self._lanes.append(asyncio.Event())
+        return self._lanes[-1]
+
+    def wake(self) -> None:
+        """Announces new work, or that the knowledge server is available."""
+        for event in self._lanes:
+            event.set()
 
 
 class ProjectBase:
