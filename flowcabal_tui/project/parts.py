@@ -25,7 +25,7 @@ from flowcabal_tui.system.files import Modes
 if TYPE_CHECKING:
     from flowcabal_tui.project.agents import AgentFactory
     from flowcabal_tui.project.book.parts import BookFiles, BookParts
-    from flowcabal_tui.project.builder.parts import BuilderParts
+    from flowcabal_tui.project.builder.builds import Builds
     from flowcabal_tui.project.memory.parts import MemoryParts
     from flowcabal_tui.project.memory.purging import Purging
     from flowcabal_tui.project.runs.parts import RunParts
@@ -119,11 +119,11 @@ class Parts:
         return RunParts(self.base, self.agents, self.memory)
 
     @cached_property
-    def builder(self) -> BuilderParts:
+    def builds(self) -> Builds:
         """The builds of workflows."""
-        from flowcabal_tui.project.builder.parts import BuilderParts
+        from flowcabal_tui.project.builder.builds import Builds
 
-        return BuilderParts(self.base, lambda: self.agents, lambda: self.runs)
+        return Builds(self.base, self.agents, self.runs)
 
     @cached_property
     def proposals(self) -> ProposalService:
@@ -131,7 +131,7 @@ class Parts:
         from flowcabal_tui.project.story.edits import ProposedEdits
         from flowcabal_tui.project.story.proposals import ProposalService
 
-        edits = ProposedEdits(self.base, self.book.outlining, lambda: self.builder.builds)
+        edits = ProposedEdits(self.base, self.book.outlining, lambda: self.builds)
         return ProposalService(self.base, self.story, self.memory.steps, edits)
 
     @cached_property

@@ -60,8 +60,8 @@ class ProjectChanges:
 
     async def build(self, permission: Permission) -> Proposal:
         """Raises RunError with the question or the reason when the build made nothing to accept."""
-        identity = await self._parts.builder.builds.start(RequestBuild(permission.words, permission.workflow))
-        build = await self._parts.builder.builds.get(identity)
+        identity = await self._parts.builds.start(RequestBuild(permission.words, permission.workflow))
+        build = await self._parts.builds.get(identity)
         if build.status != "finished" or not build.changes:
             why = build.stopped or " ".join(build.questions) or _("Nothing was changed.")
             raise RunError(_("The builder made no suggestion."), why, identity)

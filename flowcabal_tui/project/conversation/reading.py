@@ -118,7 +118,7 @@ class ProjectBook:
         return "; ".join(spend_lines(quote, asks=False)), None if quote.is_free else quote.limit
 
     async def quote_build(self, wish: str, workflow: str) -> str:
-        price = await self._parts.builder.builds.price(wish, workflow)
+        price = await self._parts.builds.price(wish, workflow)
         if price is None:
             return ""
         return _("at most {spend}").format(spend=spend_words(price.most, price.currency))
