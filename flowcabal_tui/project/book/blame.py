@@ -17,7 +17,7 @@ from flowcabal_tui.domain.manuscript import ChapterVersion
 from flowcabal_tui.domain.memory import Curated
 from flowcabal_tui.domain.origin import BlamedLine, ParagraphOrigin, Provenance, Written
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.book.blame_words import TracedLine, traced_words
+from flowcabal_tui.project.book.blame_words import SAYING, TracedLine, traced_words
 from flowcabal_tui.runner.fold import AttemptFold, fold
 from flowcabal_tui.store import Store
 from flowcabal_tui.store.runs.comparisons import StoredPart
@@ -26,8 +26,6 @@ _ALIKE: Final = 0.5
 """The ratio of `difflib` from which a new line counts as an old one that was changed."""
 _WIDEST: Final = 40
 """Lines of a changed stretch that are compared with each other; in a wider one, only those at the same place."""
-_SAYING: Final = 4
-"""Characters from which a line that comes back is taken for the same one."""
 
 
 class Blame:
@@ -180,7 +178,7 @@ def traced(
             found += old[i:i_end]
             continue
         for place, line in enumerate(new[j:j_end]):
-            back = known.get(line.text) if len(line.text.strip()) >= _SAYING else None
+            back = known.get(line.text) if len(line.text.strip()) >= SAYING else None
             found.append(back or replace(line, before=_changed(line.text, place, old[i:i_end])))
     return found
 

@@ -25,7 +25,7 @@ _RUN_WORDS: Final = 3
 _RUN_LETTERS: Final = 12
 _RUN_HAN: Final = 6
 """In any other sentence, only a run of so many words with so many letters, or of Han characters, is older text."""
-_SAYING: Final = 4
+SAYING: Final = 4
 """Characters from which a line that comes back is taken for the same one."""
 _REWRITES: Final = 64
 """Accepted rewrites, newest first, that are looked at for one version."""
@@ -59,7 +59,7 @@ def traced_words(
             found += old[i:i_end]
             continue
         for line in _changed(old[i:i_end], lines[j:j_end], own):
-            back = known.get(line.text) if len(line.text.strip()) >= _SAYING else None
+            back = known.get(line.text) if len(line.text.strip()) >= SAYING else None
             found.append(back or line)
     is_new = any(span.origin is own for line in found for span in line.spans)
     return _attributed(found, text, own, rewrites) if is_new and rewrites else found
