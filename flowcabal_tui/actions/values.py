@@ -9,7 +9,7 @@ from typing import Any, Final
 from flowcabal_tui.actions.errors import ActionFileError
 from flowcabal_tui.domain.json_errors import json_reason
 from flowcabal_tui.domain.os_errors import os_reason
-from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.text import clean, clean_value
 from flowcabal_tui.locale import _
 
 LARGEST: Final = 16 << 20
@@ -17,17 +17,6 @@ LARGEST: Final = 16 << 20
 PROBLEMS_SHOWN = 5
 MESSAGE_LIMIT = 300
 """Characters of one problem; a schema error may quote a whole value."""
-
-
-def clean_value(value: Any) -> Any:
-    """A JSON value with all its texts and keys cleaned: escapes such as `\\u001b` appear only after parsing."""
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, list):
-        return [clean_value(each) for each in value]
-    if isinstance(value, dict):
-        return {clean(key): clean_value(each) for key, each in value.items()}
-    return value
 
 
 def parse(text: str) -> Any:

@@ -16,7 +16,7 @@ from flowcabal_tui.domain.errors import BindingError
 from flowcabal_tui.domain.items import canonical
 from flowcabal_tui.domain.json_errors import json_reason
 from flowcabal_tui.domain.sizes import MAX_DEPTH, MAX_VALUES, SizeBudget
-from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.text import clean_value
 from flowcabal_tui.locale import _, mark
 
 MAX_JSON: Final = 16_000_000
@@ -41,7 +41,7 @@ def load(text: str) -> Any:
         raise DialectError(_("The document is too large or nested too deeply."), error.reason) from error
     except ValueError as error:
         raise DialectError(_("The document contains an invalid number."), _("NaN, infinite, or too large.")) from error
-    return _cleaned(value)
+    return clean_value(value)
 
 
 def _bound(text: str, most: int) -> None:
@@ -160,11 +160,3 @@ def _measure(events: Iterator[yaml.Event]) -> None:
         if depth > MAX_DEPTH or number > 2 * MAX_VALUES:
             line = event.start_mark.line + 1 if event.start_mark else 0
             raise DialectError(_("The document is too large or nested too deeply."), line=line, column=1)
-
-
-def _cleaned(value: Any) -> Any:
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, dict):
-        return {clean(name): _cleaned(part) for name, part in value.items()}
-    return [_cleaned(part) for part in value] if isinstance(value, list) else value

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import unicodedata
+from collections.abc import Callable
 from typing import Any, Final
 
 from flowcabal_tui.domain.ids import Digest
@@ -59,6 +60,17 @@ def clean(text: str) -> str:
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", _ESCAPES.sub("", text)))
+
+
+def clean_value(value: Any, cleaned: Callable[[str], str] = clean) -> Any:
+    """A JSON value with all its texts and keys cleaned: escapes such as `\\u001b` appear only after parsing."""
+    if isinstance(value, str):
+        return cleaned(value)
+    if isinstance(value, list):
+        return [clean_value(each, cleaned) for each in value]
+    if isinstance(value, dict):
+        return {cleaned(key): clean_value(each, cleaned) for key, each in value.items()}
+    return value
 
 
 def clean_line(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.text import clean
@@ -26,15 +26,9 @@ def whole_characters(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def clean_value(value: Any) -> Any:
-    """A JSON value with all its texts and keys cleaned: escapes such as `\\u001b` appear only after parsing."""
-    if isinstance(value, str):
-        return clean(whole_characters(value))
-    if isinstance(value, list):
-        return [clean_value(each) for each in value]
-    if isinstance(value, dict):
-        return {clean_value(key): clean_value(each) for key, each in value.items()}
-    return value
+def clean_whole(text: str) -> str:
+    """`clean` for text with surrogate pairs that may be apart."""
+    return clean(whole_characters(text))
 
 
 class StreamCleaner:
@@ -55,9 +49,9 @@ class StreamCleaner:
         unfinished = _UNFINISHED.search(text)
         cut = unfinished.start() if unfinished and len(text) - unfinished.start() <= PENDING_LIMIT else len(text)
         self._pending = text[cut:]
-        return clean(whole_characters(text[:cut]))
+        return clean_whole(text[:cut])
 
     def end(self) -> str:
         """The text that was held back."""
         text, self._pending = self._pending, ""
-        return clean(whole_characters(text))
+        return clean_whole(text)

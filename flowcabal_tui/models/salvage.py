@@ -17,8 +17,9 @@ from pydantic import BaseModel, ValidationError
 from flowcabal_tui.domain.answer_schema import StructuredAnswer
 from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.model_ports import T
+from flowcabal_tui.domain.text import clean_value
 from flowcabal_tui.domain.value_class import dataclass
-from flowcabal_tui.models.cleaning import clean_value
+from flowcabal_tui.models.cleaning import clean_whole
 
 _FENCE: Final = late(r"```[A-Za-z]*\s*\n(.*?)```", re.DOTALL)
 _OPENING: Final = late(r"[\[{]")
@@ -120,18 +121,18 @@ def _values(text: str, *, cut: bool) -> Iterator[tuple[Any, bool]]:
     """JSON values in a text, best guess first; True for one that was completed because its end is missing."""
     if text.lstrip().startswith('"'):  # JSON within a JSON string
         with suppress(ValueError, RecursionError):
-            yield clean_value(_DECODER.decode(text.strip())), False
+            yield clean_value(_DECODER.decode(text.strip()), clean_whole), False
     for candidate in (*_FENCE.findall(text), text):
         position = 0
         while opening := _OPENING.search(candidate, position):
             position = opening.start()
             try:
                 value, position = _DECODER.raw_decode(candidate, position)
-                yield clean_value(value), False
+                yield clean_value(value, clean_whole), False
             except (ValueError, RecursionError):
                 if cut or _JSON_OPENING.match(candidate, position):
                     if (value := _completed(candidate[position:])) is not None:
-                        yield clean_value(value), True
+                        yield clean_value(value, clean_whole), True
                     break  # what lies within a broken value is not the answer
                 position += 1
 
@@ -179,7 +180,7 @@ def _read(value: Any, shape: type[BaseModel], depth: int) -> SalvagedFields | No
     match value:
         case str() if value.lstrip()[:1] in ("{", "["):
             try:
-                return _read(clean_value(_DECODER.decode(value.strip())), shape, depth - 1)
+                return _read(clean_value(_DECODER.decode(value.strip()), clean_whole), shape, depth - 1)
             except (ValueError, RecursionError):
                 return None
         case [dict() as only] if (found := _read_object(only, shape)) is not None:

@@ -13,12 +13,12 @@ from flowcabal_tui.domain.errors import Gone, RunError
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
 from flowcabal_tui.domain.proposals import DECIDED, Proposal
 from flowcabal_tui.domain.story import ChapterReading, Fact, Moment, Promise, RecordId, Relation, Sequel, StoryRecord
-from flowcabal_tui.domain.text import digest_of
+from flowcabal_tui.domain.text import clean_value, digest_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.connection import StorePart, transaction
 from flowcabal_tui.store.file.reading import decodes, read_json
 from flowcabal_tui.store.rows.generations import next_generation
-from flowcabal_tui.store.rows.plain import cleaned, compact_json
+from flowcabal_tui.store.rows.plain import compact_json
 from flowcabal_tui.store.rows.proposals import raise_proposals, settle_record, withdraw_missing
 from flowcabal_tui.store.rows.texts import chapters_now, latest
 
@@ -226,7 +226,7 @@ def _insert(connection: Connection, generation: Generation, state: tuple[str, st
 
 
 def _body(record: StoryRecord | Sequel) -> str:
-    return compact_json(cleaned(to_plain(record)))
+    return compact_json(clean_value(to_plain(record)))
 
 
 def _reading_id(chapter: ChapterId) -> str:

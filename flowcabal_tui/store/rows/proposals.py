@@ -28,11 +28,11 @@ from flowcabal_tui.domain.proposals import (
     ReasonCode,
 )
 from flowcabal_tui.domain.story import StoryRecord
-from flowcabal_tui.domain.text import clean, digest_of
+from flowcabal_tui.domain.text import clean, clean_value, digest_of
 from flowcabal_tui.store.file.connection import Row
 from flowcabal_tui.store.file.reading import decodes, read_json, read_plain
 from flowcabal_tui.store.rows.note_words import LAST_DECISION
-from flowcabal_tui.store.rows.plain import cleaned, compact_json
+from flowcabal_tui.store.rows.plain import compact_json
 
 FIELDS: Final = "id, kind, state, chapter, start, end, quotation, body, reason, origin"
 _COLUMNS: Final = (
@@ -284,7 +284,7 @@ def values_of(proposal: Proposal) -> dict[str, Any]:
         "start": place.start,
         "end": place.end,
         "quotation": clean(proposal.quotation),
-        "body": compact_json(cleaned(body)),
+        "body": compact_json(clean_value(body)),
         "reason": compact_json([proposal.reason.grounds, clean(proposal.reason.detail)]),
         "origin": compact_json([proposal.origin.by, proposal.origin.maker]),
     }
