@@ -17,11 +17,10 @@ from flowcabal_tui.models.transport import Transport
 
 VERSION: Final = "2023-06-01"
 MAX_TOKENS: Final = 8192
+"""The protocol wants a limit; this one is sent when neither the request nor the endpoint sets one."""
 _NAMES: Final = {"stop": "stop_sequences"}
 _UNKNOWN_HERE: Final = ("frequency_penalty", "presence_penalty", "seed")
 """Parameters of sampling that this form does not have; a request with one would be refused."""
-"""The protocol wants a limit; this one is sent when neither the request nor the endpoint sets one."""
-
 _CACHED: Final = {"cache_control": {"type": "ephemeral"}}
 _MOST_ENDS: Final = 3
 """Of four breakpoints that the protocol takes one ends the system text (its documentation, "Prompt caching")."""

@@ -78,21 +78,17 @@ class _Arrival:
             self._since = self._clock()
 
     def take(self, text: str, thought: str) -> list[ModelEvent]:
-        events: list[ModelEvent] = []
-        if thought and (thought := self._thinking.feed(thought)):
-            events.append(ThinkingDelta(thought))
-        if text and (text := self._text.feed(text)):
-            self.pieces.append(text)
-            events.append(TextDelta(text))
+        events = self._events(text and self._text.feed(text), thought and self._thinking.feed(thought))
         self.started = self.started or bool(events)
         return events
 
     def end(self) -> list[ModelEvent]:
         """The text that the cleaners held back."""
-        events: list[ModelEvent] = []
-        if thought := self._thinking.end():
-            events.append(ThinkingDelta(thought))
-        if text := self._text.end():
+        return self._events(self._text.end(), self._thinking.end())
+
+    def _events(self, text: str, thought: str) -> list[ModelEvent]:
+        events: list[ModelEvent] = [ThinkingDelta(thought)] if thought else []
+        if text:
             self.pieces.append(text)
             events.append(TextDelta(text))
         return events

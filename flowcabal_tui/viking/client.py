@@ -132,7 +132,8 @@ class KnowledgeClient:
 
     async def health(self) -> Health:
         """The state of the server. Needs no key."""
-        answer = await self._send("GET", "/health")
+        status, content = await self._request("GET", "/health")
+        answer = _checked(status, content, self._address().key)
         return Health(answer.get("status") == "ok", str(answer.get("version", "")))
 
     async def mkdir(self, uri: str, description: str) -> bool:
@@ -261,23 +262,15 @@ class KnowledgeClient:
         seconds: float | None = None,
     ) -> Any:
         """One call's `result`; waits and tries again while the resource is locked."""
-        for pause in self._busy_waits:
+        waits = iter(self._busy_waits)
+        while True:
+            status, content = await self._request(method, f"/api/v1/{path}", body, params, seconds=seconds)
             try:
-                return (await self._send(method, f"/api/v1/{path}", body, params, seconds)).get("result")
+                return _checked(status, content, self._address().key).get("result")
             except KnowledgeBusy:
+                if (pause := next(waits, None)) is None:
+                    raise
                 await asyncio.sleep(pause)
-        return (await self._send(method, f"/api/v1/{path}", body, params, seconds)).get("result")
-
-    async def _send(
-        self,
-        method: str,
-        path: str,
-        body: Mapping[str, Any] | None = None,
-        params: Mapping[str, Any] | None = None,
-        seconds: float | None = None,
-    ) -> dict[str, Any]:
-        status, content = await self._request(method, path, body, params, seconds=seconds)
-        return _checked(status, content, self._address().key)
 
     async def _request(
         self,

@@ -64,7 +64,7 @@ def open_writable(
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=_BUSY_MS / 1_000)
         if network:  # a log that comes from a local disk is read without shared memory
             connection.execute("PRAGMA locking_mode=EXCLUSIVE")
-        _look_at(connection)
+        require_sound(connection)
         connection.execute(f"PRAGMA journal_mode={'DELETE' if network else 'WAL'}")
         if network:
             connection.execute("PRAGMA locking_mode=NORMAL")
@@ -79,13 +79,14 @@ def open_writable(
     return connection
 
 
-def _look_at(connection: sqlite3.Connection) -> None:
-    """Checks the file before the first write: it may come from a stranger."""
+def require_sound(connection: sqlite3.Connection) -> int:
+    """Checks a file before its first use, since it may come from a stranger. Returns its version."""
     for caution in CAUTION:
         connection.execute(caution)
     version = version_of(connection)
     require_known(version)
     require_own_schema(connection.execute(SCHEMA).fetchall(), version)
+    return version
 
 
 @dataclass(slots=True)

@@ -17,14 +17,12 @@ from flowcabal_tui.domain.ids import ChapterId, OutputId
 from flowcabal_tui.domain.memory import Evidence
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.store.file.blobs import unpack
-from flowcabal_tui.store.file.connection import Clock, Database, Row
+from flowcabal_tui.store.file.connection import Clock, Database, Row, require_sound
 from flowcabal_tui.store.file.faults import damaged, fault
 from flowcabal_tui.store.file.reading import read_json
-from flowcabal_tui.store.file.schema import CAUTION, SCHEMA, require_own_schema
 from flowcabal_tui.store.maintenance.purge import Purged, purge_build, purge_chapter, purge_output
 from flowcabal_tui.store.maintenance.purge_left import DUE, PurgeLeft, PurgeStep, left_of, purge_left, put_purge_left
 from flowcabal_tui.store.memory.indexing import ChapterIndex, restore_index
-from flowcabal_tui.store.migrations import require_known, version_of
 from flowcabal_tui.store.rows.tasks import TaskMaker
 
 _ALL: Final = """SELECT uri, generation, level, method='hand', digest, body, evidence
@@ -167,11 +165,7 @@ def require_whole(path: Path) -> int:
     """
     try:
         with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
-            for caution in CAUTION:
-                connection.execute(caution)
-            version = version_of(connection)
-            require_known(version)
-            require_own_schema(connection.execute(SCHEMA).fetchall(), version)
+            version = require_sound(connection)
             found = [str(row[0]) for row in connection.execute("PRAGMA quick_check(5)")]
     except sqlite3.Error as error:
         raise fault(error) from error
