@@ -59,12 +59,12 @@ Blocks = tuple[Block, ...]
 OutlineScope = Literal["before", "all", "none"]
 
 
-class PromptParams(_Frozen, Sampled):
-    """A call of a language model."""
+class ModelCall(_Frozen, Sampled):
+    """One call of a model: its messages, the model, and its parameters."""
 
-    system: Blocks = Field((), description="The system message: who the model is, and what always applies.")
+    system: Blocks = Field((), description="The system message.")
     prompt: Blocks = Field((), description="The message to the model.")
-    role: Role = Field("user", description="Which of the project's models writes: user or agent.")
+    role: Role = Field("user", description="Which of the project's models: user or agent.")
     model: str | None = Field(None, description="Another configured model, or one of the same provider.")
     temperature: float | None = Field(None, ge=0, le=2, description="Between 0 and 2; default: the model's own.")
     top_p: TopP = None
@@ -73,6 +73,14 @@ class PromptParams(_Frozen, Sampled):
     stop: Stop = ()
     seed: Seed = None
     max_tokens: int | None = Field(None, ge=1, description="The longest answer, in tokens.")
+    context: bool = Field(True, description="Let the Context agent add what this step must know.")
+
+
+class PromptParams(ModelCall):
+    """A call of a language model."""
+
+    system: Blocks = Field((), description="The system message: who the model is, and what always applies.")
+    role: Role = Field("user", description="Which of the project's models writes: user or agent.")
     context: bool = Field(True, description="Let the Context agent add what this node must know.")
     context_tokens: int | None = Field(
         None, ge=0, description="The maximum that it may add, in tokens; default: the project's setting."

@@ -13,8 +13,7 @@ from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.model_calls import Role
 from flowcabal_tui.domain.run import Angle
-from flowcabal_tui.domain.sampling import FrequencyPenalty, PresencePenalty, Sampled, Seed, Stop, TopP
-from flowcabal_tui.domain.workflow import Blocks, Node, PromptParams, TextBlock
+from flowcabal_tui.domain.workflow import ModelCall, Node, PromptParams, TextBlock
 from flowcabal_tui.nodes.base import NodeContext
 
 _DECODER: Final = json.JSONDecoder(strict=False)
@@ -23,21 +22,8 @@ _MOST_OPENINGS: Final = 200
 """So many braces are tried as the beginning of an object, so that a hostile answer costs little."""
 
 
-class WritingStep(Sampled, frozen=True, extra="forbid"):
+class WritingStep(ModelCall):
     """One model call: its prompt and the model."""
-
-    system: Blocks = Field((), description="The system message.")
-    prompt: Blocks = Field((), description="The message to the model.")
-    role: Role = Field("user", description="Which of the project's models: user or agent.")
-    model: str | None = Field(None, description="Another configured model, or one of the same provider.")
-    temperature: float | None = Field(None, ge=0, le=2, description="Between 0 and 2; default: the model's own.")
-    top_p: TopP = None
-    frequency_penalty: FrequencyPenalty = None
-    presence_penalty: PresencePenalty = None
-    stop: Stop = ()
-    seed: Seed = None
-    max_tokens: int | None = Field(None, ge=1, description="The longest answer, in tokens.")
-    context: bool = Field(True, description="Let the Context agent add what this step must know.")
 
     def params(
         self,

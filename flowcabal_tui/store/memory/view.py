@@ -14,7 +14,7 @@ from typing import Final
 from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit, Postings
-from flowcabal_tui.domain.memory import META_NAMES, Derived, Entity, Level, Mention, MetaName, StaleText
+from flowcabal_tui.domain.memory import META_NAMES, Entity, Mention, MetaName
 from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, Story
 from flowcabal_tui.store.file.blobs import unpack
@@ -52,7 +52,10 @@ class View:
         self._snapshot, self._generation, self._before = snapshot, generation, before
         self._placed = snapshot.chapters
         self._seen = {at.id: at for at in self._placed.values() if at.position < before and at.digest}
-        self._texts = DerivedTexts(database, generation, before, self._placed)
+        texts = DerivedTexts(database, generation, before, self._placed)
+        self.derived, self.derived_under, self.derived_of = texts.one, texts.under, texts.of
+        self.made, self.made_under = texts.made, texts.made_under
+        self.stale, self.pinned = texts.stale, texts.pinned
         self._story: Story | None = None
 
     @property
@@ -182,34 +185,6 @@ class View:
         places = [(chapter, who, spans) for chapter, version, who, spans in rows if self._sees(chapter, version)]
         passages = (await self._indexed()).values()
         return await asyncio.to_thread(_companions_of, entity, places, tuple(passages))
-
-    async def derived(self, uri: str, level: Level) -> Derived | None:
-        """The current state before the target, as of the generation: the newest, or the writer's own or pinned one."""
-        return await self._texts.one(uri, level)
-
-    async def derived_under(self, prefix: str, level: Level) -> tuple[Derived, ...]:
-        """The current states below `prefix`, by position then uri."""
-        return await self._texts.under(prefix, level)
-
-    async def derived_of(self, uris: Sequence[str], level: Level) -> tuple[Derived, ...]:
-        """The current states of these uris, by position then uri."""
-        return await self._texts.of(uris, level)
-
-    async def made(self, uri: str, level: Level) -> Derived | None:
-        """The newest state that was not written by hand, current or not."""
-        return await self._texts.made(uri, level)
-
-    async def made_under(self, prefix: str, level: Level) -> tuple[Derived, ...]:
-        """The newest states not written by hand below `prefix`, by position then uri."""
-        return await self._texts.made_under(prefix, level)
-
-    async def stale(self) -> tuple[StaleText, ...]:
-        """Current derived texts that were made from other words than their chapters have."""
-        return await self._texts.stale()
-
-    async def pinned(self, uri: str) -> Generation | None:
-        """The generation of the pinned state; None without a pin."""
-        return await self._texts.pinned(uri)
 
     async def relations(self) -> tuple[Relation, ...]:
         """Relations that began before the target, ended ones too."""
