@@ -100,6 +100,15 @@ def order(graph: Dependencies) -> tuple[NodeId, ...]:
     return tuple(found)
 
 
+def dependents(graph: Mapping[NodeId, Iterable[NodeId]]) -> dict[NodeId, list[NodeId]]:
+    """For each node that others need, these, in the order of the graph."""
+    found: dict[NodeId, list[NodeId]] = {}
+    for node, sources in graph.items():
+        for source in sources:
+            found.setdefault(source, []).append(node)
+    return found
+
+
 def needed_for(graph: Dependencies, targets: Collection[NodeId]) -> frozenset[NodeId]:
     """The targets and all nodes above them; no targets: all nodes."""
     return frozenset(reached(targets, lambda node: graph.get(node, ())) if targets else graph)

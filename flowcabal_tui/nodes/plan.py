@@ -16,7 +16,7 @@ from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.domain.workflow import Edge, Node
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeKind
-from flowcabal_tui.nodes.graph import kind_and_params, needs_of
+from flowcabal_tui.nodes.graph import dependents, kind_and_params, needs_of
 from flowcabal_tui.nodes.size import MAX_NODES
 
 
@@ -49,11 +49,8 @@ class Plan:
 
     @cached_property
     def dependents(self) -> Mapping[NodeId, tuple[NodeId, ...]]:
-        found: dict[NodeId, list[NodeId]] = {node: [] for node in self.steps}
-        for node, step in self.steps.items():
-            for source in step.sources:
-                found[source].append(node)
-        return {node: tuple(after) for node, after in found.items()}
+        found = dependents({node: step.sources for node, step in self.steps.items()})
+        return {node: tuple(found.get(node, ())) for node in self.steps}
 
     @cached_property
     def order(self) -> tuple[NodeId, ...]:

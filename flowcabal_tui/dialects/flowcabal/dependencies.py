@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from typing import Literal
 
 from flowcabal_tui.domain.ids import NodeId
@@ -25,16 +27,11 @@ def dependency_problem(workflow: Workflow) -> DependencyProblem | None:
         for source in sources:
             if source not in needed:
                 return DependencyProblem("missing", (node, source))
-    missing = {node: len(sources) for node, sources in needed.items()}
-    behind: dict[NodeId, list[NodeId]] = {node: [] for node in needed}
-    for node, sources in needed.items():
-        for source in sources:
-            behind[source].append(node)
-    ready = [node for node, count in missing.items() if not count]
-    for node in ready:  # it grows
-        for after in behind[node]:
-            missing[after] -= 1
-            if not missing[after]:
-                ready.append(after)
-    left = tuple(node for node, count in missing.items() if count)
+    sorter, ordered = TopologicalSorter(needed), set[NodeId]()
+    with suppress(CycleError):
+        sorter.prepare()
+    while ready := sorter.get_ready():  # in spite of a cycle it gives the nodes that do not depend on it
+        ordered.update(ready)
+        sorter.done(*ready)
+    left = tuple(node for node in needed if node not in ordered)
     return DependencyProblem("cycle", left) if left else None

@@ -20,7 +20,7 @@ from flowcabal_tui.domain.workflow import (
     Workflow,
 )
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes.graph import dependencies, kind_and_params
+from flowcabal_tui.nodes.graph import dependencies, dependents, kind_and_params
 
 
 def write(workflow: Workflow, form: Form) -> tuple[Json, tuple[ConversionNote, ...]]:
@@ -126,15 +126,11 @@ class _Writer:
 
     def progress(self) -> Json:
         needed = {node: list(sources) for node, sources in dependencies(self.whole).items() if sources}
-        behind: dict[str, list[str]] = {}
-        for node, sources in needed.items():
-            for source in sources:
-                behind.setdefault(source, []).append(node)
         every = tuple(node.id for node in self.whole.nodes)
         return {
             "outputs": self.kept.outputs,
             "upstream": needed,
-            "downstream": behind,
+            "downstream": dependents(needed),
             "target_nodes": list(every if self.kept.targets is None else self.kept.targets),
             "stale_nodes": [{"id": node, "kind": kind} for node, kind in self.kept.stale.items()],
         }

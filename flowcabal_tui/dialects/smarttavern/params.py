@@ -62,24 +62,9 @@ def _map(read: _Reader) -> dict[str, Any]:
     return {"set": read.texts("set"), "overwrite": read.take("overwrite", bool, True)}
 
 
-def _filter(read: _Reader) -> dict[str, Any]:
-    return {"where": read.take("where", str, "")}
-
-
-def _merge(read: _Reader) -> dict[str, Any]:
-    return {
-        "from_field": read.take("from_field", str, ""),
-        "overwrite": read.take("overwrite", bool, True),
-        "prefix": read.take("prefix", str, ""),
-    }
-
-
-def _split(read: _Reader) -> dict[str, Any]:
-    return {
-        "from_field": read.take("from_field", str, ""),
-        "dest_field": read.take("dest_field", str, "element"),
-        "delimiter": read.take("delimiter", str, ","),
-    }
+def _same(**defaults: str | bool) -> Callable[[_Reader], dict[str, Any]]:
+    """Parameters with the same names here, each with its default, whose type it has."""
+    return lambda read: {name: read.take(name, type(default), default) for name, default in defaults.items()}
 
 
 def _code(read: _Reader) -> dict[str, Any]:
@@ -137,9 +122,9 @@ def _count(read: _Reader) -> dict[str, Any]:
 
 ATOM_KINDS: Final[Mapping[str, tuple[str, Callable[[_Reader], dict[str, Any]]]]] = {
     "Map": ("map", _map),
-    "Filter": ("filter", _filter),
-    "Merge": ("merge", _merge),
-    "Split": ("split", _split),
+    "Filter": ("filter", _same(where="")),
+    "Merge": ("merge", _same(from_field="", overwrite=True, prefix="")),
+    "Split": ("split", _same(from_field="", dest_field="element", delimiter=",")),
     "Code": ("code", _code),
     "LLMChat": ("llm_chat", _chat),
     "ReadState": ("state_read", _read_state),

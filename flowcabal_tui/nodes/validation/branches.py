@@ -12,6 +12,7 @@ from typing import Final
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.workflow import Edge, Problem
 from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.graph import dependents
 from flowcabal_tui.nodes.validation.scope import GraphScope
 
 Holds = Mapping[NodeId, frozenset[str]]
@@ -76,10 +77,7 @@ def _joined(order: Sequence[NodeId], needs: Mapping[NodeId, Collection[NodeId]],
     """Nodes all of whose outputs lead, directly or through others, into nodes that run without some of their
     sources.
     """
-    behind: dict[NodeId, list[NodeId]] = {}
-    for node, sources in needs.items():
-        for source in sources:
-            behind.setdefault(source, []).append(node)
+    behind = dependents(needs)
     joins = {node for node, read in scope.own.items() if read.kind is not None and read.kind.joins}
     found: set[NodeId] = set()
     for node in reversed(order):

@@ -13,6 +13,7 @@ from flowcabal_tui.domain.paths import shown
 from flowcabal_tui.domain.schemas import check_path
 from flowcabal_tui.domain.workflow import Edge, Node, Problem
 from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.graph import dependents
 from flowcabal_tui.nodes.nearest import nearest
 from flowcabal_tui.nodes.validation.scope import GraphScope
 
@@ -78,10 +79,7 @@ def _branch(edge: Edge, label: str, scope: GraphScope, place: str) -> Iterator[P
 def order_of(graph: Graph) -> tuple[tuple[NodeId, ...], tuple[tuple[NodeId, ...], ...]]:
     """Every node after its sources, without those in cycles; and up to ten cycles, each closed by its first node."""
     sources = {node: {each for each in needed if each in graph and each != node} for node, needed in graph.items()}
-    behind: dict[NodeId, list[NodeId]] = {node: [] for node in graph}
-    for node, needed in sources.items():
-        for each in needed:
-            behind[each].append(node)
+    behind = dependents(sources)
     place = {node: number for number, node in enumerate(graph)}
     names, missing = tuple(graph), {node: len(needed) for node, needed in sources.items()}
     ready = [place[node] for node, count in missing.items() if not count]
@@ -91,7 +89,7 @@ def order_of(graph: Graph) -> tuple[tuple[NodeId, ...], tuple[tuple[NodeId, ...]
         while ready:
             node = names[heapq.heappop(ready)]
             order.append(node)
-            for after in behind[node]:
+            for after in behind.get(node, ()):
                 missing[after] -= 1
                 if not missing[after]:
                     heapq.heappush(ready, place[after])
@@ -102,7 +100,7 @@ def order_of(graph: Graph) -> tuple[tuple[NodeId, ...], tuple[tuple[NodeId, ...]
         circles.append(circle)
         for node in circle[:-1]:  # taken out whole, so that the next circle is another one
             missing[node] = 0
-            for after in behind[node]:
+            for after in behind.get(node, ()):
                 missing[after] -= missing[after] > 0
                 if not missing[after] and after not in circle:
                     heapq.heappush(ready, place[after])
