@@ -9,7 +9,7 @@ from typing import Any
 from flowcabal_tui.cli.answers import BadArgument, require_beside
 from flowcabal_tui.cli.naming import chapters_of, the_chapter
 from flowcabal_tui.cli.opening import opened
-from flowcabal_tui.cli.terminal import say, say_json, say_row
+from flowcabal_tui.cli.terminal import say, say_json, say_rows
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.comments import COMMENT_KINDS, Comment, CommentFilter, CommentId
 from flowcabal_tui.domain.ids import ChapterId
@@ -76,8 +76,7 @@ async def _print(project: Project, found: tuple[Comment, ...], *, as_json: bool)
     if as_json:
         say_json({"comments": [to_plain(each) | {"position": positions[each.chapter]} for each in found]}, indent=2)
         return
-    for each in found:
-        say_row(_cells(each, positions))
+    say_rows(_cells(each, positions) for each in found)
 
 
 def _cells(comment: Comment, positions: dict[ChapterId, int]) -> tuple[Any, ...]:

@@ -110,7 +110,7 @@ async def _of_run(project: Project, run: RunId, node: NodeId) -> Receipt:
 
 def difference(before: Receipt, now: Receipt) -> ReceiptDifference:
     """From one receipt to another; a source is the same when it is the same part of the same text."""
-    old, new = ({_place(source): source for source in each.sources} for each in (before, now))
+    old, new = ({(source.uri, source.start): source for source in each.sources} for each in (before, now))
     used = [{use.budget_class: use.used for use in each.classes} for each in (before, now)]
     return ReceiptDifference(
         tuple(source for place, source in new.items() if place not in old),
@@ -122,10 +122,6 @@ def difference(before: Receipt, now: Receipt) -> ReceiptDifference:
             if used[0].get(name, 0) != used[1].get(name, 0)
         ),
     )
-
-
-def _place(source: ContextSource) -> tuple[str, int]:
-    return source.uri, source.start
 
 
 def print_receipt(receipt: Receipt) -> None:

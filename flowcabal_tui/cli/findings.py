@@ -13,7 +13,7 @@ from flowcabal_tui.cli.answers import BadArgument, require_beside
 from flowcabal_tui.cli.flags import named_values
 from flowcabal_tui.cli.naming import chapters_of
 from flowcabal_tui.cli.opening import opened
-from flowcabal_tui.cli.terminal import say, say_json, say_row
+from flowcabal_tui.cli.terminal import say, say_json, say_rows
 from flowcabal_tui.domain.codec import from_plain, to_plain
 from flowcabal_tui.domain.findings import CheckReport, FindingFilter, FindingPage, FindingRow
 from flowcabal_tui.domain.ids import ChapterId
@@ -126,8 +126,7 @@ async def _print(project: Project, page: FindingPage, *, as_json: bool) -> Check
         values = {"counts": dict(page.counts), "offset": page.offset, "total": page.total, "folded": page.folded}
         say_json({**values, "findings": rows, "report": to_plain(report)}, indent=2)
         return report
-    for row in page.rows:
-        say_row(_cells(row, positions))
+    say_rows(_cells(row, positions) for row in page.rows)
     left = page.total - page.offset - len(page.rows)
     if left > 0:
         say(ngettext("{n} more: --offset", "{n} more: --offset", left).format(n=left))

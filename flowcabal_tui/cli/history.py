@@ -29,7 +29,7 @@ async def runs(arguments: Namespace) -> int:
         plain = [to_plain(one) for one in details]
         say_json(plain[0] if arguments.run else plain, indent=2)
     elif arguments.run:
-        _one(details[0])
+        say_rows([_line(details[0]), *map(_node, details[0].nodes)])
     else:
         say_rows(map(_line, details))
     return 0
@@ -54,10 +54,6 @@ def _spent(totals: Totals) -> tuple[str, str]:
     )
     cost = f"{totals.about}{money(totals.cost, totals.currency)}"
     return tokens, _("cost unknown") if totals.cost is None else cost
-
-
-def _one(details: RunDetails) -> None:
-    say_rows([_line(details), *map(_node, details.nodes)])
 
 
 def _node(node: NodeTrace) -> tuple[object, ...]:

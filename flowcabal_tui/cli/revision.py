@@ -10,7 +10,7 @@ from typing import Any, Final, get_args
 from flowcabal_tui.cli.answers import BadArgument, require_beside
 from flowcabal_tui.cli.naming import chapters_of
 from flowcabal_tui.cli.opening import opened
-from flowcabal_tui.cli.terminal import say, say_json, say_row
+from flowcabal_tui.cli.terminal import say, say_json, say_row, say_rows
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.comments import COMMENT_KINDS
 from flowcabal_tui.domain.errors import UnknownName
@@ -66,8 +66,7 @@ async def passes(arguments: Namespace) -> int:
         rows = [to_plain(each) | {"title": _(each.title)} | to_plain(progress[each.id]) for each in known]
         say_json({"passes": [row for row in rows if one is None or row["id"] == one.id]}, indent=2)
     elif one is None:
-        for each in known:
-            say_row(_pass_cells(each, progress[each.id]))
+        say_rows(_pass_cells(each, progress[each.id]) for each in known)
     else:
         _print_chapters(one, progress[one.id], chapters)
     return DONE

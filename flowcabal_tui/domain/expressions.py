@@ -179,12 +179,8 @@ def paths_in(expression: str) -> tuple[str, ...]:
     except ExpressionError:
         return ()
     own = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    found = (paths.shown(parts) for parts in _chains(tree) if parts[0] not in own)
+    found = (paths.shown(parts) for _node, parts in placed_chains(tree) if parts[0] not in own)
     return tuple(dict.fromkeys(found))
-
-
-def _chains(node: ast.AST) -> Iterator[tuple[Part, ...]]:
-    return (parts for _node, parts in placed_chains(node))
 
 
 def placed_chains(node: ast.AST) -> Iterator[tuple[ast.expr, tuple[Part, ...]]]:

@@ -115,7 +115,8 @@ def report_of(
 ) -> CheckReport:
     """The report on these chapters, in this order."""
     current = {each: checked[each] for each in written if each in checked and checked[each].is_current}
-    unread = tuple(each for each in written if each not in current or not _is_read(current[each]))
+    read = {each for each, check in current.items() if check.by_rules or check.by_model}
+    unread = tuple(each for each in written if each not in read)
     missing = [
         (chapter, check)
         for chapter, by_chapter in current.items()
@@ -138,7 +139,3 @@ def report_of(
 def _compared(checked: Iterable[ChapterChecked], *, by_rules: bool) -> Compared:
     checks = (check for each in checked for check in each.checks if (check.angle == "rules") == by_rules)
     return sum((check.compared for check in checks), Compared())
-
-
-def _is_read(checked: ChapterChecked) -> bool:
-    return checked.by_rules or checked.by_model

@@ -56,7 +56,7 @@ class KnownNames:
         first = max(0, place - self._longest)
         hits = [hit for start in range(first, min(place + 1, len(text))) for hit in self._from(text, start)]
         over = [hit for hit in hits if hit.end > place]
-        return max(over or [hit for hit in hits if hit.end == place], key=_length, default=None)
+        return max(over or [hit for hit in hits if hit.end == place], key=lambda hit: hit.end - hit.start, default=None)
 
     def first_in(self, text: str, start: int, end: int) -> NameHit | None:
         """The first name that begins from `start` up to `end`, the longest one of those that begin there."""
@@ -75,7 +75,3 @@ class KnownNames:
             owner = self._owners.get(text[start : start + length])
             if owner is not None and is_whole_word(text, start, start + length):
                 yield NameHit(owner, start, start + length)
-
-
-def _length(hit: NameHit) -> int:
-    return hit.end - hit.start

@@ -128,13 +128,9 @@ def _to_branches(nodes: list[Any], edges: list[Any], notes: list[ConversionNote]
             message = _("The branch {name} of {node} leads to {target}, as its edge says.")
             message = message.format(name=condition, node=node["id"], target=target)
             notes.append(ConversionNote("changed", edge.at, message))
-        elif not (name and node.get(name) == target) and (condition or target not in _targets(node)):
+        elif not (name and node.get(name) == target) and (condition or target not in map(node.get, _BRANCHES.values())):
             left.append(edge)
     return left
-
-
-def _targets(node: Mapping[str, Any]) -> list[Any]:
-    return [node.get(name) for name in _BRANCHES.values()]
 
 
 def _node(node: Mapping[str, Any], place: str, notes: list[ConversionNote]) -> Document:

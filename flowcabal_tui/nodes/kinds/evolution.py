@@ -215,7 +215,7 @@ async def _let_writer_pick(
         Choice(
             _label(each, place, params.blind, history),
             each.text,
-            _path(context, each),
+            NodeId(f"{context.path}/{each.node}") if each.node else context.path,
             each.evaluation,
             next((n for n, other in enumerate(shown, 1) if each.like and other.number == each.like), 0),
             _("others have fewer contradictions") if each.more_found else "",
@@ -239,10 +239,6 @@ async def _let_writer_pick(
     else:
         _settle(history, candidates, shown[decision.attempt - 1], number)
     history.note = decision.note
-
-
-def _path(context: NodeContext, candidate: CandidateText) -> NodeId:
-    return NodeId(f"{context.path}/{candidate.node}") if candidate.node else context.path
 
 
 def _label(candidate: CandidateText, place: int, blind: bool, history: _History) -> str:
