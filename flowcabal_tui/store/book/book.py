@@ -264,19 +264,15 @@ class Book(StorePart):
         """Sets the tags of a kept output. Raises Gone if it is unknown."""
         return await self._database.do(lambda connection: set_tags(connection, output, tags))
 
-    async def forget(self, output: OutputId, tasks: TaskMaker = no_tasks) -> Curated:
+    @transaction
+    def forget(self, connection: Connection, output: OutputId, tasks: TaskMaker = no_tasks) -> Curated:
         """Removes a kept output from the memory at once, and its words from the text. Raises Gone if it is unknown."""
-        return await self._set_deleted(output, True, tasks)
+        return set_deleted(connection, output, True, tasks, self._language, self._now())
 
-    async def restore(self, output: OutputId, tasks: TaskMaker = no_tasks) -> Curated:
+    @transaction
+    def restore(self, connection: Connection, output: OutputId, tasks: TaskMaker = no_tasks) -> Curated:
         """Restores a forgotten output. Raises Gone if it is unknown."""
-        return await self._set_deleted(output, False, tasks)
-
-    async def _set_deleted(self, output: OutputId, deleted: bool, tasks: TaskMaker) -> Curated:
-        at = self._now()
-        return await self._database.do(
-            lambda connection: set_deleted(connection, output, deleted, tasks, self._language, at)
-        )
+        return set_deleted(connection, output, False, tasks, self._language, self._now())
 
     def _write(self, connection: Connection, new: NewVersion, position: int, tasks: TaskMaker) -> ChapterVersion:
         before = latest(connection, new.subject)

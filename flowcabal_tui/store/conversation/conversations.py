@@ -48,19 +48,15 @@ class ConversationRows(StorePart):
         if await self._database.row("SELECT 1 FROM turn WHERE state='in_progress' LIMIT 1"):
             await self._database.do(settle)
 
-    async def start(self, title: str = "") -> Conversation:
+    @transaction
+    def start(self, connection: Connection, title: str = "") -> Conversation:
         """A new conversation, at the level "ask"."""
-        at = self._clock()
-
-        def start(connection: Connection) -> int:
-            row = connection.execute(
-                "INSERT INTO conversation (title, level, scope, at, changed) VALUES (?, 'ask', '', ?, ?)",
-                (clean_line(title)[:TITLE], at.isoformat(), at.isoformat()),
-            )
-            return row.lastrowid or 0
-
-        number = await self._database.do(start)
-        return Conversation(ConversationId(f"{_PREFIX}{number}"), clean_line(title)[:TITLE], at, at)
+        at, shown = self._clock(), clean_line(title)[:TITLE]
+        row = connection.execute(
+            "INSERT INTO conversation (title, level, scope, at, changed) VALUES (?, 'ask', '', ?, ?)",
+            (shown, at.isoformat(), at.isoformat()),
+        )
+        return Conversation(ConversationId(f"{_PREFIX}{row.lastrowid or 0}"), shown, at, at)
 
     async def all(self, words: str = "") -> tuple[Conversation, ...]:
         """Conversations whose title, questions or answers contain the words, ignoring case; "": all."""

@@ -15,7 +15,7 @@ from flowcabal_tui.domain.proposals import Proposal
 from flowcabal_tui.domain.text import clean, clean_line
 from flowcabal_tui.locale import mark
 from flowcabal_tui.store.file.blobs import unpack
-from flowcabal_tui.store.file.connection import Clock, Database, StorePart
+from flowcabal_tui.store.file.connection import Clock, Database, StorePart, transaction
 from flowcabal_tui.store.file.reading import read_json
 from flowcabal_tui.store.memory.cache import MemoryCache
 from flowcabal_tui.store.memory.derived import DERIVED, Choice, derived_of, put_choice, put_states
@@ -135,17 +135,14 @@ class Memory(StorePart):
             append_version(connection, note, generation, self._language, self._now())
         return stored
 
-    async def remove_entity(self, entity: EntityId) -> None:
+    @transaction
+    def remove_entity(self, connection: sqlite3.Connection, entity: EntityId) -> None:
         """Removes an entity by hand: agents do not add it again. Raises Gone if there is none."""
-
-        def remove(connection: sqlite3.Connection) -> None:
-            old = entity_now(connection, entity_subject(entity))
-            if old is None:
-                raise Gone(entity)
-            generation = next_generation(connection, "truth", 0, self._now())
-            put_entity_row(connection, replace(old, by="hand"), generation, removed=True)
-
-        await self._database.do(remove)
+        old = entity_now(connection, entity_subject(entity))
+        if old is None:
+            raise Gone(entity)
+        generation = next_generation(connection, "truth", 0, self._now())
+        put_entity_row(connection, replace(old, by="hand"), generation, removed=True)
 
     async def index_chapter(
         self, chapter: ChapterId, version: int, passages: Sequence[Passage], mentions: Sequence[Mention]
@@ -156,14 +153,13 @@ class Memory(StorePart):
             lambda connection: index_chapter(connection, chapter, version, passages, mentions, at)
         )
 
-    async def put_derived(self, *states: Derived, restored: bool = False) -> Generation:
+    @transaction
+    def put_derived(self, connection: sqlite3.Connection, *states: Derived, restored: bool = False) -> Generation:
         """Adds states in one generation and returns it; an existing state with the same source is left unchanged.
 
         With `restored`, they are valid from the generation from which they were made, as before they were lost.
         """
-        return await self._database.do(
-            lambda connection: put_states(connection, states, self._now(), restored=restored)
-        )
+        return put_states(connection, states, self._now(), restored=restored)
 
     async def confirm_derived(self, uri: str, position: int) -> None:
         """Records that the present texts would give the same derived text, so it is not out of date."""

@@ -19,39 +19,33 @@ from flowcabal_tui.store.file.reading import read_json
 class Workflows(StorePart):
     """The saved versions of workflows. A version is kept until the user deletes it; runs store their own copy."""
 
-    async def save(self, workflow: Workflow, *, keep_version: bool = False) -> Workflow:
+    @transaction
+    def save(self, connection: Connection, workflow: Workflow, *, keep_version: bool = False) -> Workflow:
         """Stores a document under the next version if its content is new. Returns it as stored.
 
         With `keep_version`, it keeps its own version, unless another document has it.
         """
-
-        def save(connection: Connection) -> Workflow:
-            if keep_version:
-                known = connection.execute(
-                    "SELECT document FROM workflow WHERE id=? AND version=?", (workflow.id, workflow.version)
-                ).fetchone()
-                if known is None:
-                    return put(connection, workflow)
-                if read_json(Workflow, get_text(connection, Digest(known[0]))) == workflow:
-                    return workflow
-            row = connection.execute(
-                "SELECT version, document FROM workflow WHERE id=? ORDER BY version DESC LIMIT 1", (workflow.id,)
+        if keep_version:
+            known = connection.execute(
+                "SELECT document FROM workflow WHERE id=? AND version=?", (workflow.id, workflow.version)
             ).fetchone()
-            latest = read_json(Workflow, get_text(connection, Digest(row[1]))) if row else None
-            version = latest.version if latest else 0
-            if latest is not None and workflow.model_copy(update={"version": version}) == latest:
-                return latest
-            return put(connection, workflow.model_copy(update={"version": version + 1}))
+            if known is None:
+                return self._put(connection, workflow)
+            if read_json(Workflow, get_text(connection, Digest(known[0]))) == workflow:
+                return workflow
+        row = connection.execute(
+            "SELECT version, document FROM workflow WHERE id=? ORDER BY version DESC LIMIT 1", (workflow.id,)
+        ).fetchone()
+        latest = read_json(Workflow, get_text(connection, Digest(row[1]))) if row else None
+        version = latest.version if latest else 0
+        if latest is not None and workflow.model_copy(update={"version": version}) == latest:
+            return latest
+        return self._put(connection, workflow.model_copy(update={"version": version + 1}))
 
-        def put(connection: Connection, saved: Workflow) -> Workflow:
-            document = put_text(connection, to_json(saved))
-            connection.execute(
-                "INSERT INTO workflow VALUES (?, ?, ?, ?)",
-                (saved.id, saved.version, document, self._now()),
-            )
-            return saved
-
-        return await self._database.do(save)
+    def _put(self, connection: Connection, saved: Workflow) -> Workflow:
+        row = (saved.id, saved.version, put_text(connection, to_json(saved)), self._now())
+        connection.execute("INSERT INTO workflow VALUES (?, ?, ?, ?)", row)
+        return saved
 
     async def get(self, reference: str) -> Workflow:
         """A document by `id` (the newest version) or `id@version`. Raises Gone if there is none."""
