@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from flowcabal_tui.actions.registry import Action
 from flowcabal_tui.dialects.report import DialectError
-from flowcabal_tui.dialects.velvetflow import check, normalised, read, write
+from flowcabal_tui.dialects.velvetflow import check, read, write
+from flowcabal_tui.dialects.velvetflow.normal import normal
 from flowcabal_tui.domain.errors import WorkflowError
 from tests.dialects.test_velvetflow_read import README_FORM, TODAY, doc, send
 
@@ -286,7 +287,7 @@ def test_a_broken_document_is_told_or_refused_and_never_changed(data):
             key = data.draw(st.sampled_from(KEYS))
         part[key] = copy.deepcopy(data.draw(JUNK))
     before = json.dumps(document)
-    for work in (normalised, lambda given: check(given, REGISTRY), lambda given: write(read(given).workflow)):
+    for work in (normal, lambda given: check(given, REGISTRY), lambda given: write(read(given).workflow)):
         with contextlib.suppress(WorkflowError):
             work(document)
     assert json.dumps(document) == before

@@ -6,7 +6,8 @@ import json
 import pytest
 
 from flowcabal_tui.dialects.report import DialectError
-from flowcabal_tui.dialects.velvetflow import normalised, read
+from flowcabal_tui.dialects.velvetflow import read
+from flowcabal_tui.dialects.velvetflow.normal import normal
 from flowcabal_tui.domain.workflow import Edge
 from flowcabal_tui.nodes.validation import validate
 from tests.compat.velvetflow_execution import simulated
@@ -68,14 +69,14 @@ def test_the_example_of_the_readme_runs():
 
 
 def test_both_velvetflow_forms_become_the_normal_form():
-    normal = normalised(json.dumps(README_FORM))
-    nodes = {node["id"]: node for node in normal["nodes"]}
+    document, _notes = normal(json.dumps(README_FORM))
+    nodes = {node["id"]: node for node in document["nodes"]}
     assert nodes["hot"]["params"] == {"source": "result_of.today.topic", "kind": "equals", "value": "雪"}
     assert (nodes["hot"]["true_to_node"], nodes["hot"]["false_to_node"]) == ("yes", "no")
     assert nodes["each"]["params"]["source"] == "result_of.today.found"
     assert nodes["each"]["params"]["loop_kind"] == "for_each"
-    assert normal["edges"] == [{"from": "start", "to": "today"}]
-    assert normalised(normal) == normal and read(normal).workflow == read(README_FORM).workflow
+    assert document["edges"] == [{"from": "start", "to": "today"}]
+    assert normal(document)[0] == document and read(document).workflow == read(README_FORM).workflow
 
 
 def test_reading_changes_nothing_in_what_is_given():

@@ -32,13 +32,8 @@ class PlacedEdge(dict[str, Any]):
     at: str = ""
 
 
-def normalised(source: str | bytes | Any) -> Document:
-    """The document in the normal form; the given one is not changed. Raises DialectError."""
-    return normal(source)[0]
-
-
 def normal(source: str | bytes | Any) -> tuple[Document, list[ConversionNote]]:
-    """The document in the normal form, with notes on differences. Raises DialectError."""
+    """The document in the normal form, with notes on differences; the given one is not changed. Raises DialectError."""
     document = load(source)
     notes: list[ConversionNote] = []
     for key in document:
