@@ -153,11 +153,10 @@ class ActionRegistry:
         """
         if name in self._functions:
             return self._functions[name]
-        function = load_plugin(PLUGINS, name, ActionError)
-        if function is None:
-            return None
-        self._functions[name] = function
-        return self._functions[name]
+        function: ActionFunction | None = load_plugin(PLUGINS, name, ActionError)
+        if function is not None:
+            self._functions[name] = function
+        return function
 
 
 def project_files(folder: Path, named: Iterable[str]) -> tuple[Path, ...]:

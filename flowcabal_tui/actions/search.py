@@ -11,22 +11,20 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
 from flowcabal_tui.actions.registry import Action
-from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.model_ports import EmbeddingPort
-from flowcabal_tui.domain.text import digest
 
+_TEXT_SHARE: Final = 0.6
+_VECTOR_SHARE: Final = 0.4
 _K1: Final = 1.2
 _B: Final = 0.75
 _CJK: Final = "\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 _RUNS: Final = re.compile(f"[{_CJK}]+|[^\\W_{_CJK}]+")
-
-Vector = tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +38,10 @@ class Hit:
 
 
 class ActionSearch:
-    """Searches `actions` (`ActionRegistry.for_role` gives those that a role may use).
+    """Searches `actions` (`ActionRegistry.for_role` gives those that a role may use)."""
 
-    `vectors` keeps the actions' vectors by digest of embedder and text; pass a mapping of your own to keep them longer.
-    """
-
-    def __init__(
-        self,
-        actions: Sequence[Action],
-        embedder: EmbeddingPort | None = None,
-        *,
-        weights: tuple[float, float] = (0.6, 0.4),
-        vectors: MutableMapping[Digest, Vector] | None = None,
-    ) -> None:
-        self._actions, self._embedder, self._weights = tuple(actions), embedder, weights
-        self._vectors = {} if vectors is None else vectors
+    def __init__(self, actions: Sequence[Action], embedder: EmbeddingPort | None = None) -> None:
+        self._actions, self._embedder = tuple(actions), embedder
         self._counts = [Counter(_terms(_description(action), single=True)) for action in self._actions]
 
     async def search(self, query: str, top_k: int = 5) -> list[Hit]:
@@ -74,7 +61,7 @@ class ActionSearch:
             ]
         else:
             hits = [
-                Hit(action, self._weights[0] * word + self._weights[1] * meaning, word, meaning)
+                Hit(action, _TEXT_SHARE * word + _VECTOR_SHARE * meaning, word, meaning)
                 for action, word, meaning in zip(
                     self._actions, text, _normalised(await self._cosines(self._embedder, query)), strict=True
                 )
@@ -94,12 +81,8 @@ class ActionSearch:
         return scores
 
     async def _cosines(self, embedder: EmbeddingPort, query: str) -> list[float]:
-        texts = [_description(action) for action in self._actions]
-        keys = [digest(f"{embedder.identity}\n{text}") for text in texts]
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._vectors}
-        query_vector, *fresh = await embedder.embed([query, *missing.values()])
-        self._vectors.update(zip(missing, map(tuple, fresh), strict=True))
-        return [_cosine(query_vector, self._vectors[key]) for key in keys]
+        sought, *vectors = await embedder.embed([query, *map(_description, self._actions)])
+        return [_cosine(sought, vector) for vector in vectors]
 
 
 def _description(action: Action) -> str:

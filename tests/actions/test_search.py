@@ -8,7 +8,6 @@ import pytest
 
 from flowcabal_tui.actions.registry import Action
 from flowcabal_tui.actions.search import ActionSearch
-from flowcabal_tui.domain.ids import Digest
 
 CHINESE = {
     "text.count.v1": ("统计字数", "统计一章或全书的汉字数与段落数", "文字"),
@@ -105,7 +104,7 @@ async def test_what_shares_no_word_is_found_by_its_meaning() -> None:
     assert not any(
         hit.action.action_id == "publish.upload.v1" for hit in await ActionSearch(actions(CHINESE)).search(query)
     )
-    best = (await ActionSearch(actions(CHINESE), Meanings(), weights=(0.2, 0.8)).search(query, 3))[0]
+    best = (await ActionSearch(actions(CHINESE), Meanings()).search(query, 3))[0]
     assert best.action.action_id in ("publish.upload.v1", "publish.schedule.v1") and best.vector == 1
 
 
@@ -116,18 +115,6 @@ async def test_words_weigh_six_tenths_and_meaning_four() -> None:
         assert hit.score == pytest.approx(0.6 * hit.text + 0.4 * hit.vector)
         assert 0 <= hit.text <= 1 and 0 <= hit.vector <= 1
     assert hits[0].action.action_id == "people.name.v1" and hits[0].score == pytest.approx(1)
-
-
-async def test_a_vector_is_asked_for_once_and_can_be_kept() -> None:
-    kept: dict[Digest, tuple[float, ...]] = {}
-    first = Meanings()
-    search = ActionSearch(actions(CHINESE), first, vectors=kept)
-    await search.search("封面")
-    await search.search("名字")
-    assert len(first.asked) == len(CHINESE) + 2 and first.asked[-1] == "名字" and len(kept) == len(CHINESE)
-    second = Meanings()
-    await ActionSearch(actions(CHINESE, ENGLISH), second, vectors=kept).search("封面")
-    assert len(second.asked) == 1 + len(ENGLISH)
 
 
 async def test_ties_are_decided_by_the_id_whatever_the_order() -> None:
