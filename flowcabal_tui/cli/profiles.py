@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from flowcabal_tui.cli.agreeing import memory_settled
 from flowcabal_tui.cli.answers import BadArgument
 from flowcabal_tui.cli.opening import opened
-from flowcabal_tui.cli.terminal import say, say_json, say_row
+from flowcabal_tui.cli.terminal import say, say_json, say_list, say_row
 from flowcabal_tui.cli.text_files import text_from
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.errors import UnknownName
@@ -28,10 +28,8 @@ async def profile(arguments: Namespace) -> int:
     async with await opened(arguments, read_only=not commands, knowledge=False) as project:
         if not arguments.uri:
             rows = await project.memory.profiles()
-            if arguments.json:
-                say_json([to_plain(row) for row in rows], indent=2)
-            for row in () if arguments.json else rows:
-                say_row((row.uri, row.kind_title, row.name, row.abstract))
+            cells = ((row.uri, row.kind_title, row.name, row.abstract) for row in rows)
+            say_list(rows, cells, as_json=arguments.json)
             return 0
         for command in commands:
             await project.carry_out(command)

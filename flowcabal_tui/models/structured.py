@@ -87,13 +87,12 @@ class _Asking:
             self._usages.clear()  # first: what is taken over is booked there, also when that raises
             await take_over(spent)
         refused: list[StructuredMode] = []
-        *better, last = self._modes
-        for mode in (*better, last):
+        for mode in self._modes:
             try:
                 answer = await self._ask(mode)
             except ModelError as error:
                 unsupported = error.fault in _NOT_SUPPORTED and error.status in (400, 404, 422)
-                if mode == last or not unsupported:
+                if mode == self._modes[-1] or not unsupported:
                     if error.usage is not None:
                         self._usages.append(error.usage)
                     raise

@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from sqlite3 import Connection
-from typing import Final
 
 from flowcabal_tui.domain.memory import BackgroundTask, Freshness
 from flowcabal_tui.store.file.connection import StorePart, one_row, transaction
+from flowcabal_tui.store.rows.generations import NEWEST
 from flowcabal_tui.store.rows.tasks import TASK_FIELDS, add_tasks, task_of
-
-_NEWEST: Final = "(SELECT coalesce(max(id), 0) FROM generation)"
 
 
 class JobTasks(StorePart):
@@ -36,9 +34,7 @@ class JobTasks(StorePart):
     def begin(self, connection: Connection, task: BackgroundTask) -> BackgroundTask:
         """Marks a task as running, and pins the newest generation if none is pinned. Returns the stored task. Raises
         Gone."""
-        connection.execute(
-            f"UPDATE task SET state='running', pinned=coalesce(pinned, {_NEWEST}) WHERE id=?", (task.id,)
-        )
+        connection.execute(f"UPDATE task SET state='running', pinned=coalesce(pinned, {NEWEST}) WHERE id=?", (task.id,))
         return task_of(one_row(connection, f"SELECT {TASK_FIELDS} FROM task WHERE id=?", (task.id,), task.id))
 
     @transaction
@@ -46,7 +42,7 @@ class JobTasks(StorePart):
         """Removes a completed task from its job; later tasks of its position see what exists now."""
         connection.execute("UPDATE task SET state='fresh', error='', job='' WHERE id=?", (task.id,))
         connection.execute(
-            f"UPDATE task SET pinned={_NEWEST} WHERE job=? AND position=? AND pinned IS NULL",
+            f"UPDATE task SET pinned={NEWEST} WHERE job=? AND position=? AND pinned IS NULL",
             (task.job, task.position),
         )
 

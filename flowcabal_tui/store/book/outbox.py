@@ -10,6 +10,7 @@ from typing import Final
 from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.memory import TASK_KINDS, BackgroundTask, Freshness, TaskKind
 from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.rows.generations import NEWEST
 from flowcabal_tui.store.rows.tasks import AS_NEW, TASK_FIELDS, add_tasks, task_of
 
 _OPEN: Final[tuple[Freshness, ...]] = ("waiting", "running", "stale", "failed", "cancelled")
@@ -47,8 +48,7 @@ class Outbox:
         Returns False when it is no longer waiting: it was cancelled, or replaced by a newer one.
         """
         begun = await self._database.execute(
-            "UPDATE task SET state='running', pinned=coalesce(pinned, (SELECT coalesce(max(id), 0) FROM generation))"
-            " WHERE id=? AND state='waiting'",
+            f"UPDATE task SET state='running', pinned=coalesce(pinned, {NEWEST}) WHERE id=? AND state='waiting'",
             (task,),
         )
         return bool(begun)
@@ -78,7 +78,7 @@ class Outbox:
         return await self._database.execute(
             "UPDATE task SET state='waiting', tries=0, error='', not_before=0,"
             " pinned=CASE WHEN ? AND state='fresh'"
-            " THEN coalesce(pinned, (SELECT coalesce(max(id), 0) FROM generation)) END"
+            f" THEN coalesce(pinned, {NEWEST}) END"
             " WHERE state<>'running' AND job='' AND kind IN (SELECT value FROM json_each(?))"
             " AND (? IS NULL OR subject IN (SELECT value FROM json_each(?)))",
             values,

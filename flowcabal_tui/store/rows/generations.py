@@ -9,6 +9,8 @@ from flowcabal_tui.domain.ids import Generation
 
 NOW: Final = Generation(2**62)
 """Later than any generation: as of it, all present rows are valid."""
+NEWEST: Final = "(SELECT coalesce(max(id), 0) FROM generation)"
+"""In SQL, the newest generation; 0 before anything was written."""
 
 
 def next_generation(
