@@ -14,7 +14,6 @@ from flowcabal_tui.agents.checking.checker import material_of, part_of, question
 from flowcabal_tui.agents.checking.draft_statements import statements_in
 from flowcabal_tui.agents.checking.evidence.search import evidence_for
 from flowcabal_tui.agents.checking.judged import JudgedDraft
-from flowcabal_tui.agents.checking.rules.finding import Level
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.checking.rules.registry import check
 from flowcabal_tui.agents.context.gather import BookInputs, read_book
@@ -27,7 +26,7 @@ from flowcabal_tui.project.bench.check_rows import Checked, CheckRow, checked
 from flowcabal_tui.project.bench.context_bench import COUNTED_AS
 from flowcabal_tui.store import Store
 
-_CONFIDENCE: Final[Mapping[Level, float]] = {"finding": 0.9, "check": 0.5}
+_CONFIDENCE: Final = 0.9
 """What a rule finds is shown, or shown folded."""
 
 
@@ -109,10 +108,10 @@ def _found(draft: Checked, now: int, book: EarlierBook) -> Iterator[dict[str, An
     """The findings of the rules in the row's own draft. If the draft alone is odd, the source is the same place."""
     for each in check(NarratedText(draft.text, book.language, str(now)), book):
         if (own := draft.own(each.draft.start, each.draft.end)) is not None:
-            source = each.source or each.draft
+            source = each.source if each.source.text else each.draft
             yield {
                 "draft": own,
                 "source": {"chapter": int(source.uri), "start": source.start, "end": source.end},
-                "confidence": _CONFIDENCE[each.level],
+                "confidence": _CONFIDENCE,
                 "by": f"rule:{each.rule}",
             }

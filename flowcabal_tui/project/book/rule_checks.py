@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Final
 
-from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.kept import Earlier, Note, RuleDraft, findings, learn, unread
+from flowcabal_tui.agents.checking.rules.kept import Earlier, findings, learn, unread
+from flowcabal_tui.agents.checking.rules.material import Declared, NarratedText
 from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.agents.sentences import sentences
@@ -23,8 +23,6 @@ _MOST: Final = 8_000_000
 """Characters or words of the book that are compared, its newest chapters first."""
 _AT_ONCE: Final = 16
 """Chapters that the helper process reads before other work has its turn."""
-_CONFIDENCE: Final = {"finding": 0.7, "check": 0.4}
-"""Below the threshold of a paid retry: the finding of a rule is reported, and decides nothing."""
 
 
 class RuleChecks:
@@ -43,11 +41,11 @@ class RuleChecks:
         """The findings of the rules, except waived ones; "not checked" when the helper process fails."""
         earlier = await self._earlier(view)
         try:
-            found = await self._findings(view, RuleDraft(text, uri, title), earlier)
+            found = await self._findings(view, NarratedText(text, view.language, uri, title), earlier)
         except HelperFailed as error:
             return (AngleCheck("rules", "not checked", error.title),)
         waived = await view.waived()
-        kept = tuple(each for each in map(_finding, found) if each.signature not in waived)
+        kept = tuple(each for each in found if each.signature not in waived)
         left = len(await view.chapters()) - len(earlier.chapters)
         detail = _("The first {n} chapters were not compared.").format(n=left) if left else ""
         compared = Compared(statements=len(sentences(text)))
@@ -65,12 +63,12 @@ class RuleChecks:
             view.language,
             tuple(reversed(chapters)),
             entities,
-            (*(_note(entity) for entity in entities if entity.note), *await _facts(view)),
+            (*(_note(entity, view.language) for entity in entities if entity.note), *await _facts(view)),
             tuple(each for each in await view.relations() if each.until is None),
             self.off,
         )
 
-    async def _findings(self, view: MemoryView, draft: RuleDraft, earlier: Earlier) -> tuple[RuleFinding, ...]:
+    async def _findings(self, view: MemoryView, draft: NarratedText, earlier: Earlier) -> tuple[CheckFinding, ...]:
         """Runs the rules; chapters missing in the process's cache are read again. Raises HelperFailed."""
         for _round in range(_ROUNDS):
             found = await self._workshop.do(findings, draft, earlier)
@@ -90,16 +88,21 @@ def _label(chapter: Chapter, view: MemoryView) -> str:
     return chapter_label(chapter.position, chapter.title, view.language)
 
 
-def _note(entity: Entity) -> Note:
+def _note(entity: Entity, language: str) -> Declared:
     uri = f"entities/{ENTITY_FOLDERS[entity.kind]}/{entity.id}"
-    return Note(entity.id, entity.note, Quotation(entity.note, uri, 0, len(entity.note), entity.name))
+    source = Quotation(entity.note, uri, 0, len(entity.note), entity.name)
+    return Declared(entity.id, NarratedText(entity.note, language), source)
 
 
-async def _facts(view: MemoryView) -> list[Note]:
+async def _facts(view: MemoryView) -> list[Declared]:
     """Valid facts as notes about their first subject, with the words that state them."""
     titles = {chapter.id: _label(chapter, view) for chapter in await view.chapters()}
     return [
-        Note(fact.about[0], fact.text, _quotation(evidence, titles.get(evidence.chapter, "")))
+        Declared(
+            fact.about[0],
+            NarratedText(fact.text, view.language),
+            _quotation(evidence, titles.get(evidence.chapter, "")),
+        )
         for fact in await view.facts()
         if fact.until is None and fact.about
         for evidence in fact.evidence[-1:]
@@ -108,9 +111,3 @@ async def _facts(view: MemoryView) -> list[Note]:
 
 def _quotation(evidence: Evidence, title: str) -> Quotation:
     return Quotation(evidence.sentence, f"manuscript/{evidence.chapter}", evidence.start, evidence.end, title)
-
-
-def _finding(found: RuleFinding) -> CheckFinding:
-    source = found.source or Quotation("", "", 0, 0)
-    confidence = _CONFIDENCE[found.level]
-    return CheckFinding("rules", found.subtype, found.explanation, found.draft, source, confidence, found.rule)

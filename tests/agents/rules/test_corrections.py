@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from flowcabal_tui.agents.checking.rules import leftovers, quote_marks
 from flowcabal_tui.agents.checking.rules.corrections import corrected
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.checking.rules.registry import check
@@ -13,7 +12,7 @@ from flowcabal_tui.agents.checking.rules.registry import check
 def after(text: str, language: str = "en") -> str | None:
     """The text with all that the rules find in it mended; None where a mend is not known."""
     found = [each for each in check(NarratedText(text, language), EarlierBook(language, (), ()))
-             if each.rule in (leftovers.NAME, quote_marks.NAME)]  # fmt: skip
+             if each.rule in ("leftovers", "quote-marks")]  # fmt: skip
     assert found, "the rules find something"
     for each in found:
         now = corrected(each.rule, text, each.draft.text)
@@ -81,5 +80,5 @@ def test_what_has_several_readings_is_left_to_the_writer(text: str, language: st
 
 def test_another_rule_and_words_that_are_gone_have_no_mend() -> None:
     assert corrected("ages", "She was twelve.", "twelve") is None
-    assert corrected(leftovers.NAME, "It was late.", "**very**") is None
-    assert corrected(leftovers.NAME, "It was late.", "") is None
+    assert corrected("leftovers", "It was late.", "**very**") is None
+    assert corrected("leftovers", "It was late.", "") is None

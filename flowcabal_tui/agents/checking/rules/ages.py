@@ -6,16 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText, RuleFinding
 from flowcabal_tui.agents.checking.rules.quantities import NUMBER_EN, NUMBER_ZH, Range, range_of
 from flowcabal_tui.agents.checking.rules.values import NarratedValue, clashes
 from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.late_pattern import late
-from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
-NAME: Final[RuleName] = "ages"
 _LEAST: Final = 4.4
 _YOUNGER, _OLDER = 3, 9
 """Years of difference that are a mistake: a little is rounding, and stories last."""
@@ -63,13 +60,7 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """Yields one finding per age."""
     for clash in clashes(draft, book, ages, _disagree, _LEAST):
         message = _("This age does not agree with the one given before.")
-        yield RuleFinding(
-            NAME,
-            "quantitative mismatch",
-            message,
-            draft.quoted(clash.value.start, clash.value.end),
-            clash.source,
-        )
+        yield clash.finding("quantitative mismatch", message)
 
 
 def _disagree(now: Range, before: Range) -> bool:

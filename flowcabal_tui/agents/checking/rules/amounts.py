@@ -6,16 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText, RuleFinding
 from flowcabal_tui.agents.checking.rules.quantities import NUMBER_EN, NUMBER_ZH, Range, range_of
 from flowcabal_tui.agents.checking.rules.values import NarratedValue, clashes, same_event
 from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.late_pattern import late
-from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
-NAME: Final[RuleName] = "amounts"
 _LEAST: Final = {"zh": 8.0, "en": 3.9}
 _LEAST_TIME_ZH: Final = 5.2
 """Texts name years and months seldom, with few words around them."""
@@ -63,8 +60,7 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
         if language == "zh" and clash.value.part != "time" and clash.weight < _LEAST["zh"]:
             continue
         message = _("This number does not agree with the one given before.")
-        mine = draft.quoted(clash.value.start, clash.value.end)
-        yield RuleFinding(NAME, "quantitative mismatch", message, mine, clash.source)
+        yield clash.finding("quantitative mismatch", message)
 
 
 def _disagree(now: Range, before: Range) -> bool:

@@ -6,14 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText, RuleFinding
 from flowcabal_tui.agents.checking.rules.values import NarratedValue, clashes
 from flowcabal_tui.agents.words import alternatives, word_table
-from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
-NAME: Final[RuleName] = "bodily-marks"
 _LEAST: Final = 4.0
 
 
@@ -32,8 +29,7 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """Yields one finding per mark."""
     for clash in clashes(draft, book, marks, frozenset.isdisjoint, _LEAST):
         message = _("This mark was in another place before.")
-        mine = draft.quoted(clash.value.start, clash.value.end)
-        yield RuleFinding(NAME, "appearance mismatch", message, mine, clash.source)
+        yield clash.finding("appearance mismatch", message)
 
 
 def marks(narrated: NarratedText) -> Sequence[NarratedValue]:

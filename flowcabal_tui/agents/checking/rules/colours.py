@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText, RuleFinding
 from flowcabal_tui.agents.checking.rules.values import NarratedValue, clashes, same_event
 from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.late_pattern import late
-from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
-NAME: Final[RuleName] = "colours"
 _LEAST: Final = {"zh": 8.0, "en": 6.0}
 _COLOURED: Final = word_table("rules", "coloured")
 _GROUP: Final = {word: group for group, words in word_table("rules", "colours").items() for word in words.split()}
@@ -41,8 +38,7 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """Yields one finding for each thing whose colour contradicts an earlier one."""
     for clash in clashes(draft, book, colours, str.__ne__, _LEAST[book.language[:2]], same_event):
         message = _("The book gave this a different colour before.")
-        mine = draft.quoted(clash.value.start, clash.value.end)
-        yield RuleFinding(NAME, "appearance mismatch", message, mine, clash.source)
+        yield clash.finding("appearance mismatch", message)
 
 
 def colours(narrated: NarratedText) -> Sequence[NarratedValue]:

@@ -76,6 +76,6 @@ def _with_pairs(text: str, at: int, words: str) -> str | None:
 
 
 _MENDS: Final[Mapping[str, Callable[[str, int, str], str | None]]] = {
-    leftovers.NAME: _without_leftover,
-    quote_marks.NAME: _with_pairs,
+    "leftovers": _without_leftover,
+    "quote-marks": _with_pairs,
 }

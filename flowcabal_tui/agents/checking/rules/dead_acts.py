@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final
 
 from flowcabal_tui.agents.checking.rules.deaths import acts_unlisted, deaths, first_acts, unlisted_deaths
-from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText, RuleFinding
 from flowcabal_tui.domain.manuscript import Span
-from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
-
-NAME: Final[RuleName] = "dead-acts"
 
 
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
@@ -34,7 +29,7 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
         if act is not None:
             message = _("Somebody who died in an earlier chapter acts here.")
             source = chapter.quoted(span.start, span.end)
-            yield RuleFinding(NAME, "memory contradiction", message, draft.quoted(act.start, act.end), source)
+            yield RuleFinding("memory contradiction", message, draft.quoted(act.start, act.end), source)
 
 
 def _acting(book: EarlierBook) -> Callable[[str, NarratedText], Span | None]:

@@ -7,15 +7,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from flowcabal_tui.agents.checking.rules.deaths import act_after
-from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText, RuleFinding
 from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.manuscript import Span
-from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
-NAME: Final[RuleName] = "introductions"
 _WORDS: Final = word_table("rules", "introductions")
 _ENDS: Final = late(r"[。！？.!?]")
 """A line without one is a heading or verse."""
@@ -45,7 +42,7 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
             message = _("The text introduces “{name}” only later: “{words}”").format(
                 name=name, words=draft.text[introduced.start : introduced.end]
             )
-            yield RuleFinding(NAME, "nomenclature confusion", message, draft.quoted(act.start, act.end))
+            yield RuleFinding("nomenclature confusion", message, draft.quoted(act.start, act.end))
 
 
 def _introduced(narrated: NarratedText) -> Iterator[tuple[str, Span]]:

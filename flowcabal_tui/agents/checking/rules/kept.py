@@ -8,35 +8,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import Declared, EarlierBook, NarratedText
 from flowcabal_tui.agents.checking.rules.registry import check, read
 from flowcabal_tui.agents.names.names import NameIndex
-from flowcabal_tui.domain.ids import Digest, EntityId
+from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.domain.run import Quotation
+from flowcabal_tui.domain.run import CheckFinding
 from flowcabal_tui.domain.story import Relation
 
 _MOST: Final = 60_000_000
 """Characters that are remembered."""
-
-
-@dataclass(frozen=True, slots=True)
-class RuleDraft:
-    """The text to check."""
-
-    text: str
-    uri: str
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """A declaration about a person or thing, with the words to quote."""
-
-    about: EntityId
-    text: str
-    source: Quotation
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +27,7 @@ class Earlier:
     language: str
     chapters: tuple[tuple[Digest, str, str], ...] = ()
     entities: tuple[Entity, ...] = ()
-    notes: tuple[Note, ...] = ()
+    declared: tuple[Declared, ...] = ()
     relations: tuple[Relation, ...] = ()
     off: tuple[str, ...] = ()
 
@@ -70,7 +51,7 @@ def learn(language: str, texts: Mapping[Digest, str]) -> None:
         size -= len(_read.popitem(last=False)[1].text)
 
 
-def findings(draft: RuleDraft, earlier: Earlier) -> tuple[RuleFinding, ...] | None:
+def findings(draft: NarratedText, earlier: Earlier) -> tuple[CheckFinding, ...] | None:
     """The findings of the rules; None when a chapter is no longer in the cache."""
     chapters = []
     for digest, uri, title in earlier.chapters:
@@ -80,13 +61,9 @@ def findings(draft: RuleDraft, earlier: Earlier) -> tuple[RuleFinding, ...] | No
         _read.move_to_end((earlier.language, digest))
         narrated.uri, narrated.title = uri, title
         chapters.append(narrated)
-    declared = tuple(
-        Declared(note.about, NarratedText(note.text, earlier.language), note.source) for note in earlier.notes
-    )
-    book = EarlierBook(
-        earlier.language, tuple(chapters), earlier.entities, declared, earlier.relations, _names(earlier.entities)
-    )
-    return check(NarratedText(draft.text, earlier.language, draft.uri, draft.title), book, earlier.off)
+    names = _names(earlier.entities)
+    book = EarlierBook(earlier.language, tuple(chapters), earlier.entities, earlier.declared, earlier.relations, names)
+    return check(draft, book, earlier.off)
 
 
 @lru_cache(maxsize=2)

@@ -6,14 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText, RuleFinding
 from flowcabal_tui.agents.words import alternatives, word_list, word_table
 from flowcabal_tui.domain.late_pattern import late
-from flowcabal_tui.domain.run import Quotation, RuleName
+from flowcabal_tui.domain.run import Quotation
 from flowcabal_tui.locale import _
 
-NAME: Final[RuleName] = "kinship"
 _WORDS: Final = word_table("rules", "kin")
 _KIND: Final = {word: kind for kind, words in word_table("rules", "kinship").items() for word in words.split()}
 _INVERSE: Final = {"child": "parent", "parent": "child", "elder": "nephew", "nephew": "elder"}
@@ -58,17 +56,15 @@ class Kin:
 
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """Yields one finding per statement, with the last earlier one that contradicts it, unless an earlier one agrees."""
-    earlier = [*_recorded(book)]
-    for chapter, kin in book.each(kinship):
-        span = chapter.around(kin.start)
-        earlier.append((kin, chapter.quoted(span.start, span.end)))
+    told = ((kin, chapter.sentence_at(kin.start)) for chapter, kin in book.each(kinship))
+    earlier = [*_recorded(book), *told]
     for now in kinship(draft)[:_MOST]:
         against = [(before, source) for before, source in earlier if _same(now.who, before.who)]
         if against and not any(_agree(now, before) for before, _source in against):
             other = [source for before, source in against if _contradicts(now, before)]
             if other:
                 message = _("The book gave a different kinship before.")
-                yield RuleFinding(NAME, "memory contradiction", message, draft.quoted(now.start, now.end), other[-1])
+                yield RuleFinding("memory contradiction", message, draft.quoted(now.start, now.end), other[-1])
 
 
 def _same(one: str, other: str) -> bool:

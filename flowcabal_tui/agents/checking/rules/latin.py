@@ -6,13 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
-from flowcabal_tui.domain.run import RuleName
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText, RuleFinding
 from flowcabal_tui.domain.text import han_count
 from flowcabal_tui.locale import _
 
-NAME: Final[RuleName] = "latin"
 _MOST: Final = 3
 _MOSTLY: Final = 10
 """A text with fewer Chinese characters for each such word is no Chinese text."""
@@ -34,4 +31,4 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     new = [match for word, match in found.items() if word not in known and not book.chapters_with(match[0], 0)]
     for match in sorted(new, key=re.Match.start)[:_MOST]:
         message = _("“{words}” is in Latin letters, and occurs nowhere earlier in the book.").format(words=match[0])
-        yield RuleFinding(NAME, "style shift", message, draft.quoted(match.start(), match.end()))
+        yield RuleFinding("style shift", message, draft.quoted(match.start(), match.end()))

@@ -6,13 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText, RuleFinding
 from flowcabal_tui.domain.late_pattern import late
-from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
-NAME: Final[RuleName] = "leftovers"
 _MOST: Final = 5
 _ASIDES: Final = late(
     r"\bas an? (?:AI|artificial intelligence|(?:large )?language model)\b(?: (?:language )?(?:model|assistant))?,? I\b"
@@ -67,4 +64,4 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
         (match.start(), match.end(), message) for pattern, message in words for match in pattern.finditer(draft.text)
     ]
     for start, end, message in sorted(found)[:_MOST]:
-        yield RuleFinding(NAME, "style shift", message, draft.quoted(start, end))
+        yield RuleFinding("style shift", message, draft.quoted(start, end))

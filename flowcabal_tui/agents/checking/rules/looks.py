@@ -10,14 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText, RuleFinding
 from flowcabal_tui.agents.checking.rules.values import NarratedValue, clashes, same_person
 from flowcabal_tui.agents.words import word_table
-from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
-NAME: Final[RuleName] = "looks"
 _LEAST: Final = 3.7
 _TOKEN: Final = re.compile(r"[\w’-]+|[,;:.!?—]")
 _BEFORE: Final = 90
@@ -78,8 +75,7 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
         if clash.value.part not in seen and not _of_a_stranger(draft, clash.value):
             seen.add(clash.value.part)
             message = _("This contradicts how the book described it before.")
-            mine = draft.quoted(clash.value.start, clash.value.end)
-            yield RuleFinding(NAME, "appearance mismatch", message, mine, clash.source)
+            yield clash.finding("appearance mismatch", message)
 
 
 def _of_a_stranger(narrated: NarratedText, value: NarratedValue) -> bool:

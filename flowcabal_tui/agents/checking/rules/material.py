@@ -1,4 +1,4 @@
-"""The texts that rules read: the draft, and the chapters before it, each read once."""
+"""The texts that rules read (the draft, and the chapters before it, each read once), and their findings."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 from flowcabal_tui.agents.checking.rules.speech import BLANK, without_speech
 from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.agents.sentences import sentences
+from flowcabal_tui.agents.words import word_list
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.known_names import NameHit
 from flowcabal_tui.domain.manuscript import Span
@@ -23,6 +24,8 @@ T = TypeVar("T")
 _SAMPLE: Final = 200
 _LONGEST: Final = 300
 """Characters of a sentence that are quoted at most."""
+_REACH: Final = 250
+"""Characters before a place of the narration in which the person is named whom it is about."""
 
 
 class NarratedText:
@@ -65,6 +68,16 @@ class NarratedText:
         """The quotation of these words, with their place."""
         return Quotation(self.text[start:end], self.uri, start, end, self.title)
 
+    def sentence_at(self, place: int) -> Quotation:
+        """The quotation of the sentence at a place."""
+        span = self.around(place)
+        return self.quoted(span.start, span.end)
+
+    def says_changed(self, place: int) -> bool:
+        """True when the sentence at a place states that something has changed."""
+        sentence = self.sentence_at(place).text.lower()
+        return any(word in sentence for word in word_list(f"changed.{self.language[:2]}"))
+
     def made(self, make: Callable[[NarratedText], T]) -> T:
         """The result of `make` for this text, computed once."""
         if make not in self._made:
@@ -86,6 +99,16 @@ class NarratedText:
             self._made_of_names[make] = make(self, book)
         found: T = self._made_of_names[make]
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFinding:
+    """Words of the draft, and the contradicting words of an earlier chapter (None: the draft alone is odd)."""
+
+    subtype: str
+    explanation: str
+    draft: Quotation
+    source: Quotation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,13 +192,13 @@ class EarlierBook:
         people = (entity for entity in self.entities if entity.kind == "character")
         return "\n".join(name for entity in people for name in entity.names)
 
-    def subject(self, narrated: NarratedText, place: int, reach: int = 250) -> EntityId | None:
+    def subject(self, narrated: NarratedText, place: int) -> EntityId | None:
         """The person that a place of the narration is about: the last one named before it in its paragraph, in
         narration.
         """
         hits = self.hits(narrated)
         number = bisect_right(hits, place, key=lambda hit: hit.start) - 1
-        while number >= 0 and place - hits[number].start <= reach:
+        while number >= 0 and place - hits[number].start <= _REACH:
             between = narrated.text[hits[number].end : place]
             if narrated.narration[hits[number].start] != BLANK and self.by_id[hits[number].entity].kind == "character":
                 return None if "\n" in between else hits[number].entity

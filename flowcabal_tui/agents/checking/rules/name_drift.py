@@ -7,16 +7,14 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText, RuleFinding
 from flowcabal_tui.agents.words import word_list
 from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.manuscript import Span
-from flowcabal_tui.domain.run import Quotation, RuleName
+from flowcabal_tui.domain.run import Quotation
 from flowcabal_tui.domain.text import han_count
 from flowcabal_tui.locale import _
 
-NAME: Final[RuleName] = "name-drift"
 _KNOWN: Final = 8
 """A name counts as known when the book has it so often."""
 _SELDOM: Final = 2
@@ -50,7 +48,7 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
             message = _("“{new}” differs by one character from “{known}”. Is it the same name?").format(
                 new=new, known=known
             )
-            yield RuleFinding(NAME, "nomenclature confusion", message, draft.quoted(span.start, span.end), source)
+            yield RuleFinding("nomenclature confusion", message, draft.quoted(span.start, span.end), source)
 
 
 def _where(known: str, book: EarlierBook) -> Quotation | None:

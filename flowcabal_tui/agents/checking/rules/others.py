@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
-from flowcabal_tui.agents.checking.rules.values import NarratedValue, clashes, same_event
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText, RuleFinding
+from flowcabal_tui.agents.checking.rules.values import NarratedValue, clashes, same_event, unmistakable
 from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.late_pattern import late
-from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
-NAME: Final[RuleName] = "others"
 _LEAST: Final = {"zh": 9.0, "en": 6.0}
 _ONE_ZH: Final = r"[一这那两][把口杆条柄根对只个匹头尾枝支][^，。！？；、\n\0]{0,4}?"
 _WORDS: Final = {name: alternatives(words) for name, words in word_table("rules", "others").items()}
@@ -41,18 +38,18 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """Yields one finding per word."""
     for clash in clashes(draft, book, others, str.__ne__, _LEAST[book.language[:2]], same_event):
         message = _("The book gave a different one before.")
-        mine = draft.quoted(clash.value.start, clash.value.end)
-        yield RuleFinding(NAME, "memory contradiction", message, mine, clash.source)
+        yield clash.finding("memory contradiction", message)
 
 
 def others(narrated: NarratedText) -> Sequence[NarratedValue]:
     """The words of closed sets in the narration; a sentence with two of one set is skipped."""
-    found: dict[tuple[str, int], list[NarratedValue]] = {}
+    return unmistakable(narrated, _words_of(narrated))
+
+
+def _words_of(narrated: NarratedText) -> Iterator[NarratedValue]:
     for pattern in _PATTERNS_ZH if narrated.language.startswith("zh") else _PATTERNS_EN:
         for match in pattern.finditer(narrated.narration):
             groups = {kind: word for kind, word in match.groupdict().items() if word}
             thing = groups.pop("of", "")
             ((kind, word),) = groups.items()
-            value = NarratedValue(f"{kind} {thing}".strip(), _SAME.get(word, word), *match.span())
-            found.setdefault((value.part, narrated.sentence_number(match.start())), []).append(value)
-    return tuple(values[0] for values in found.values() if len({value.value for value in values}) == 1)
+            yield NarratedValue(f"{kind} {thing}".strip(), _SAME.get(word, word), *match.span())

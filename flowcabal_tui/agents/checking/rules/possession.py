@@ -8,13 +8,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from flowcabal_tui.agents.checking.rules.belongings import Belonging, belongings, things_of
-from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
-from flowcabal_tui.agents.words import word_list
-from flowcabal_tui.domain.run import Quotation, RuleName
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText, RuleFinding
+from flowcabal_tui.domain.run import Quotation
 from flowcabal_tui.locale import _
 
-NAME: Final[RuleName] = "possession"
 _USUAL: Final = frozenset({"weapon", "mount"})
 """Kinds of which somebody has one for long."""
 _OFTEN, _CHAPTERS, _SHARE = 4, 2, 0.9
@@ -33,14 +30,14 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     for now in mine:
         if now.act == "gets":
             got.add((now.owner, now.thing))
-        elif (now.owner, now.thing) not in got and not _changed(draft, now):
+        elif (now.owner, now.thing) not in got and not draft.says_changed(now.start):
             usual = _declared(now, book) or _unusual(now, earlier)
             source = usual or _of_another(now, earlier, book)
             if source is not None:
                 got.add((now.owner, now.thing))
                 own, others = _("This person had another one before."), _("This belonged to somebody else before.")
                 message = own if usual else others
-                yield RuleFinding(NAME, "memory contradiction", message, draft.quoted(now.start, now.end), source)
+                yield RuleFinding("memory contradiction", message, draft.quoted(now.start, now.end), source)
 
 
 def _declared(now: Belonging, book: EarlierBook) -> Quotation | None:
@@ -66,7 +63,8 @@ def _unusual(now: Belonging, earlier: _Earlier) -> Quotation | None:
     ((usual, times),) = things.most_common(1)
     if times < _SHARE * len(before):
         return None
-    return _sentence([each for each in before if each[1].thing == usual][-1])
+    chapter, last = [each for each in before if each[1].thing == usual][-1]
+    return chapter.sentence_at(last.start)
 
 
 def _of_another(now: Belonging, earlier: _Earlier, book: EarlierBook) -> Quotation | None:
@@ -81,24 +79,11 @@ def _of_another(now: Belonging, earlier: _Earlier, book: EarlierBook) -> Quotati
     owners = {each.owner for _chapter, each in same}
     if now.owner in owners or not same:
         return None
-    last = same[-1][1]
-    return _sentence(same[-1]) if len(owners) == 1 or last.act == "gets" else None
+    chapter, last = same[-1]
+    return chapter.sentence_at(last.start) if len(owners) == 1 or last.act == "gets" else None
 
 
 def _is_rare(thing: str, book: EarlierBook) -> bool:
     word = re.compile(rf"\b{thing}\b" if thing.isascii() else thing, re.IGNORECASE)
     chapters = sum(word.search(chapter.text) is not None for chapter in book.chapters)
     return chapters <= max(_FEW, _RARE * len(book.chapters))
-
-
-def _sentence(narrated: tuple[NarratedText, Belonging]) -> Quotation:
-    chapter, each = narrated
-    span = chapter.around(each.start)
-    return chapter.quoted(span.start, span.end)
-
-
-def _changed(draft: NarratedText, now: Belonging) -> bool:
-    """True when the sentence states that the thing is another one, or that its owner received it."""
-    span = draft.around(now.start)
-    sentence = draft.text[span.start : span.end].lower()
-    return any(word in sentence for word in word_list(f"changed.{draft.language[:2]}"))

@@ -14,12 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
-from flowcabal_tui.domain.run import RuleName
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText, RuleFinding
 from flowcabal_tui.locale import _
 
-NAME: Final[RuleName] = "quote-marks"
 _MOST: Final = 3
 _LINE: Final = re.compile(r"[^\n]+")
 _BEGINS: Final = ("“", '"', "‘“", "‘ “", "「")
@@ -51,7 +48,7 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
         span = draft.around(line.start() + last.start())
         message = _("A quotation mark here is unpaired in its paragraph.")
         start, end = max(span.start, line.start()), min(span.end, line.end())
-        yield RuleFinding(NAME, "style shift", message, draft.quoted(start, end))
+        yield RuleFinding("style shift", message, draft.quoted(start, end))
 
 
 def unpaired(narrated: NarratedText) -> tuple[re.Match[str], ...]:

@@ -24,9 +24,8 @@ from flowcabal_tui.agents.checking.rules import (
     repeated,
     sides,
 )
-from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
-from flowcabal_tui.domain.run import RuleName
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText, RuleFinding
+from flowcabal_tui.domain.run import CheckFinding, Quotation, RuleName
 from flowcabal_tui.locale import mark
 
 
@@ -41,22 +40,22 @@ class Rule:
 
 
 RULES: Final = (
-    Rule(dead_acts.NAME, mark("A dead person acts"), dead_acts.find),
-    Rule(name_drift.NAME, mark("A name differs by one character from a known one"), name_drift.find),
-    Rule(introductions.NAME, mark("A name is used before it is introduced"), introductions.find),
-    Rule(repeated.NAME, mark("A sentence is repeated from another chapter"), repeated.find),
-    Rule(quote_marks.NAME, mark("A quotation mark is unpaired"), quote_marks.find),
-    Rule(ages.NAME, mark("An age does not agree with an earlier one"), ages.find),
-    Rule(looks.NAME, mark("An appearance differs from before"), looks.find),
-    Rule(bodily_marks.NAME, mark("A scar or a mole is not where it was before"), bodily_marks.find),
-    Rule(colours.NAME, mark("A thing has a different colour than before"), colours.find),
-    Rule(others.NAME, mark("A thing, animal or season differs from before"), others.find),
-    Rule(possession.NAME, mark("A thing belongs to somebody else than before"), possession.find),
-    Rule(amounts.NAME, mark("A number does not agree with an earlier one"), amounts.find),
-    Rule(sides.NAME, mark("A direction or a side does not agree with an earlier one"), sides.find),
-    Rule(kinship.NAME, mark("A kinship differs from before"), kinship.find),
-    Rule(leftovers.NAME, mark("A model left instructions or comments in the text"), leftovers.find),
-    Rule(latin.NAME, mark("Words in Latin letters in Chinese text"), latin.find, ("zh",)),
+    Rule("dead-acts", mark("A dead person acts"), dead_acts.find),
+    Rule("name-drift", mark("A name differs by one character from a known one"), name_drift.find),
+    Rule("introductions", mark("A name is used before it is introduced"), introductions.find),
+    Rule("repeated", mark("A sentence is repeated from another chapter"), repeated.find),
+    Rule("quote-marks", mark("A quotation mark is unpaired"), quote_marks.find),
+    Rule("ages", mark("An age does not agree with an earlier one"), ages.find),
+    Rule("looks", mark("An appearance differs from before"), looks.find),
+    Rule("bodily-marks", mark("A scar or a mole is not where it was before"), bodily_marks.find),
+    Rule("colours", mark("A thing has a different colour than before"), colours.find),
+    Rule("others", mark("A thing, animal or season differs from before"), others.find),
+    Rule("possession", mark("A thing belongs to somebody else than before"), possession.find),
+    Rule("amounts", mark("A number does not agree with an earlier one"), amounts.find),
+    Rule("sides", mark("A direction or a side does not agree with an earlier one"), sides.find),
+    Rule("kinship", mark("A kinship differs from before"), kinship.find),
+    Rule("leftovers", mark("A model left instructions or comments in the text"), leftovers.find),
+    Rule("latin", mark("Words in Latin letters in Chinese text"), latin.find, ("zh",)),
 )
 READS: Final[tuple[Callable[[NarratedText], object], ...]] = (
     ages.ages,
@@ -71,6 +70,8 @@ READS: Final[tuple[Callable[[NarratedText], object], ...]] = (
     sides.sides,
 )
 """What the rules read of every chapter, whatever the draft."""
+_CONFIDENCE: Final = 0.7
+"""Below the threshold of a paid retry: the finding of a rule is reported, and decides nothing."""
 
 
 def read(chapter: NarratedText) -> None:
@@ -79,8 +80,13 @@ def read(chapter: NarratedText) -> None:
         chapter.made(make)
 
 
-def check(draft: NarratedText, book: EarlierBook, off: Collection[str] = ()) -> tuple[RuleFinding, ...]:
+def check(draft: NarratedText, book: EarlierBook, off: Collection[str] = ()) -> tuple[CheckFinding, ...]:
     """The findings of the rules for a draft, in the order of its text, without those of the rules that are `off`."""
     wanted = [rule for rule in RULES if rule.name not in off and book.language[:2] in rule.languages]
-    found = [finding for rule in wanted for finding in rule.find(draft, book)]
+    found = [_named(rule.name, finding) for rule in wanted for finding in rule.find(draft, book)]
     return tuple(sorted(found, key=lambda each: (each.draft.start, each.draft.end, each.rule)))
+
+
+def _named(rule: RuleName, found: RuleFinding) -> CheckFinding:
+    source = found.source or Quotation("", "", 0, 0)
+    return CheckFinding("rules", found.subtype, found.explanation, found.draft, source, _CONFIDENCE, rule)

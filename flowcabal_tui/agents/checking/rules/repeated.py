@@ -6,14 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText, RuleFinding
 from flowcabal_tui.domain.manuscript import Span
-from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.domain.text import han_count
 from flowcabal_tui.locale import _
 
-NAME: Final[RuleName] = "repeated"
 _LEAST_HAN: Final = 12
 _LEAST_WORDS: Final = 8
 _EDGE: Final = 2
@@ -44,7 +41,6 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
         if last != (chapter, number - 1) and found < _MOST:
             found += 1
             yield RuleFinding(
-                NAME,
                 "style shift",
                 _("An earlier chapter has this sentence word for word."),
                 draft.quoted(span.start, span.end),

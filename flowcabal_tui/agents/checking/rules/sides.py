@@ -6,15 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
-from flowcabal_tui.agents.checking.rules.values import NarratedValue, clashes, same_event
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText, RuleFinding
+from flowcabal_tui.agents.checking.rules.values import NarratedValue, clashes, same_event, unmistakable
 from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.late_pattern import late
-from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
-NAME: Final[RuleName] = "sides"
 _LEAST: Final = {"zh": 8.0, "en": 6.0}
 _ZH: Final = late(
     r"(?P<compass>[东西][南北]|[东西南北](?=[边面头侧首角门]))|(?P<side>[左右])(?P<part>[手臂腿脚眼耳腮颊肩膝])"
@@ -31,8 +28,7 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """Yields one finding per direction."""
     for clash in clashes(draft, book, sides, frozenset.isdisjoint, _LEAST[book.language[:2]], same_event):
         message = _("This direction or side does not agree with the one given before.")
-        mine = draft.quoted(clash.value.start, clash.value.end)
-        yield RuleFinding(NAME, "geographical contradiction", message, mine, clash.source)
+        yield clash.finding("geographical contradiction", message)
 
 
 def sides(narrated: NarratedText) -> Sequence[NarratedValue]:
@@ -40,16 +36,17 @@ def sides(narrated: NarratedText) -> Sequence[NarratedValue]:
 
     A sentence with two of one set is skipped: it describes a battle, a town, or the actions of both hands.
     """
-    found: dict[tuple[str, int], list[NarratedValue]] = {}
+    return unmistakable(narrated, _directions(narrated))
+
+
+def _directions(narrated: NarratedText) -> Iterator[NarratedValue]:
     for match in (_ZH if narrated.language.startswith("zh") else _EN).finditer(narrated.narration):
         if match["compass"]:
             words = match["compass"].lower()
             points = frozenset(_LETTERS[char] for char in words) if words[0] in _LETTERS else _points(words)
-            value = NarratedValue("compass", points, *match.span())
+            yield NarratedValue("compass", points, *match.span())
         else:
-            value = NarratedValue(match["part"].lower(), frozenset([match["side"].lower()]), *match.span())
-        found.setdefault((value.part, narrated.sentence_number(match.start())), []).append(value)
-    return tuple(values[0] for values in found.values() if len({value.value for value in values}) == 1)
+            yield NarratedValue(match["part"].lower(), frozenset([match["side"].lower()]), *match.span())
 
 
 def _points(words: str) -> frozenset[str]:

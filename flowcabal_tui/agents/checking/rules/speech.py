@@ -12,7 +12,6 @@ BLANK: Final = "\0"
 """Replaces each character of speech. No text holds it: `domain.text.clean` removes it."""
 _OPENING: Final = frozenset("“「『«„")
 _CLOSING: Final = frozenset("”」』»")
-_LEADS_IN: Final = frozenset("：:，,")
 _SINGLE: Final = re.compile(r"(?:(?<=[\s—(])|^)‘(?=\w)[^‘\n]{1,2000}?[,.!?…—]’(?=[\s—,.;)]|$)", re.MULTILINE)
 """British speech, which an apostrophe inside it does not end."""
 
@@ -29,7 +28,8 @@ def _narration(paragraph: str) -> str:
     pieces: list[str] = []
     inside, begun = False, 0
     for place, char in enumerate(paragraph):
-        if char in _OPENING or (not inside and (char == '"' or (char in _CLOSING and _leads_in(paragraph, place)))):
+        is_reversed = char in _CLOSING and paragraph.endswith(("：", ":"), 0, place)  # an error for an opening mark
+        if char in _OPENING or (not inside and (char == '"' or is_reversed)):
             if not inside:
                 pieces.append(paragraph[begun:place])
                 inside, begun = True, place
@@ -39,8 +39,3 @@ def _narration(paragraph: str) -> str:
     rest = paragraph[begun:]
     pieces.append(BLANK * len(rest) if inside else rest)
     return "".join(pieces)
-
-
-def _leads_in(paragraph: str, place: int) -> bool:
-    """True when a closing mark here is an error for an opening one: it follows a colon."""
-    return place > 0 and paragraph[place - 1] in _LEADS_IN and paragraph[place - 1] in "：:"

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText, RuleFinding
 from flowcabal_tui.agents.words import word_list
 from flowcabal_tui.domain.ids import EntityId
-from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.run import Quotation
 
 _WORD: Final = re.compile(r"[A-Za-zÀ-ɏ]{3,}")
@@ -97,11 +96,24 @@ class NarratedValue:
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """A value of the draft, and the earlier one that contradicts it."""
+    """A value of the draft with its words, and the words of the earlier value that contradicts it."""
 
     value: NarratedValue
+    draft: Quotation
     source: Quotation
     weight: float
+
+    def finding(self, subtype: str, explanation: str) -> RuleFinding:
+        """The finding of a rule that reports every clash."""
+        return RuleFinding(subtype, explanation, self.draft, self.source)
+
+
+def unmistakable(narrated: NarratedText, values: Iterable[NarratedValue]) -> tuple[NarratedValue, ...]:
+    """The first of the values of each part in a sentence, unless the sentence has different ones of that part."""
+    found: dict[tuple[str, int], list[NarratedValue]] = {}
+    for value in values:
+        found.setdefault((value.part, narrated.sentence_number(value.start)), []).append(value)
+    return tuple(same[0] for same in found.values() if len({value.value for value in same}) == 1)
 
 
 Reads = Callable[[NarratedText], Sequence[NarratedValue]]
@@ -125,18 +137,18 @@ def clashes(
         for one in chapter.made(read)[:_MOST]:
             earlier.setdefault(one.part, []).append((chapter, one))
     for value in read(draft)[:_MOST]:
-        if not _changed(draft, value):
+        if not draft.says_changed(value.start):
             best, agreed = _against_declared(draft, value, book, read, disagree)
-            mine = _place(draft, value, book)
+            here, mine = _place(draft, value, book), draft.quoted(value.start, value.end)
             for chapter, one in earlier.get(value.part, [])[-_COMPARED:]:
-                weight = (same or same_subject)(mine, _place(chapter, one, book), book)
+                weight = (same or same_subject)(here, _place(chapter, one, book), book)
                 if weight < min(least, 2.5):
                     continue
                 differs = disagree(value.value, one.value)
                 if differs is False:
                     agreed = max(agreed, weight)
                 elif differs and weight >= least and (best is None or weight > best.weight):
-                    best = Clash(value, _sentence(chapter, one), weight)
+                    best = Clash(value, mine, chapter.sentence_at(one.start), weight)
             if best is not None and best.weight > agreed:
                 yield best
 
@@ -155,15 +167,10 @@ def _against_declared(
         for one in each.narrated.made(read) if each.about == about else ():
             differs = disagree(value.value, one.value) if one.part == value.part else None
             if differs:
-                best = Clash(value, each.source, _DECLARED)
+                best = Clash(value, draft.quoted(value.start, value.end), each.source, _DECLARED)
             elif differs is False:
                 agreed = _DECLARED
     return best, agreed
-
-
-def _sentence(chapter: NarratedText, value: NarratedValue) -> Quotation:
-    span = chapter.around(value.start)
-    return chapter.quoted(span.start, span.end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,10 +258,3 @@ def _company(one: ValueContext, other: ValueContext, book: EarlierBook) -> float
     """The weight of names that both places share: higher for names that fewer chapters contain."""
     both = one.named & other.named
     return min(_BESIDE, _SHARE * max((-math.log(book.share_naming(entity)) for entity in both), default=0.0))
-
-
-def _changed(draft: NarratedText, value: NarratedValue) -> bool:
-    """True when the sentence states that the value has changed."""
-    span: Span = draft.around(value.start)
-    sentence = draft.text[span.start : span.end].lower()
-    return any(word in sentence for word in word_list(f"changed.{draft.language[:2]}"))
