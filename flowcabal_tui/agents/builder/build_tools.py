@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, Field
 
 from flowcabal_tui.agents.builder.branches import Simulator
 from flowcabal_tui.agents.builder.build_prompt import system_prompt, user_prompt
@@ -17,18 +18,9 @@ from flowcabal_tui.agents.builder.checks import ChecklistItem, check
 from flowcabal_tui.agents.builder.edits import EDITS, Edit
 from flowcabal_tui.agents.builder.refused import EditRefused, unknown
 from flowcabal_tui.agents.builder.templates import named, nearest_templates
-from flowcabal_tui.agents.builder.vocabulary import BuildTurn, Outcome
+from flowcabal_tui.agents.builder.vocabulary import BuildTurn, Outcome, outcome_of
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
-from flowcabal_tui.agents.tool_calls import (
-    MOST_ARGUMENTS,
-    MOST_TEXT,
-    Arguments,
-    read_arguments,
-    refused_with,
-    tool_of,
-    wrong_arguments,
-)
-from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.agents.tool_calls import MOST_TEXT, Arguments, tool_of
 from flowcabal_tui.domain.model_calls import Message, Tool, ToolCall
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.nodes.schema import help_text
@@ -79,36 +71,12 @@ class Finish(Arguments):
     explanation: str = Field(description="Two or three sentences in the language of the wish.")
 
 
-_OWN: Final[Mapping[str, type[Arguments]]] = {
-    "set_checklist": Checklist,
-    "start_from": StartFrom,
-    "describe_kind": DescribeKind,
-    "ask_writer": AskWriter,
-    "check": Check,
-    "finish": Finish,
-}
-_EDITS: Final[Mapping[str, type[Edit]]] = {each.model_fields["edit"].default: each for each in EDITS}
-
-
-def tools() -> tuple[Tool, ...]:
-    """The tools with the schemas of their arguments."""
-    return tuple(tool_of(name, shape) for name, shape in {**_OWN, **_EDITS}.items())
-
-
 class BuildTools:
     """The program's own vocabulary: the eight edits and the tools that go with them."""
 
     def __init__(self, build: Build, simulate: Simulator, limits: BuildLimits) -> None:
         self._build, self._simulate, self._limits = build, simulate, limits
         self.tools = tools()
-        self._does: Mapping[str, Callable[[Any], Coroutine[Any, Any, str]]] = {
-            "set_checklist": self._checklist,
-            "start_from": self._start,
-            "describe_kind": self._describe,
-            "ask_writer": self._ask,
-            "check": self._check,
-            "finish": self._finish,
-        }
 
     def beginning(self) -> tuple[Message, ...]:
         """The guide, the request and the current copy."""
@@ -120,27 +88,12 @@ class BuildTools:
 
     async def call(self, call: ToolCall) -> Outcome:
         """Carries out one call. A refused call leaves the build unchanged."""
-        names = (*_OWN, *_EDITS)
-        if call.name not in names:
-            refused = unknown(f"There is no tool {clean(call.name)[:60]}. Nothing was done.", call.name, names)
-            return Outcome(refused_with(refused), refused=True)
-        if len(call.arguments) > MOST_ARGUMENTS:
-            message = f"The arguments have {len(call.arguments)} characters; at most {MOST_ARGUMENTS} are read."
-            return Outcome(message, refused=True)
-        try:
-            arguments = read_arguments(call.arguments)
-        except (ValueError, RecursionError) as error:
-            return Outcome(f"The arguments are no JSON object: {error}", refused=True, broken=True)
-        try:
-            return Outcome((await self._carried(call.name, arguments))[:MOST_TEXT])
-        except ValidationError as error:
-            return Outcome(wrong_arguments({**_OWN, **_EDITS}[call.name], error), refused=True)
-        except FlowCabalError as error:
-            return Outcome(refused_with(error), refused=True)
+        return await outcome_of(call, _SHAPES, partial(self._carried, call.name))
 
     async def _carried(self, name: str, arguments: dict[str, Any]) -> str:
         if name in _OWN:
-            return await self._does[name](_OWN[name].model_validate(arguments))
+            shape, carry_out = _OWN[name]
+            return (await carry_out(self, shape.model_validate(arguments)))[:MOST_TEXT]
         edit = _EDITS[name].model_validate({**arguments, "edit": name})
         ids = [each.id for each in self._build.items]
         if ids and edit.because not in ids:
@@ -148,7 +101,7 @@ class BuildTools:
         before, self._build.copied = self._build.copied.document, self._build.copied.with_edit(edit)
         if self._build.copied.document == before:
             return "This changes nothing: the workflow is so already."
-        return f"Done. Nodes: {', '.join(self._build.copied.nodes) or 'none'}."
+        return f"Done. Nodes: {', '.join(self._build.copied.nodes) or 'none'}."[:MOST_TEXT]
 
     async def _checklist(self, arguments: Checklist) -> str:
         self._build.items = tuple(
@@ -211,3 +164,20 @@ class BuildTools:
             raise EditRefused("Nothing was changed.")
         build.explanation, build.status = clean(arguments.explanation), "finished"
         return "The writer decides."
+
+
+_OWN: Final[Mapping[str, tuple[type[Arguments], Callable[[BuildTools, Any], Awaitable[str]]]]] = {
+    "set_checklist": (Checklist, BuildTools._checklist),
+    "start_from": (StartFrom, BuildTools._start),
+    "describe_kind": (DescribeKind, BuildTools._describe),
+    "ask_writer": (AskWriter, BuildTools._ask),
+    "check": (Check, BuildTools._check),
+    "finish": (Finish, BuildTools._finish),
+}
+_EDITS: Final[Mapping[str, type[Edit]]] = {each.model_fields["edit"].default: each for each in EDITS}
+_SHAPES: Final[Mapping[str, type[BaseModel]]] = {**{name: shape for name, (shape, _does) in _OWN.items()}, **_EDITS}
+
+
+def tools() -> tuple[Tool, ...]:
+    """The tools with the schemas of their arguments."""
+    return tuple(tool_of(name, shape) for name, shape in _SHAPES.items())
