@@ -133,13 +133,9 @@ class PromptLibrary:
 
     def source(self, name: str) -> Path | None:
         """The writer's file in use for `name`; None when the built-in one is used."""
-        if self._folder is None or not self._project(self._folder).is_there(self._folder.name, f"{name}.md"):
+        if self._folder is None or not Folder(self._folder.parent).is_there(self._folder.name, f"{name}.md"):
             return None
         return self._folder / f"{name}.md"
-
-    @staticmethod
-    def _project(folder: Path) -> Folder:
-        return Folder(folder.parent)
 
     def text(self, name: str) -> str:
         """The text of the file in use.
@@ -166,7 +162,7 @@ class PromptLibrary:
 
     def _read(self, path: Path) -> str:
         try:
-            return self._project(path.parent).text(path.parent.name, path.name, limit=_LARGEST)
+            return Folder(path.parent.parent).text(path.parent.name, path.name, limit=_LARGEST)
         except (OSError, UnicodeDecodeError) as error:
             raise SettingsError(_("One of your prompts cannot be read."), f"{path}: {error}", _advice()) from error
 
@@ -180,11 +176,7 @@ class PromptLibrary:
             *(_("unknown placeholder ${{{name}}}").format(name=each) for each in unknown),
             *(_("missing placeholder ${{{name}}}").format(name=each) for each in missing),
         ]:
-            raise SettingsError(
-                _("One of your prompts does not fit its task."),
-                f"{self.source(name)}: {', '.join(problems)}",
-                _advice(),
-            )
+            raise _unfit(self.source(name), ", ".join(problems))
         return prompt
 
     def part(self, name: str) -> str:
@@ -194,14 +186,16 @@ class PromptLibrary:
         words = self.text(name).strip()
         if not words or _RULE in self.text(name):
             problem = _("it contains text that becomes part of a prompt, so no line --- is allowed")
-            raise SettingsError(
-                _("One of your prompts does not fit its task."), f"{self.source(name)}: {problem}", _advice()
-            )
+            raise _unfit(self.source(name), problem)
         return words
 
 
 def _advice() -> str:
     return _("Correct the file, or delete it to go back to the built-in prompt.")
+
+
+def _unfit(path: Path | None, problem: str) -> SettingsError:
+    return SettingsError(_("One of your prompts does not fit its task."), f"{path}: {problem}", _advice())
 
 
 def _parse(name: str, text: str, path: Path | None) -> AgentPrompt:
@@ -211,5 +205,5 @@ def _parse(name: str, text: str, path: Path | None) -> AgentPrompt:
     if not (prompt.system.is_valid() and prompt.user.is_valid()):
         problem = _("a $ that does not start a placeholder; write $$ for a dollar sign")
     if problem:
-        raise SettingsError(_("One of your prompts does not fit its task."), f"{path}: {problem}", _advice())
+        raise _unfit(path, problem)
     return prompt

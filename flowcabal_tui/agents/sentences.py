@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -42,6 +42,14 @@ def _between(text: str, ends: re.Pattern[str]) -> tuple[Span, ...]:
             left = 0 if words == piece else len(piece) - len(piece.lstrip())
             found.append(Span(start + left, start + left + len(words)))
     return tuple(found)
+
+
+def paragraphs(text: str) -> Iterator[tuple[int, str]]:
+    """Where each line of a text starts, and the line with its end."""
+    at = 0
+    for line in text.splitlines(keepends=True):
+        yield at, line
+        at += len(line)
 
 
 def sentence_at(text: str, place: int) -> Span:

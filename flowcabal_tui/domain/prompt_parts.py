@@ -105,10 +105,14 @@ def in_attribute(text: str) -> str:
     return escaped(" ".join(text.split())).replace('"', "&quot;")
 
 
+def in_language(words: tuple[str, str], language: str) -> str:
+    """The Chinese words for a Chinese book, else the English ones."""
+    return words[0 if language.startswith("zh") else 1]
+
+
 def label_of(key: PartKey, language: str) -> str:
     """The label of a part in the language of the book."""
-    chinese, english = LABELS[key]
-    return chinese if language.startswith("zh") else english
+    return in_language(LABELS[key], language)
 
 
 def chapter_label(number: int, title: str, language: str) -> str:

@@ -56,7 +56,7 @@ def usual_gap(text: str) -> str:
     return "\n" * min(2, gaps.most_common(1)[0][0]) if gaps else "\n\n"
 
 
-def _lines(text: str) -> Iterator[tuple[int, int]]:
+def lines_of(text: str) -> Iterator[tuple[int, int]]:
     """Start and end of each line that is not blank."""
     at = 0
     for line in text.split("\n"):
@@ -66,7 +66,7 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _breaks(text: str, *, blank_lines: bool) -> Iterator[_Break]:
-    lines, usual = [*_lines(text)], len(usual_gap(text))
+    lines, usual = [*lines_of(text)], len(usual_gap(text))
     last = _Break(0, 0)
     for place, (start, end) in enumerate(lines):
         before = max(last.end, lines[place - 1][1] if place else 0)

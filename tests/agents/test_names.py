@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from flowcabal_tui.agents.names.names import NameIndex, discover, entity_id, mentions
+from flowcabal_tui.agents.names.names import NameIndex, discover, entity_id
 from flowcabal_tui.domain.ids import ChapterId
 from tests.agents.fakes import person
 
@@ -132,12 +132,12 @@ def test_adverbs_that_stand_before_words_of_speech_are_no_names() -> None:
 
 
 def test_the_longest_name_wins() -> None:
-    hits = mentions("宝玉和甄宝玉", [person("宝玉"), person("甄宝玉")])
+    hits = NameIndex([person("宝玉"), person("甄宝玉")]).find("宝玉和甄宝玉")
     assert [(hit.entity, hit.start, hit.end) for hit in hits] == [("e-宝玉", 0, 2), ("e-甄宝玉", 3, 6)]
 
 
 def test_letters_count_at_word_boundaries_only() -> None:
-    hits = mentions("Ann saw Annabel; Ann's dog, 安Ann。", [person("Ann")])
+    hits = NameIndex([person("Ann")]).find("Ann saw Annabel; Ann's dog, 安Ann。")
     assert [hit.start for hit in hits] == [0, 17, 29]
 
 
@@ -148,7 +148,7 @@ def test_a_shared_name_belongs_to_the_entity_of_the_writer() -> None:
 
 
 def test_no_names_no_mentions() -> None:
-    assert mentions("谁？", []) == ()
+    assert NameIndex([]).find("谁？") == ()
 
 
 def test_a_family_and_style_name_are_introduced() -> None:

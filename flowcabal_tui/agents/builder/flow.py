@@ -37,11 +37,10 @@ def of_node(name: str, part: str = "draft", called: str = "") -> ReadOutput:
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """A list to iterate over: its path, the fields of its entries, and the name of one entry in a body."""
+    """A list to iterate over: its path, and the fields of its entries."""
 
     path: str
     fields: tuple[str, ...] = ()
-    entry: str = "item"
 
 
 @dataclass
@@ -78,8 +77,6 @@ class Flow:
     """The checklist step that each node serves."""
     there: There = field(default_factory=There)
     step: str = ""
-    firsts: list[str] = field(default_factory=list)
-    """Nodes that read nothing of their own graph: an edge leads to them where the graph is a branch."""
 
     def inner(self) -> Flow:
         """A flow for an inner graph or a branch; it starts with the outputs available here."""

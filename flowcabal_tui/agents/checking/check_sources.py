@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, meta_title, shortened_words
+from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, shortened_words
 from flowcabal_tui.agents.context.gather import BookInputs
 from flowcabal_tui.agents.context.intent import search_terms
 from flowcabal_tui.agents.context.outline import quotable
@@ -16,6 +16,7 @@ from flowcabal_tui.agents.tokens import cut
 from flowcabal_tui.domain.manuscript import PassageHit
 from flowcabal_tui.domain.memory import Derived, Entity
 from flowcabal_tui.domain.model_ports import TokenCounter
+from flowcabal_tui.domain.prompt_parts import label_of
 from flowcabal_tui.domain.run import Angle
 from flowcabal_tui.domain.story import StoryRecord
 
@@ -99,13 +100,9 @@ async def _timeline(book: BookInputs, cast: tuple[Entity, ...]) -> list[SourceTe
 
 
 async def _character_state(book: BookInputs, cast: tuple[Entity, ...]) -> list[SourceText]:
-    notes = [
-        SourceText("", f"entities/{ENTITY_FOLDERS[entity.kind]}/{entity.id}", entity.name, entity.note)
-        for entity in cast
-    ]
     profiles = [await book.view.derived(f"profiles/{ENTITY_FOLDERS[entity.kind]}/{entity.id}", "L1") for entity in cast]
     return [
-        *notes,
+        *_entity_notes(cast),
         *await _valid_statements(book, cast),
         *_derived(book, profiles),
         *await _meta(book, "notes"),
@@ -114,12 +111,8 @@ async def _character_state(book: BookInputs, cast: tuple[Entity, ...]) -> list[S
 
 async def _world_rules(book: BookInputs, cast: tuple[Entity, ...]) -> list[SourceText]:
     places = [entity for entity in cast if entity.kind in ("location", "item", "organisation")]
-    notes = [
-        SourceText("", f"entities/{ENTITY_FOLDERS[entity.kind]}/{entity.id}", entity.name, entity.note)
-        for entity in places
-    ]
     state = await book.view.derived_under("profiles/world-state/", "L1")
-    return [*await _meta(book, "world-rules", "notes"), *notes, *_derived(book, state)]
+    return [*await _meta(book, "world-rules", "notes"), *_entity_notes(places), *_derived(book, state)]
 
 
 async def _echoes(book: BookInputs, cast: tuple[Entity, ...]) -> list[SourceText]:
@@ -132,6 +125,13 @@ _NOTES: Final[dict[Angle, Callable[[BookInputs, tuple[Entity, ...]], Coroutine[A
     "world_rules": _world_rules,
     "echoes": _echoes,
 }
+
+
+def _entity_notes(entities: Iterable[Entity]) -> list[SourceText]:
+    return [
+        SourceText("", f"entities/{ENTITY_FOLDERS[entity.kind]}/{entity.id}", entity.name, entity.note)
+        for entity in entities
+    ]
 
 
 async def _valid_statements(book: BookInputs, cast: tuple[Entity, ...]) -> list[SourceText]:
@@ -160,7 +160,7 @@ def _quoted(book: BookInputs, records: Iterable[StoryRecord]) -> list[SourceText
 
 async def _meta(book: BookInputs, *names: str) -> list[SourceText]:
     return [
-        SourceText("", f"meta/{name}", meta_title(name, book.view.language), text)
+        SourceText("", f"meta/{name}", label_of(name, book.view.language), text)
         for name, text in await book.view.meta()
         if name in names
     ]

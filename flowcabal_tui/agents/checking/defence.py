@@ -9,7 +9,7 @@ from typing import Final
 from flowcabal_tui.agents.answer_tools import with_tools
 from flowcabal_tui.agents.checking.checker import Checker
 from flowcabal_tui.agents.checking.judged import Doubt, JudgedDraft, angle_of, judged_pairs
-from flowcabal_tui.agents.checking.pairs import Pairs, statement_tag
+from flowcabal_tui.agents.checking.pairs import Pairs, one_line, statement_tag
 from flowcabal_tui.agents.checking.quotes import VerbatimText
 from flowcabal_tui.agents.checking.taxonomy import BY_ANGLE, subtype_of
 from flowcabal_tui.agents.paid import PaidOnce
@@ -110,9 +110,9 @@ class Defence:
             reach = _AROUND["zh" if goal.book.view.language.startswith("zh") else "en"]
             book = text[max(0, doubt.source.start - reach) : doubt.source.end + reach]
         between = await self._between(goal, doubt, position or 0)
-        plain = f"<statement>{escaped(_line(doubt.draft.text))}</statement>"
+        plain = f"<statement>{escaped(one_line(doubt.draft.text))}</statement>"
         statement = statement_tag(doubt.pair.statement) if doubt.pair else plain
-        lines = (f"<book {where}>{escaped(_line(book))}</book>", *between, statement)
+        lines = (f"<book {where}>{escaped(one_line(book))}</book>", *between, statement)
         return "\n".join((f'<doubt id="d{number + 1}">', *lines, "</doubt>"))
 
     async def _between(self, goal: JudgedDraft, doubt: Doubt, position: int) -> list[str]:
@@ -122,10 +122,9 @@ class Defence:
         start = doubt.pair.statement.start
         fitting = [each for each in goal.evidence if each.draft == start and each.position > position][:_BETWEEN]
         texts = await goal.book.view.chapter_texts(tuple({each.chapter: None for each in fitting}))
-        return [
-            f'<between chapter="{each.position}">{escaped(_line(texts[each.chapter][each.start : each.end]))}</between>'
-            for each in sorted(fitting, key=lambda each: (each.position, each.start))
-        ]
+        in_order = sorted(fitting, key=lambda each: (each.position, each.start))
+        words = ((each.position, texts[each.chapter][each.start : each.end]) for each in in_order)
+        return [f'<between chapter="{at}">{escaped(one_line(text))}</between>' for at, text in words]
 
     async def _readings(self, goal: JudgedDraft, tags: Mapping[int, str], angles: set[Angle]) -> dict[int, Reading]:
         """The readable answers by the number of their doubt. Raises ModelError, SettingsError."""
@@ -211,7 +210,3 @@ def _narrowed(whole: Quotation, quote: str) -> Quotation:
     if span is None:
         return whole
     return replace(whole, text=text.words(span), start=whole.start + span.start, end=whole.start + span.end)
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())

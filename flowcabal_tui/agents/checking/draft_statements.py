@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from flowcabal_tui.agents.checking.evidence.reading import TextReader
 from flowcabal_tui.agents.checking.rules.speech import BLANK, without_speech
+from flowcabal_tui.agents.sentences import paragraphs
 from flowcabal_tui.agents.words import word_groups
 from flowcabal_tui.domain.manuscript import Span
 
@@ -36,20 +37,11 @@ class DraftStatement:
         return self.voice == "narration" and self.mode == "asserted"
 
 
-def spans_of(draft: str, reader: TextReader) -> tuple[Span, ...]:
-    """The sentences and clauses of a draft: the spans of `evidence.statements`, without the words."""
-    found: list[Span] = []
-    at = 0
-    for paragraph in draft.splitlines(keepends=True):
-        found += reader.units(paragraph, at)
-        at += len(paragraph)
-    return tuple(found)
-
-
 def statements_in(draft: str, language: str) -> dict[int, DraftStatement]:
-    """All statements of a draft by their start offsets, numbered c1, c2 ..."""
+    """All statements of a draft by their start offsets, numbered c1, c2 ..., as in `evidence.statements`."""
     reader = TextReader(language)
     narration = without_speech(draft)
+    spans = (span for at, paragraph in paragraphs(draft) for span in reader.units(paragraph, at))
     return {
         span.start: DraftStatement(
             f"c{number}",
@@ -59,7 +51,7 @@ def statements_in(draft: str, language: str) -> dict[int, DraftStatement]:
             _voice(draft, narration, span, reader.language),
             _mode(draft[span.start : span.end], reader.language),
         )
-        for number, span in enumerate(spans_of(draft, reader), start=1)
+        for number, span in enumerate(spans, start=1)
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from flowcabal_tui.domain.prompt_parts import in_language
 from flowcabal_tui.domain.run import CheckFinding, Evaluation, RuleName
 from flowcabal_tui.domain.text import han_count
 
@@ -71,5 +72,4 @@ def _why(finding: CheckFinding, language: str) -> str:
         return finding.explanation
     if finding.source.text:
         return ""
-    chinese, english = _ALONE.get(finding.rule, (finding.explanation, finding.explanation))
-    return chinese if language.startswith("zh") else english
+    return in_language(_ALONE.get(finding.rule, (finding.explanation, finding.explanation)), language)

@@ -89,7 +89,7 @@ def statement_tag(statement: DraftStatement, known: str = "") -> str:
     voice = f' said="{statement.voice}"' if statement.voice != "narration" else ""
     how = f' as="{statement.mode}"' if statement.mode != "asserted" else ""
     see = f' see="{known}"' if known else ""
-    text = escaped(_begun(_line(statement.text)))
+    text = escaped(_begun(one_line(statement.text)))
     return f'<statement id="{statement.id}"{voice}{how}{see}>{text}</statement>'
 
 
@@ -98,7 +98,7 @@ def passage_line(passage: BookSentence) -> str:
     line."""
     source = passage.source
     about = f", {escaped(source.about)}" if source.about else ""
-    return f"{passage.id} [{passage.position}{about}] {escaped(_line(source.text))}"
+    return f"{passage.id} [{passage.position}{about}] {escaped(one_line(source.text))}"
 
 
 def _begun(text: str) -> str:
@@ -107,7 +107,8 @@ def _begun(text: str) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
 
 
-def _line(text: str) -> str:
+def one_line(text: str) -> str:
+    """The text with a blank for each stretch of white space."""
     return " ".join(text.split())
 
 

@@ -16,6 +16,7 @@ from flowcabal_tui.domain.answer_schema import StructuredAnswer, long_text
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.domain.text import clean
+from flowcabal_tui.headings.scenes import lines_of
 
 PURPOSE: Final = "comparison.seams"
 _LONGER: Final = 3
@@ -72,9 +73,8 @@ class SeamHunk:
 
 def seams_of(text: str, origins: Sequence[Digest | None]) -> tuple[Seam, ...]:
     """The seams of a text whose paragraphs come from `origins` (None: the writer)."""
-    spans = _paragraphs(text)
     found: list[Seam] = []
-    for number, (left, right) in enumerate(pairwise(spans)):
+    for number, (left, right) in enumerate(pairwise(lines_of(text))):
         if number + 1 >= len(origins) or origins[number] == origins[number + 1]:
             continue
         last, first = sentences(text[slice(*left)])[-1:], sentences(text[slice(*right)])[:1]
@@ -124,15 +124,6 @@ def with_hunks(text: str, hunks: Sequence[SeamHunk]) -> str:
             raise ValueError(hunk.before)
         text = text[: hunk.start] + hunk.after + text[hunk.end :]
     return text
-
-
-def _paragraphs(text: str) -> list[tuple[int, int]]:
-    found, at = [], 0
-    for row in text.split("\n"):
-        if row.strip():
-            found.append((at, at + len(row)))
-        at += len(row) + 1
-    return found
 
 
 def _escaped(text: str) -> str:

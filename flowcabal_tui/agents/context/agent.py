@@ -35,6 +35,7 @@ from flowcabal_tui.domain.errors import KnowledgeAbsent, KnowledgeError, Knowled
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.model_calls import Role
 from flowcabal_tui.domain.model_ports import TokenCounter
+from flowcabal_tui.domain.prompt_parts import in_language
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.windows import context_room, prompt_room
 from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflow
@@ -259,7 +260,7 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
         """Fills the budget, renders, and writes the receipt."""
         language, shortened = seen.book.view.language, self._shortened(goal)
         besides = thought.besides
-        notice = f"{_SHORTENED[0 if language.startswith('zh') else 1]}\n\n" if shortened else ""
+        notice = f"{in_language(_SHORTENED, language)}\n\n" if shortened else ""
         space = max(0, self._space(goal) - (self._counter.count(notice) if notice else 0))
         ledger = Ledger(space, self._counter, language, self._shares, 0.0 if besides is None else BESIDES)
         notes = [*thought.notes]

@@ -9,7 +9,7 @@ from typing import Final, Literal, cast
 
 from flowcabal_tui.domain.context import BudgetClass
 from flowcabal_tui.domain.memory import EntityKind, Level, MetaName
-from flowcabal_tui.domain.prompt_parts import PartKey, chapter_label, escaped, fenced, fenced_item, label_of
+from flowcabal_tui.domain.prompt_parts import PartKey, chapter_label, escaped, fenced, fenced_item, in_language
 
 PART_OF: Final[Mapping[BudgetClass, PartKey]] = {
     "outline": "outline",
@@ -44,7 +44,7 @@ _HIDDEN_PART: Final = re.compile(f"{HIDDEN}[{HIDDEN}\\s]*")
 
 def preamble(language: str) -> str:
     """The text before the parts, in the language of the book."""
-    return _PREAMBLE[0 if language.startswith("zh") else 1]
+    return in_language(_PREAMBLE, language)
 
 
 def shortened_words(part: Literal["beginning", "end"], kept: int, of: int, language: str) -> str:
@@ -53,11 +53,6 @@ def shortened_words(part: Literal["beginning", "end"], kept: int, of: int, langu
         return f"（篇幅所限，此处只有{'前' if part == 'beginning' else '后'} {kept} 字，全文共 {of} 字。）"
     which = "first" if part == "beginning" else "last"
     return f"(Shortened to the {which} {kept:,} of {of:,} characters.)"
-
-
-def meta_title(name: MetaName, language: str) -> str:
-    """The title of one of the writer's notes, in the language of the book."""
-    return label_of(name, language)
 
 
 @dataclass(frozen=True, slots=True)

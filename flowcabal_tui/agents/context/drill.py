@@ -25,7 +25,6 @@ _WORDS: Final = 0.7
 _LEAST_WORDS: Final = 2
 """So many words open a chapter whose summary has no name of the prompt."""
 _MOST_FOUND: Final = 4
-_LEVELS: Final[tuple[Level, ...]] = ("L0", "L1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +53,8 @@ class Summary:
 
 def reason(opened: Opened) -> str:
     """The reason for a passage, as shown in the receipt."""
-    return _reason(opened.level).format(terms=_(", ").join(opened.found))
-
-
-def _reason(level: Level) -> str:
-    return _("opened from its overview: {terms}") if level == "L1" else _("opened from its line: {terms}")
+    words = _("opened from its overview: {terms}") if opened.level == "L1" else _("opened from its line: {terms}")
+    return words.format(terms=_(", ").join(opened.found))
 
 
 def looked_at(chapters: Sequence[Chapter], ranked: Sequence[ChapterId], taken: Iterable[ChapterId]) -> list[ChapterId]:

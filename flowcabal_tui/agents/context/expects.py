@@ -14,6 +14,7 @@ from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.agents.words import word_groups
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.overview import LONGEST_CHAPTER, usual_length
+from flowcabal_tui.domain.prompt_parts import in_language
 from flowcabal_tui.domain.workflow import Workflow
 
 _LENGTH_ZH: Final = re.compile(r"(?<!\d)(\d[\d,，]{0,12}(?:\.\d{1,4})?)\s*(千|万)?\s*[余多来]?个?汉?字")
@@ -196,5 +197,4 @@ async def _sample(view: MemoryView, chapter: Chapter) -> str:
 
 
 def _say(key: str, language: str, number: int = 0) -> str:
-    chinese, english = _WORDS[key]
-    return (chinese if language.startswith("zh") else english).format(n=number)
+    return in_language(_WORDS[key], language).format(n=number)

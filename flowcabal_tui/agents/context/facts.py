@@ -13,6 +13,7 @@ from flowcabal_tui.agents.context.intent import SceneReading
 from flowcabal_tui.agents.context.viewpoint import Viewpoint
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity, Evidence
+from flowcabal_tui.domain.prompt_parts import in_language
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation
 from flowcabal_tui.locale import _
 
@@ -122,7 +123,7 @@ class _Words:
         return self._places.get(chapter, 0) if chapter else 0
 
     def say(self, key: str, **values: object) -> str:
-        return _WORDS[key][0 if self.chinese else 1].format(**values)
+        return in_language(_WORDS[key], self._book.view.language).format(**values)
 
     def since(self, chapter: ChapterId | None, key: str = "since") -> str:
         return self.say(key, n=place) if (place := self.place(chapter)) else ""

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 from flowcabal_tui.agents.context import drill
 from flowcabal_tui.agents.context.arcs import arc_candidates
 from flowcabal_tui.agents.context.borders import excerpt
-from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, UNRANKED, ContextText, meta_title
+from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS, UNRANKED, ContextText
 from flowcabal_tui.agents.context.circle import circle
 from flowcabal_tui.agents.context.intent import SceneReading
 from flowcabal_tui.agents.context.quoted import levels, marked, summaries_of, tells
@@ -22,6 +22,7 @@ from flowcabal_tui.domain.context import BudgetClass
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Chapter, Passage, Span
 from flowcabal_tui.domain.memory import Entity, Level, MetaName
+from flowcabal_tui.domain.prompt_parts import label_of
 from flowcabal_tui.locale import _
 
 _NEAR_CHAPTERS: Final = 3
@@ -96,7 +97,7 @@ async def meta(book: BookInputs) -> list[ContextText]:
     return [
         ContextText(
             f"meta/{name}",
-            meta_title(name, book.view.language),
+            label_of(name, book.view.language),
             _("always included"),
             "L2",
             "meta",

@@ -69,7 +69,7 @@ def read_intent(
     named = named_in("\n".join((texts.events, title)), entities)
     scene = present(named, texts, entities, given.who, who_by)
     where = place_of(named, texts, entities) if given.where is None else given.where
-    looked_up = _distinct((*_of(given, entities), *named))
+    looked_up = {each.id: each for each in (*_of(given, entities), *named)}.values()
     forms = [name for entity in {*looked_up, *scene.cast} for name in entity.names]
     names = [PromptName(entity.name, entity.names, entity.kind == "location") for entity in looked_up]
     names += [PromptName(name, (name,)) for name in scene.others if who_by == "writer"]
@@ -93,10 +93,6 @@ def _of(scene: Scene, entities: Sequence[Entity]) -> Iterator[Entity]:
     for name in scene.who or ():
         yield from (each for each in entities if name in each.names)
     yield from named_in(scene.where or "", entities)
-
-
-def _distinct(entities: Iterable[Entity]) -> list[Entity]:
-    return list({each.id: each for each in entities}.values())
 
 
 def _without(text: str, names: Iterable[str]) -> str:

@@ -18,6 +18,7 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.outline import BookOutline, Placed
+from flowcabal_tui.domain.prompt_parts import in_language
 from flowcabal_tui.domain.workflow import OutlineScope
 from flowcabal_tui.locale import _
 
@@ -110,8 +111,7 @@ def _first_line(found: BookOutline, each: Placed) -> str:
 
 
 def _title(key: str, language: str) -> str:
-    chinese, english = _TITLES[key]
-    return chinese if language.startswith("zh") else english
+    return in_language(_TITLES[key], language)
 
 
 def _whole(found: BookOutline, wanted: Wanted, counter: TokenCounter, language: str) -> ContextText:

@@ -9,10 +9,9 @@ from typing import Final
 from flowcabal_tui.domain.prompt_parts import PartKey, escaped, read_parts, words_of
 from flowcabal_tui.domain.workflow import Block, TextBlock
 
-_FILLED_IN: Final = re.compile(r"\{\{(?:(?!\{\{|\}\}).)*\}\}", re.DOTALL)
+FILLED_IN: Final = re.compile(r"\{\{(?:(?!\{\{|\}\}).)*\}\}", re.DOTALL)
+"""A name in a text that is replaced by its value."""
 _SENTENCE: Final = re.compile(r"[^\n.。!！?？:：]+")
-
-
 _OF_THE_CHAPTER: Final[tuple[PartKey, ...]] = ("outline", "scene", "wish")
 _EXPECTED: Final[tuple[PartKey, ...]] = ("style", "length")
 """How the text is to be, not what happens in it."""
@@ -41,7 +40,7 @@ def before_the_text(prompt: str) -> str:
 def sentences(blocks: Iterable[Block]) -> Iterator[str]:
     """The literal sentences of text blocks, in order; filled-in values are left out."""
     for block in blocks:
-        for literal in _FILLED_IN.split(block.text) if isinstance(block, TextBlock) else ():
+        for literal in FILLED_IN.split(block.text) if isinstance(block, TextBlock) else ():
             yield from filter(None, (match[0].strip() for match in _SENTENCE.finditer(literal)))
 
 
@@ -77,6 +76,6 @@ def _named(blocks: Iterable[Block]) -> Iterator[tuple[str, str, str]]:
     """The names that are filled in, each with the words of its line before and after it, up to another one."""
     for block in blocks:
         if isinstance(block, TextBlock):
-            literals, names = _FILLED_IN.split(block.text), _FILLED_IN.findall(block.text)
+            literals, names = FILLED_IN.split(block.text), FILLED_IN.findall(block.text)
             for before, name, behind in zip(literals, names, literals[1:], strict=False):
                 yield before.rpartition("\n")[2], name.strip("{} "), behind.partition("\n")[0]

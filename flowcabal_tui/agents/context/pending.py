@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from typing import Final
-
+from flowcabal_tui.agents.context.own_words import FILLED_IN
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.workflow import PromptParams, TextBlock, VirtualBlock, Workflow
-
-_TEMPLATE: Final = re.compile(r"\{\{(?:(?!\{\{|\}\}).)*\}\}", re.DOTALL)
 
 
 def missing_outputs(workflow: Workflow, params: PromptParams, prompt: str) -> tuple[str, ...]:
@@ -20,7 +16,7 @@ def missing_outputs(workflow: Workflow, params: PromptParams, prompt: str) -> tu
     for block in (*params.prompt, None):
         literals: list[str | None] = [""]
         if isinstance(block, TextBlock):
-            literals = [*_TEMPLATE.split(block.text)]
+            literals = [*FILLED_IN.split(block.text)]
         elif isinstance(block, VirtualBlock) and block.frozen is None:
             waiting.append(block.node)
             continue

@@ -11,6 +11,7 @@ from flowcabal_tui.agents.context.candidates import ContextText
 from flowcabal_tui.domain.context import BudgetClass
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.memory import Derived
+from flowcabal_tui.domain.prompt_parts import in_language
 from flowcabal_tui.locale import _
 
 _QUOTED: Final = ("（原文摘句）", " (quoted)")
@@ -68,14 +69,14 @@ def marked(candidate: ContextText, derived: Derived, places: Mapping[ChapterId, 
     """
     if not is_by_rule(derived):
         is_beside = candidate.budget_class in _BESIDE_PAGES and candidate.uri.startswith("manuscript/")
-        return replace(candidate, title=candidate.title + _in(_OVERVIEW, language)) if is_beside else candidate
+        return replace(candidate, title=candidate.title + in_language(_OVERVIEW, language)) if is_beside else candidate
     reasoned = _with_reason(candidate)
     if candidate.uri.startswith("profiles/"):
         contained = [each for each in derived.evidence if each.sentence.strip() in candidate.text]
         quoted = tuple((places.get(each.chapter, 0), each.sentence.strip()) for each in contained)
         quoted = quoted or ((0, candidate.text.strip()),)
         return replace(reasoned, quoted=quoted, text=of_chapters(quoted, language))
-    return replace(reasoned, title=candidate.title + _in(_QUOTED, language), text=_lines_closed(candidate.text))
+    return replace(reasoned, title=candidate.title + in_language(_QUOTED, language), text=_lines_closed(candidate.text))
 
 
 def summaries_of(
@@ -96,7 +97,7 @@ def summaries_of(
         else:
             summary = marked(summary, state, {}, language)
         found.append(summary)
-    words, why = _in(_ALL, language), _("marks what is quoted")
+    words, why = in_language(_ALL, language), _("marks what is quoted")
     heading = ContextText("summaries/quoted", "", why, "L0", "summaries", words, line=True, introduces="manuscript/")
     return [replace(heading, label=_("quoted from the text, by rule"))] if all_by_rule else [], found
 
@@ -111,7 +112,8 @@ def of_chapters(quoted: Iterable[tuple[int, str]], language: str) -> str:
     lines = []
     for number, group in groupby(quoted, key=lambda each: each[0]):
         words = " ".join(_closed(sentence) for _number, sentence in group)
-        lines.append(_in(_FROM_CHAPTER if number else _FROM_EARLIER, language).format(n=number, words=_in_marks(words)))
+        form = in_language(_FROM_CHAPTER if number else _FROM_EARLIER, language)
+        lines.append(form.format(n=number, words=_in_marks(words)))
     return "\n".join(lines)
 
 
@@ -135,7 +137,3 @@ def _closed(words: str) -> str:
     if words.count('"') % 2:
         words = f'"{words}' if words.endswith('"') else f'{words}"'
     return words
-
-
-def _in(words: tuple[str, str], language: str) -> str:
-    return words[0 if language.startswith("zh") else 1]

@@ -20,6 +20,7 @@ from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.model_calls import ModelRequest
 from flowcabal_tui.domain.model_ports import TokenCounter
+from flowcabal_tui.domain.prompt_parts import in_language
 from flowcabal_tui.domain.text import clean_line, digest_of
 from flowcabal_tui.locale import _
 
@@ -131,5 +132,5 @@ def _line(words: str, longest: int = LONGEST_LINE) -> str | None:
 def _shortened(text: str, language: str) -> str:
     if len(text) <= LONGEST:
         return text
-    words = _SHORTENED[0 if language.startswith("zh") else 1].format(n=LONGEST, m=len(text))
+    words = in_language(_SHORTENED, language).format(n=LONGEST, m=len(text))
     return f"{text[:LONGEST]}\n{words}"

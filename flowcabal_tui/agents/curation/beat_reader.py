@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Final, Literal
@@ -13,6 +12,7 @@ from flowcabal_tui.agents.checking.quotes import VerbatimText
 from flowcabal_tui.agents.context.scene import named_in
 from flowcabal_tui.agents.parts import questions_of
 from flowcabal_tui.agents.prompt_library import Fenced, PromptLibrary, name_lines
+from flowcabal_tui.agents.shapes.claims import plain_word
 from flowcabal_tui.domain.answer_schema import StructuredAnswer, short_text
 from flowcabal_tui.domain.beats import BeatAdvice
 from flowcabal_tui.domain.endpoints import Endpoint
@@ -31,16 +31,11 @@ _SHARED: Final = 2
 """Beats that one quotation can prove, at most: a model that gives more of them the same words repeats itself."""
 
 
-def _plain(word: object) -> object:
-    """`Not found` as `not_found`."""
-    return re.sub(r"\W+", "_", word.strip().lower()).strip("_") if isinstance(word, str) else word
-
-
 class BeatAnswer(BaseModel):
     """The verdict on one beat, with the words of the text that prove it."""
 
     beat: str = Field(json_schema_extra={"maxLength": 12})
-    verdict: Annotated[Literal["brought", "not_found"], BeforeValidator(_plain)]
+    verdict: Annotated[Literal["brought", "not_found"], BeforeValidator(plain_word)]
     quote: str = short_text(default="")
 
 

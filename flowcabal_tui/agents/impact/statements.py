@@ -14,7 +14,7 @@ from typing import Final
 from flowcabal_tui.agents.checking.evidence.reading import TextReader
 from flowcabal_tui.agents.checking.rules.quantities import NUMBER_EN, NUMBER_ZH, range_of
 from flowcabal_tui.agents.names.names import NameIndex
-from flowcabal_tui.agents.sentences import sentences
+from flowcabal_tui.agents.sentences import paragraphs, sentences
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import plain_quotation
@@ -94,22 +94,13 @@ class _Sentence:
     carried: frozenset[EntityId]
 
 
-def _sentences(text: str, index: NameIndex, at: int = 0) -> Iterator[_Sentence]:
+def _sentences(text: str, index: NameIndex, at: int) -> Iterator[_Sentence]:
     """The sentences of a paragraph; offsets count from `at`."""
     hits, carried = index.find(text), frozenset[EntityId]()
     for span in sentences(text):
         named = frozenset(hit.entity for hit in hits if span.start <= hit.start < span.end)
         yield _Sentence(at + span.start, at + span.end, text[span.start : span.end], named, carried)
         carried = named or carried
-
-
-def _all_sentences(text: str, index: NameIndex) -> list[_Sentence]:
-    found: list[_Sentence] = []
-    at = 0
-    for paragraph in text.splitlines(keepends=True):
-        found += _sentences(paragraph, index, at)
-        at += len(paragraph)
-    return found
 
 
 def lost_statements(
@@ -122,7 +113,10 @@ def lost_statements(
     if plain_quotation(before) == plain_quotation(after):
         return ()
     reader, index = TextReader(language), NameIndex(entities)
-    old, new = (_all_sentences(text, index) for text in (before, after))
+    old, new = (
+        [each for at, paragraph in paragraphs(text) for each in _sentences(paragraph, index, at)]
+        for text in (before, after)
+    )
     present, known = ({plain_quotation(each.text) for each in side} for side in (new, old))
     added = [each.text for each in new if plain_quotation(each.text) not in known]
     gone = [each for each in old if plain_quotation(each.text) not in present]
@@ -149,7 +143,7 @@ def _kinds(text: str, values: Iterable[Value], reader: TextReader) -> frozenset[
     for value in values:
         if value.amount is not None:
             text = text.replace(value.words, "1" if reader.language == "zh" else " ")
-    return reader.kinds(text) - _LOOSE
+    return reader.content(text).kinds - _LOOSE
 
 
 def _near(text: str, value: Value, reader: TextReader) -> frozenset[str]:
@@ -202,8 +196,7 @@ def _of_text(number: int, text: str, lost: Sequence[Lost], index: NameIndex, rea
     found: list[SamePlace] = []
     wanted = {value.key for each in lost for value in each.values}
     before = frozenset[EntityId]()
-    at = 0
-    for paragraph in text.splitlines(keepends=True):
+    for at, paragraph in paragraphs(text):
         if paragraph.strip():
             named = frozenset(hit.entity for hit in index.find(paragraph))
             if (named or before) and wanted & _values(paragraph, reader).keys():
@@ -211,7 +204,6 @@ def _of_text(number: int, text: str, lost: Sequence[Lost], index: NameIndex, rea
                 places = (_same_place(number, one, each, before, reader) for one, each in pairs)
                 found += [place for place in places if place is not None]
             before = named
-        at += len(paragraph)
     return found
 
 

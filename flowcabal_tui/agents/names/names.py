@@ -67,8 +67,3 @@ class NameIndex:
     def mentions(self, chapter: ChapterId, position: int, text: str) -> tuple[Mention, ...]:
         """The names in `text` as mentions of a chapter."""
         return tuple(Mention(hit.entity, chapter, position, hit.start, hit.end) for hit in self.find(text))
-
-
-def mentions(text: str, entities: Iterable[Entity]) -> tuple[NameHit, ...]:
-    """The names of `entities` in `text`; for many texts, create one `NameIndex`."""
-    return NameIndex(entities).find(text)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Annotated, Final, Literal, Protocol
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
@@ -168,60 +168,37 @@ class ProfileKinds:
                 found[folder.name] = error
         return found
 
-    def _own_folders(self) -> Iterator[_OwnFolder]:
-        """The kinds' folders in the project; links are ignored."""
+    def _own_folders(self) -> Iterator[_KindFolder]:
+        """The kinds' folders in the project, which may come from a stranger; links are ignored."""
         if self._folder is not None:
             project, kinds = Folder(self._folder.parent), self._folder.name
-            yield from (_OwnFolder(project, kinds, name) for name in project.folders(kinds) if name[0] not in "._")
+            for name in (each for each in project.folders(kinds) if each[0] not in "._"):
+                text = partial(project.text, kinds, name, limit=_LARGEST)
+                yield _KindFolder(name, partial(project.is_there, kinds, name), text)
 
 
 @cache
 def _ours() -> tuple[ProfileKind, ...]:
     folders = [each for each in files(__name__).iterdir() if each.is_dir() and (each / _SETTINGS).is_file()]
-    kinds = [_load(_OurFolder(each)) for each in folders]
+    kinds = [_load(_our_folder(each)) for each in folders]
     return tuple(sorted(kinds, key=lambda kind: (kind.of_book, kind.settings.every, kind.name)))
 
 
-class _KindFolder(Protocol):
-    """The location of the files of one kind."""
-
-    @property
-    def name(self) -> str: ...
-
-    def has(self, file: str) -> bool: ...
-
-    def text(self, file: str) -> str:
-        """Reads a file. Raises OSError or UnicodeDecodeError."""
-
-
 @dataclass(frozen=True, slots=True)
-class _OurFolder:
-    folder: Traversable
+class _KindFolder:
+    """The files of one kind; `text` raises OSError or UnicodeDecodeError."""
 
-    @property
-    def name(self) -> str:
-        return self.folder.name
-
-    def has(self, file: str) -> bool:
-        return (self.folder / file).is_file()
-
-    def text(self, file: str) -> str:
-        return (self.folder / file).read_text(encoding="utf-8")
-
-
-@dataclass(frozen=True, slots=True)
-class _OwnFolder:
-    """A folder in the project, which may come from a stranger."""
-
-    project: Folder
-    kinds: str
     name: str
+    has: Callable[[str], bool]
+    text: Callable[[str], str]
 
-    def has(self, file: str) -> bool:
-        return self.project.is_there(self.kinds, self.name, file)
 
-    def text(self, file: str) -> str:
-        return self.project.text(self.kinds, self.name, file, limit=_LARGEST)
+def _our_folder(folder: Traversable) -> _KindFolder:
+    return _KindFolder(
+        folder.name,
+        lambda file: (folder / file).is_file(),
+        lambda file: (folder / file).read_text(encoding="utf-8"),
+    )
 
 
 def _load(folder: _KindFolder) -> ProfileKind:

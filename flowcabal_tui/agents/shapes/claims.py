@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 from flowcabal_tui.domain.answer_schema import StructuredAnswer, short_text
 
 
-def _plain(word: Any) -> Any:
+def plain_word(word: Any) -> Any:
     """Normalises a model's word to an identifier: `Somebody else` becomes `somebody_else`."""
     return re.sub(r"\W+", "_", word.strip().lower()).strip("_") if isinstance(word, str) else word
 
@@ -28,7 +28,7 @@ def _list(most: int) -> Any:
 
 Verdict = Annotated[
     Literal["contradiction", "changed", "somebody_else", "speech_or_belief", "compatible", "unsure"],
-    BeforeValidator(_plain),
+    BeforeValidator(plain_word),
 ]
 """The relation of a statement of a draft to a passage of the book; only the first and the last raise a doubt."""
 

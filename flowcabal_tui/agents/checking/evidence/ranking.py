@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from flowcabal_tui.agents.checking.evidence.reading import Comparison, SentenceContent, TextReader
 from flowcabal_tui.agents.checking.evidence.statements import DraftClause, around
+from flowcabal_tui.agents.context.things import rarity
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Span
 
@@ -139,10 +140,10 @@ def shortlisted(statements: Sequence[DraftClause], index: Index) -> Shortlist:
         {each: _places(words, most) for each, words in index.kinds.items()},
     )
     weights = Weights(
-        {each: _NAME * _rarity(len(at), index.total) for each, at in places.subjects.items()},
-        {each: _rarity(len(at), index.total) ** _POWER for each, at in places.words.items()},
-        {each: _KIND * _rarity(len(at), index.total) for each, at in places.kinds.items()},
-        _rarity(1, max(2, index.total)) ** _POWER,
+        {each: _NAME * rarity(len(at), index.total) for each, at in places.subjects.items()},
+        {each: rarity(len(at), index.total) ** _POWER for each, at in places.words.items()},
+        {each: _KIND * rarity(len(at), index.total) for each, at in places.kinds.items()},
+        rarity(1, max(2, index.total)) ** _POWER,
     )
     lookup = _Lookup(places, weights, most)
     count = max(_PASSAGES, _PAIRS // (2 * max(1, len(statements))))
@@ -324,8 +325,3 @@ def _read(passage: str, language: str) -> tuple[tuple[Span, SentenceContent], ..
     """The sentences of a passage with their content; the result does not depend on the draft."""
     reader = TextReader(language)
     return tuple((span, reader.content(passage[span.start : span.end])) for span in reader.units(passage))
-
-
-def _rarity(having: int, total: int) -> float:
-    """A rarity like the inverse document frequency of bm25, but never negative."""
-    return math.log(1 + (total - having + 0.5) / (having + 0.5))

@@ -123,10 +123,6 @@ class TextReader:
         sets = {kind: frozenset(each) for kind, each in words.items()}
         return SentenceContent(sets, frozenset(numbers), frozenset(marks), frozenset(sets))
 
-    def kinds(self, text: str) -> frozenset[str]:
-        """The kinds of things that a text mentions."""
-        return self.content(text).kinds
-
     def units(self, text: str, start: int = 0) -> tuple[Span, ...]:
         """Sentences, long ones in clauses, short ones joined within a paragraph; offsets count from `start`."""
         least, found = _SHORTEST[self.language], list[Span]()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final, TypeVar
 
 from flowcabal_tui.agents.checking.evidence.reading import SentenceContent, TextReader
+from flowcabal_tui.agents.sentences import paragraphs
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.known_names import NameHit
 
@@ -36,12 +38,8 @@ class DraftClause:
 
 def statements_of(draft: str, names: Sequence[NameHit], reader: TextReader) -> tuple[DraftClause, ...]:
     """All statements of a draft in order; subjects carry over to the end of their paragraph."""
-    found: list[DraftClause] = []
-    at = 0
-    for paragraph in draft.splitlines(keepends=True):
-        found += _of_paragraph(paragraph, at, names, reader)
-        at += len(paragraph)
-    return tuple(found)
+    found = (_of_paragraph(paragraph, at, names, reader) for at, paragraph in paragraphs(draft))
+    return tuple(chain.from_iterable(found))
 
 
 def _of_paragraph(paragraph: str, at: int, names: Sequence[NameHit], reader: TextReader) -> list[DraftClause]:
