@@ -46,19 +46,15 @@ def _with_parts_as_chapters(outline: Outline, chapters: Sequence[Chapter]) -> Ou
 def links_of(book: BookOutline) -> tuple[OutlineLink, ...]:
     """The current assignments as links, so that they stay when chapters move."""
     return tuple(
-        link_to(book, each.part, chapter, each.by)
+        link_to(book.outline, each.part, chapter, each.by)
         for each in book.placed
         for chapter in each.chapters
         if each.part.kind != "book"
     )
 
 
-def link_to(book: BookOutline, part: OutlinePart, chapter: ChapterId, by: Fit = "hand") -> OutlineLink:
+def link_to(outline: Outline, part: OutlinePart, chapter: ChapterId, by: Fit = "hand") -> OutlineLink:
     """The link of a part with its current text."""
-    return _link(book.outline, part, chapter, by)
-
-
-def _link(outline: Outline, part: OutlinePart, chapter: ChapterId, by: Fit) -> OutlineLink:
     return OutlineLink(part.title, part.nth, digest(outline.body(part)), chapter, by)
 
 
@@ -76,7 +72,7 @@ def renewed(outline: Outline, links: Sequence[OutlineLink]) -> tuple[OutlineLink
     """The links with the current titles and texts of their parts, so that the next edit of either finds them."""
     places = _linked(outline, links)
     return tuple(
-        _link(outline, outline.parts[at], link.chapter, link.by) if at >= 0 else link
+        link_to(outline, outline.parts[at], link.chapter, link.by) if at >= 0 else link
         for link, at in zip(links, places, strict=True)
     )
 

@@ -46,18 +46,20 @@ def written_beats(body: str, title: str, words: str) -> str:
     """A chapter's text in the outline with the text below a scene's heading replaced; the heading is added at the end
     if it is missing."""
     words = words.strip("\n").rstrip()
-    for each in scene_beats(body):
-        if each.title.casefold() == title.casefold():
-            rest = body[each.span.end :].lstrip("\n")
-            return f"{body[: each.span.start]}\n{words}\n{rest}".rstrip("\n")
+    if found := _beats_of(body, title):
+        rest = body[found.span.end :].lstrip("\n")
+        return f"{body[: found.span.start]}\n{words}\n{rest}".rstrip("\n")
     return f"{body.rstrip()}\n\n{_MARKS} {title}\n{words}".strip("\n")
 
 
 def renamed_beats(body: str, title: str, new: str) -> str:
     """A chapter's text in the outline with a scene's heading replaced; unchanged if it has none."""
-    for each in scene_beats(body):
-        if each.title.casefold() == title.casefold():
-            start = body.rfind("\n", 0, each.span.start) + 1
-            head = body[start : each.span.start].replace(each.title, new, 1)
-            return f"{body[:start]}{head}{body[each.span.start :]}"
+    if found := _beats_of(body, title):
+        start = body.rfind("\n", 0, found.span.start) + 1
+        head = body[start : found.span.start].replace(found.title, new, 1)
+        return f"{body[:start]}{head}{body[found.span.start :]}"
     return body
+
+
+def _beats_of(body: str, title: str) -> SceneBeats | None:
+    return next((each for each in scene_beats(body) if each.title.casefold() == title.casefold()), None)

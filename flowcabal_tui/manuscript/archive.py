@@ -10,7 +10,6 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import PurePosixPath, PureWindowsPath
-from types import TracebackType
 from typing import BinaryIO, Final
 
 from flowcabal_tui.domain.errors import ManuscriptError
@@ -76,12 +75,8 @@ class Archive:
             self._check(entry)
         self._entries = {entry.filename: entry for entry in entries}
 
-    def __enter__(self) -> Archive:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Ends the reading; the file stays open."""
         self._zip.close()
 
     def __contains__(self, part: str) -> bool:

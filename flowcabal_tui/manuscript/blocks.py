@@ -1,4 +1,4 @@
-"""Common parts of exports: paragraphs, scene breaks, the language tag, and text that XML permits."""
+"""Common parts of exports: paragraphs, volumes, the language tag, and text that XML permits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Final
 
 from flowcabal_tui.domain.manuscript import ImportedChapter
 from flowcabal_tui.domain.text import han_count
-from flowcabal_tui.headings.scenes import break_line
 
 _ILLEGAL: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TRADITIONAL: Final = frozenset("這個來說們為時會過對還沒後發學國門問間見車長東風馬魚鳥點無聽讓給嗎嘆")
@@ -26,12 +25,6 @@ def volume_starts(chapters: Sequence[ImportedChapter]) -> list[bool]:
     """For each chapter, True when a volume with a name begins there."""
     names = ["", *(chapter.volume for chapter in chapters)]
     return [bool(name) and name != before for before, name in pairwise(names)]
-
-
-def is_scene_break(paragraph: str) -> bool:
-    """True for a line of ornaments (***, ---, ※, ◇ ◇ ◇, a lone #), also with a title between two; …… and —— are
-    speech."""
-    return break_line(paragraph) is not None
 
 
 def language_tag(language: str, chapters: Sequence[ImportedChapter]) -> str:

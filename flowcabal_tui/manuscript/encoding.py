@@ -53,18 +53,15 @@ def decode(data: bytes, name: str) -> Decoded:
     if not data.strip():
         raise ManuscriptError(_("The file is empty: {name}").format(name=name), "", _("Choose another file."))
     text, encoding = _read(data, name)
-    if encoding in _KNOWN and (damaged := text.count("\ufffd")):
+    damaged, words = text.count("\ufffd"), ""
+    line = 1 + text[: max(0, text.find("\ufffd"))].count("\n")
+    if encoding in _KNOWN and damaged:
         words = _("{name}: {n} characters are damaged and appear as �, the first in line {line}.")
-        return Decoded(
-            text, encoding, words.format(name=name, n=damaged, line=1 + text[: text.index("\ufffd")].count("\n"))
-        )
-    if _AND in encoding:
+    elif _AND in encoding:
         words = _("{name}: its lines are in more than one encoding ({encoding}).")
-        return Decoded(text, encoding, words.format(name=name, encoding=encoding))
-    if encoding not in _KNOWN:
+    elif encoding not in _KNOWN:
         words = _("{name}: the encoding is a guess ({encoding}); check that the text reads well.")
-        return Decoded(text, encoding, words.format(name=name, encoding=encoding))
-    return Decoded(text, encoding)
+    return Decoded(text, encoding, words.format(name=name, n=damaged, line=line, encoding=encoding))
 
 
 def _read(data: bytes, name: str) -> tuple[str, str]:
@@ -101,20 +98,22 @@ def _mixed(data: bytes) -> tuple[str, str] | None:
     return text, f"utf-8{_AND}{encoding}"
 
 
-def _is_utf8(line: bytes) -> bool:
+def _strict(data: bytes, encoding: str) -> str | None:
     try:
-        line.decode()
+        return data.decode(encoding)
     except UnicodeDecodeError:
-        return False
-    return True
+        return None
+
+
+def _is_utf8(line: bytes) -> bool:
+    return _strict(line, "utf-8") is not None
 
 
 def _tolerant(data: bytes, encoding: str) -> str | None:
     """Decoded, when at most two in a thousand characters beyond ASCII are damaged."""
-    try:
-        return data.decode(encoding)
-    except UnicodeDecodeError:
-        text = data.decode(encoding, "replace")
+    if (whole := _strict(data, encoding)) is not None:
+        return whole
+    text = data.decode(encoding, "replace")
     beyond = sum(1 for c in text if c > "\x7f")
     return text if text.count("\ufffd") <= beyond * _LOST_AT_MOST else None
 
@@ -130,22 +129,17 @@ def _wide_without_bom(data: bytes) -> str | None:
     reading looks like prose."""
     sample = data[:_SAMPLE]
     for encoding in ("utf-32-le", "utf-32-be") if len(data) % 4 == 0 else ():
-        try:
-            sample.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        return encoding
+        if _strict(sample, encoding) is not None:
+            return encoding
     if len(data) % 2 or len(data) < 4:
         return None
     zeros = (sample[0::2].count(0), sample[1::2].count(0))
     for encoding, here, there in (("utf-16-le", zeros[1], zeros[0]), ("utf-16-be", zeros[0], zeros[1])):
-        try:
-            text = sample.decode(encoding)
-        except UnicodeDecodeError:
+        text = _strict(sample, encoding)
+        if text is None:
             continue
-        if (here * 4 > len(sample) and not there) or (
-            _likeness(text) > _LIKE_PROSE and all(c >= " " or c in "\r\n\t" for c in text)
-        ):
+        is_prose = _likeness(text) > _LIKE_PROSE and all(c >= " " or c in "\r\n\t" for c in text)
+        if (here * 4 > len(sample) and not there) or is_prose:
             return encoding
     return None
 

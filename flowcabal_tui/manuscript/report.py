@@ -20,7 +20,7 @@ def report_lines(report: ImportReport) -> tuple[str, ...]:
     n = report.paragraphs
     paragraphs = ngettext("{n} paragraph was read.", "{n} paragraphs were read.", n).format(n=f"{n:,}")
     first = _("{paragraphs} {rule}").format(paragraphs=paragraphs, rule=rules[report.rule])
-    return (first, *_kept(report), *_left_out(report))
+    return (first, *_counted(report))
 
 
 def comment_line(comment: FileComment) -> str:
@@ -31,8 +31,8 @@ def comment_line(comment: FileComment) -> str:
     return _("{comment} (resolved)").format(comment=line) if comment.resolved else line
 
 
-def _kept(report: ImportReport) -> list[str]:
-    comments = len(report.comments)
+def _counted(report: ImportReport) -> list[str]:
+    """A sentence for each kind of contents in the file: how it was kept, then what was left out."""
     counted = (
         (report.insertions, _("Tracked insertions accepted: {n}.")),
         (report.moves, _("Moved passages, read at their new places: {n}.")),
@@ -41,13 +41,7 @@ def _kept(report: ImportReport) -> list[str]:
         (report.text_boxes, _("Text boxes, read after their paragraphs: {n}.")),
         (report.fields, _("Fields replaced by the text they last showed: {n}.")),
         (report.numbered_headings, _("Headings numbered by Word, their numbers written out: {n}.")),
-        (comments, _("Comments: {n}.")),
-    )
-    return [words.format(n=f"{n:,}") for n, words in counted if n]
-
-
-def _left_out(report: ImportReport) -> list[str]:
-    counted = (
+        (len(report.comments), _("Comments: {n}.")),
         (report.deletions, _("Tracked deletions left out: {n}.")),
         (report.hidden, _("Hidden passages left out: {n}.")),
         (report.ruby, _("Reading aids above characters (ruby) left out: {n}.")),

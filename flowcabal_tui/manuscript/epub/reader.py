@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
 
@@ -27,7 +28,7 @@ def epub_text(file: BinaryIO, name: str) -> tuple[str, ImportReport]:
 
     Raises ManuscriptError: not an EPUB, copy-protected, damaged, or too large.
     """
-    with Archive(file, name) as archive:
+    with closing(Archive(file, name)) as archive:
         package = read_package(archive)
         book = _Book(archive, package)
         for part in package.pages:
@@ -58,18 +59,13 @@ class _Book:
         if part in self._seen:
             return
         self._seen.add(part)
-        if part not in self._archive:
-            self._report = replace(self._report, pages_missing=self._report.pages_missing + 1)
+        is_front = part in self._package.front
+        root = page(self._archive, part) if part in self._archive and not is_front else None
+        if (is_front and part in self._archive) or (root is not None and _presents(root)):
+            self._report += ImportReport(pages_left_out=1)
             return
-        if part in self._package.front:
-            self._report = replace(self._report, pages_left_out=self._report.pages_left_out + 1)
-            return
-        root = page(self._archive, part)
         if root is None:
-            self._report = replace(self._report, pages_missing=self._report.pages_missing + 1)
-            return
-        if _presents(root):
-            self._report = replace(self._report, pages_left_out=self._report.pages_left_out + 1)
+            self._report += ImportReport(pages_missing=1)
             return
         self._find_notes(root, part)
         used = self._notes[part].used if part in self._notes else set[str]()

@@ -12,7 +12,8 @@ from html import escape
 from typing import Final
 
 from flowcabal_tui.domain.manuscript import BookDetails, ImportedChapter
-from flowcabal_tui.manuscript.blocks import is_scene_break, language_tag, legal, paragraphs, volume_starts
+from flowcabal_tui.headings.scenes import break_line
+from flowcabal_tui.manuscript.blocks import language_tag, legal, paragraphs, volume_starts
 from flowcabal_tui.manuscript.epub.cover import Cover, cover_of
 
 _EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
@@ -117,7 +118,7 @@ def _pages(title: str, author: str, words: str, chapters: Sequence[ImportedChapt
 
 
 def _paragraph(line: str) -> str:
-    kind = ' class="scene-break"' if is_scene_break(line) else ""
+    kind = ' class="scene-break"' if break_line(line) else ""
     return f"<p{kind}>{escape(line, quote=False)}</p>"
 
 
@@ -169,7 +170,6 @@ def _ncx(title: str, language: str, identifier: str, pages: Sequence[_Page]) -> 
         lines.append(f'<navPoint id="point-{at}" playOrder="{at}">{label}<content src="{page.name}"/>')
         if after <= page.depth:
             lines.append("</navPoint>" * (1 + page.depth - after))
-    deepest = max(page.depth for page in listed)
     deepest = max(page.depth for page in listed)
     return (
         '<?xml version="1.0" encoding="utf-8"?>\n'

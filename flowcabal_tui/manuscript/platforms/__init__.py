@@ -19,6 +19,7 @@ from flowcabal_tui.headings.rules import title_words
 from flowcabal_tui.headings.scenes import break_line
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.manuscript.blocks import paragraphs
+from flowcabal_tui.manuscript.chapters import named
 
 _FIELDS: Final = {field.name: field for field in fields(Platform)}
 _HAN: Final = "\u4e00-\u9fff"
@@ -29,7 +30,6 @@ _DASH: Final = re.compile(r"(?<!-)--(?!-)|(?<!—)—(?!—)")
 _CORNER: Final = str.maketrans("“”‘’", "「」『』")
 _CURLY: Final = str.maketrans("「」『』", "“”‘’")
 _EMPTY: Final = re.compile(r"（\s*）|\(\s*\)|【\s*】|\[\s*\]")
-_MOST_NAMED: Final = 5
 
 
 def load_platforms(own: Path | None = None) -> dict[str, Platform]:
@@ -105,7 +105,7 @@ def _report(platform: Platform, chapters: Sequence[ImportedChapter]) -> Iterator
     twice = [title for title, count in Counter(titles).items() if count > 1]
     pairs = list(zip(titles, lengths, strict=True))
     most = platform.most or max(lengths, default=0)
-    for words, named in (
+    for words, found in (
         (_("shorter than {n}").format(n=f"{platform.least:,}"), [t for t, n in pairs if n < platform.least]),
         (_("longer than {n}").format(n=f"{platform.most:,}"), [t for t, n in pairs if n > most]),
         (_("title longer than {n}").format(n=platform.longest_title),
@@ -116,8 +116,8 @@ def _report(platform: Platform, chapters: Sequence[ImportedChapter]) -> Iterator
         (_("empty brackets"), [c.title for c in chapters if _EMPTY.search(c.text)]),
         (_("unpaired straight quotes"), [c.title for c in chapters if platform.quotes and _odd_quotes(c.text)]),
     ):  # fmt: skip
-        if named:
-            yield _("{kind}: {words}").format(kind=words, words=_some(named))
+        if found:
+            yield _("{kind}: {words}").format(kind=words, words=named([clean_line(title) for title in found]))
     total = ngettext("{n} chapter", "{n} chapters", len(chapters)).format(n=len(chapters))
     known = _("as known on {date}; check the site").format(date=platform.known)
     count = sum(lengths)
@@ -135,9 +135,3 @@ def _longest(text: str) -> int:
 
 def _odd_quotes(text: str) -> bool:
     return any(line.count('"') % 2 for line in text.split("\n"))
-
-
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMED
-    shown = _(", ").join(clean_line(name) for name in names[:_MOST_NAMED])
-    return shown + (_(" and {n} more").format(n=more) if more > 0 else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import BinaryIO, Final
 
@@ -14,7 +15,7 @@ from flowcabal_tui.headings.rules import heading_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.archive import Archive, too_large
 from flowcabal_tui.manuscript.word.runs import CommentWords, RunReader
-from flowcabal_tui.manuscript.word.styles import Numbering, Styles, child, number, numbering_of, read_styles
+from flowcabal_tui.manuscript.word.styles import Numbering, Styles, child, form_of, number, numbering_of, read_styles
 from flowcabal_tui.manuscript.xml_input import Element, attribute, events, local, tree
 
 _TYPES: Final = "[Content_Types].xml"
@@ -92,7 +93,7 @@ _MARGINS_READ: Final = 20
 def docx_text(file: BinaryIO, name: str) -> tuple[str, ImportReport]:
     """The text of a DOCX file, and a report. Raises ManuscriptError: not a Word document, encrypted, damaged, or too
     large."""
-    with Archive(file, name) as archive:
+    with closing(Archive(file, name)) as archive:
         parts = find_parts(archive)
         document = _Document(archive, parts)
         document.read(parts.main)
@@ -187,8 +188,7 @@ class _Document:
                 for row in one:
                     lines += self._row(row) if local(row) == "tr" else []
             elif name == "AlternateContent":
-                chosen = child(one, "Choice")
-                chosen = child(one, "Fallback") if chosen is None else chosen
+                chosen = form_of(one)
                 lines += [] if chosen is None else self._blocks(chosen)
             elif not name.endswith("Pr"):
                 lines += self._blocks(one)

@@ -9,7 +9,7 @@ from typing import Final
 
 from flowcabal_tui.domain.manuscript import FileComment
 from flowcabal_tui.manuscript.blocks import bracketed
-from flowcabal_tui.manuscript.word.styles import Styles, child, is_on
+from flowcabal_tui.manuscript.word.styles import Styles, child, form_of, is_on
 from flowcabal_tui.manuscript.xml_input import Element, attribute, local
 
 _SKIPPED: Final = frozenset(
@@ -209,10 +209,7 @@ class RunReader:
             self._comments.end(attribute(element, "id"), pieces)
 
     def _alternative(self, element: Element, pieces: list[str]) -> None:
-        """Reads one of the two forms, never both: they have the same contents."""
-        chosen = child(element, "Choice")
-        chosen = child(element, "Fallback") if chosen is None else chosen
-        if chosen is not None:
+        if (chosen := form_of(element)) is not None:
             self._inside(chosen, pieces)
 
     def _drawing(self, element: Element, pieces: list[str]) -> None:
@@ -232,9 +229,7 @@ def _boxes(element: Element, found: list[Element]) -> None:
         if name == "txbxContent":
             found.append(one)
         elif name == "AlternateContent":
-            chosen = child(one, "Choice")
-            chosen = child(one, "Fallback") if chosen is None else chosen
-            if chosen is not None:
+            if (chosen := form_of(one)) is not None:
                 _boxes(chosen, found)
         else:
             _boxes(one, found)

@@ -89,6 +89,12 @@ def child(element: Element | None, name: str) -> Element | None:
     return None
 
 
+def form_of(element: Element) -> Element | None:
+    """One of the two forms of an AlternateContent, which have the same contents: the choice, else the fallback."""
+    chosen = child(element, "Choice")
+    return child(element, "Fallback") if chosen is None else chosen
+
+
 def value(element: Element | None, name: str) -> str | None:
     """The `val` of the first child of this name."""
     found = child(element, name)
@@ -186,12 +192,12 @@ def _level(element: Element) -> _Level:
     return _Level(1 if start is None else start, value(element, "numFmt") or "decimal", text)
 
 
+_FORMS: Final = {"upperroman": in_roman, "lowerroman": in_roman, "upperletter": in_letters, "lowerletter": in_letters}
+
+
 def _formatted(count: int, form: str) -> str:
     lowered = form.casefold()
     if "chinese" in lowered or lowered in ("ideographtraditional", "japanesecounting", "ideographdigital"):
         return in_chinese(count)
-    if lowered in ("upperroman", "lowerroman"):
-        return in_roman(count) if lowered == "upperroman" else in_roman(count).lower()
-    if lowered in ("upperletter", "lowerletter"):
-        return in_letters(count) if lowered == "upperletter" else in_letters(count).lower()
-    return str(count)
+    shown = _FORMS.get(lowered, str)(count)
+    return shown.lower() if lowered.startswith("lower") else shown

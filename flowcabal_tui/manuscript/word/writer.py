@@ -18,8 +18,9 @@ from lxml import etree
 from flowcabal_tui.domain.comments import COMMENT_KINDS, Comment
 from flowcabal_tui.domain.manuscript import BookDetails, ImportedChapter
 from flowcabal_tui.domain.text import clean, clean_line
+from flowcabal_tui.headings.scenes import break_line
 from flowcabal_tui.locale import _
-from flowcabal_tui.manuscript.blocks import is_scene_break, language_tag, legal, paragraphs, volume_starts
+from flowcabal_tui.manuscript.blocks import language_tag, legal, paragraphs, volume_starts
 from flowcabal_tui.manuscript.xml_input import Element
 
 Place = tuple[int, int]
@@ -125,7 +126,7 @@ def _paragraphs(
         yield None, _paragraph("Heading2" if in_volumes else "Heading1", chapter.title)
         follows = False
         for number, line in enumerate(paragraphs(chapter.text)):
-            ornament = is_scene_break(line)
+            ornament = break_line(line) is not None
             yield (row, number), _paragraph(_SCENE if ornament else _BODY if follows or chinese else _FIRST, line)
             follows = not ornament
 

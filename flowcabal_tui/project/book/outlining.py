@@ -73,7 +73,7 @@ class Outlining:
             await self._chapter(command.chapter)
         links = [link for link in await self._links() if (link.title, link.nth) != (part.title, part.nth)]
         if command.chapter is not None:
-            links.append(link_to(book, part, command.chapter))
+            links.append(link_to(book.outline, part, command.chapter))
         await self._store.book.link_outline(links)
         self._changed()
 
@@ -99,7 +99,7 @@ class Outlining:
         links = known if is_same else _settled(before, known)
         if not is_same or not book.of(chapter.id):
             parts = [part for part in book.outline.parts if part.title == title]
-            links = (*links, *(link_to(book, part, chapter.id) for part in parts[-1:]))
+            links = (*links, *(link_to(book.outline, part, chapter.id) for part in parts[-1:]))
         if links != known:
             await self._store.book.link_outline(links)
 
