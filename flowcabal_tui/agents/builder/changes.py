@@ -18,6 +18,7 @@ from flowcabal_tui.agents.builder.document import (
     is_text,
     names_in,
     own_params,
+    remove_node,
     set_at,
 )
 from flowcabal_tui.domain.prompt_text import BINDING
@@ -263,11 +264,7 @@ def _graph_for(document: Json, inside: str) -> Json:
 
 def _apply_to(place: PlacedNode, change: Change, after: Any) -> None:
     if change.kind == "node_removed":
-        name = place.node["id"]
-        place.graph["nodes"].remove(place.node)
-        if "edges" in place.graph:
-            kept = [each for each in place.graph["edges"] or () if name not in (each["source"], each["target"])]
-            place.graph["edges"] = kept
+        remove_node(place)
     elif change.kind == "renamed":
         place.node["name"] = after
     else:

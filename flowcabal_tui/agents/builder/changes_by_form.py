@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from flowcabal_tui.agents.builder import edits
 from flowcabal_tui.agents.builder.document import Json, PlacedNode, all_found, found, names_in, own_params, value_at
-from flowcabal_tui.agents.builder.edits import (
-    AddNode,
-    ConnectNodes,
-    Edit,
-    RemoveNode,
-    RenameNode,
-    SetMeta,
-    SetParam,
-    SetPrompt,
-)
 from flowcabal_tui.agents.builder.flow import Flow, There, of_node
 from flowcabal_tui.agents.builder.form_steps import compile_step, join
 from flowcabal_tui.agents.builder.forms import Alteration, Step
@@ -32,27 +23,26 @@ def alter(copied: WorkingCopy, alteration: Alteration, language: str, because: s
     """Returns the copy with one alteration applied. Raises EditRefused."""
     match alteration.change:
         case "insert":
-            edits = _insert(copied, alteration, language)
+            made = _insert(copied, alteration, language)
         case "remove":
-            edits = _remove(copied, alteration.node)
+            made = _remove(copied, alteration.node)
         case "replace":
             field = alteration.field or _field_with(copied, alteration)
-            edits = iter(
-                [SetPrompt(node=alteration.node, field=field, find=alteration.find, replace=str(alteration.to))]
-            )
+            old, new = alteration.find, str(alteration.to)
+            made = iter([edits.SetPrompt(node=alteration.node, field=field, find=old, replace=new)])
         case "append":
             field = alteration.field or "prompt"
-            edits = iter([SetPrompt(node=alteration.node, field=field, append=str(alteration.to))])
+            made = iter([edits.SetPrompt(node=alteration.node, field=field, append=str(alteration.to))])
         case "set":
-            edits = iter([SetParam(node=alteration.node, field=alteration.field, value=alteration.to)])
+            made = iter([edits.SetParam(node=alteration.node, field=alteration.field, value=alteration.to)])
         case "pause":
-            edits = _pause(copied, alteration, language)
+            made = _pause(copied, alteration, language)
         case "rename":
-            edits = iter([RenameNode(node=alteration.node, name=str(alteration.to))])
+            made = iter([edits.RenameNode(node=alteration.node, name=str(alteration.to))])
         case "keep":
             was = copied.document.get("keep") or {}
-            edits = iter([SetMeta(field="keep", value={"mode": "replace", **was, "kind": alteration.to})])
-    for edit in edits:
+            made = iter([edits.SetMeta(field="keep", value={"mode": "replace", **was, "kind": alteration.to})])
+    for edit in made:
         copied = copied.with_edit(edit.model_copy(update={"because": because}))
     return copied
 
@@ -73,7 +63,7 @@ def _readers(copied: WorkingCopy, place: PlacedNode) -> list[PlacedNode]:
     return [each for each in nodes if each.path != place.path and name in names_in(own_params(each.node), (name,))]
 
 
-def _rewired(reader: PlacedNode, old: str, new: str, path: str) -> Iterator[Edit]:
+def _rewired(reader: PlacedNode, old: str, new: str, path: str) -> Iterator[edits.Edit]:
     """Edits that make a reader of `old` read `new`; `path` is the path of the text if it is not the plain output."""
     for field in _PROMPTS:
         value = value_at(own_params(reader.node), field)
@@ -81,12 +71,12 @@ def _rewired(reader: PlacedNode, old: str, new: str, path: str) -> Iterator[Edit
             continue
         if any(isinstance(block, dict) and block.get("node") == old for block in value):
             blocks = [_in_place(each, old, new, path) for each in value]
-            yield SetPrompt(node=reader.path, field=field, blocks=blocks)
+            yield edits.SetPrompt(node=reader.path, field=field, blocks=blocks)
         else:
-            yield SetPrompt(node=reader.path, field=field, find=f"result_of.{old}.text", replace=path)
+            yield edits.SetPrompt(node=reader.path, field=field, find=f"result_of.{old}.text", replace=path)
     for key, value in own_params(reader.node).items():
         if key not in ("prompt", "system", "start", "proposal", "question") and _is_path(value, old):
-            yield SetParam(node=reader.path, field=key, value=_repointed(value, old, new))
+            yield edits.SetParam(node=reader.path, field=key, value=_repointed(value, old, new))
 
 
 def _in_place(block: Json, old: str, new: str, path: str) -> Json:
@@ -110,7 +100,7 @@ def _repointed(value: Any, old: str, new: str) -> Any:
     return value.replace(f"result_of.{old}", f"result_of.{new}") if isinstance(value, str) else value
 
 
-def _insert(copied: WorkingCopy, alteration: Alteration, language: str) -> Iterator[Edit]:
+def _insert(copied: WorkingCopy, alteration: Alteration, language: str) -> Iterator[edits.Edit]:
     step = alteration.step or Step(does="polish")
     place = copied.require_node(copied.document, alteration.node or _source_of(copied, alteration.before))
     readers = _readers(copied, place)
@@ -135,7 +125,7 @@ def _insert(copied: WorkingCopy, alteration: Alteration, language: str) -> Itera
             field = next(each for each in _PROMPTS if value_at(own_params(reader.node), each) is not None)
             name = next(node["name"] for node in flow.nodes if node["id"] == new)
             label = words(language)["remarks"].format(name=name)
-            yield SetPrompt(node=reader.path, field=field, append=label + "{{" + path + "}}")
+            yield edits.SetPrompt(node=reader.path, field=field, append=label + "{{" + path + "}}")
         else:
             yield from _rewired(reader, place.node["id"], new, path)
 
@@ -157,16 +147,16 @@ def _flow_around(copied: WorkingCopy, place: PlacedNode, language: str) -> Flow:
     return flow
 
 
-def _added(flow: Flow, place: PlacedNode) -> Iterator[Edit]:
+def _added(flow: Flow, place: PlacedNode) -> Iterator[edits.Edit]:
     after = place.node["id"]
     for node in flow.nodes:
-        yield AddNode(**node, inside=place.inside, after=after)
+        yield edits.AddNode(**node, inside=place.inside, after=after)
         after = node["id"]
     for edge in flow.edges:
-        yield ConnectNodes(**edge, inside=place.inside)
+        yield edits.ConnectNodes(**edge, inside=place.inside)
 
 
-def _remove(copied: WorkingCopy, path: str) -> Iterator[Edit]:
+def _remove(copied: WorkingCopy, path: str) -> Iterator[edits.Edit]:
     """Removes a node; its readers read its sources instead."""
     place = copied.require_node(copied.document, path)
     readers = _readers(copied, place)
@@ -180,25 +170,25 @@ def _remove(copied: WorkingCopy, path: str) -> Iterator[Edit]:
                 if already
                 else _rewired(reader, place.node["id"], name, f"result_of.{name}.text")
             )
-    yield RemoveNode(node=path)
+    yield edits.RemoveNode(node=path)
 
 
-def _without(reader: PlacedNode, name: str) -> Iterator[Edit]:
+def _without(reader: PlacedNode, name: str) -> Iterator[edits.Edit]:
     """Removes the blocks with a node's output."""
     for field in _PROMPTS:
         value = value_at(own_params(reader.node), field)
         if isinstance(value, list) and name in names_in(value, (name,)):
-            yield SetPrompt(
+            yield edits.SetPrompt(
                 node=reader.path, field=field, blocks=[each for each in value if not names_in(each, (name,))]
             )
 
 
-def _pause(copied: WorkingCopy, alteration: Alteration, language: str) -> Iterator[Edit]:
+def _pause(copied: WorkingCopy, alteration: Alteration, language: str) -> Iterator[edits.Edit]:
     """Lets the writer approve or change the output of a node before others read it."""
     path = alteration.node or _source_of(copied, alteration.before)
     place = copied.require_node(copied.document, path)
     if place.node.get("kind", "prompt") in _REVIEWED:
-        yield SetParam(node=path, field="review", value="always")
+        yield edits.SetParam(node=path, field="review", value="always")
         return
     look = {"node": path, "step": Step(does="look"), "also": False}
     yield from _insert(copied, alteration.model_copy(update=look), language)

@@ -86,6 +86,15 @@ def names_in(value: Any, known: Collection[str]) -> frozenset[str]:
     return frozenset(read)
 
 
+def remove_node(place: PlacedNode) -> None:
+    """Removes a node and its edges from its graph."""
+    name = place.node["id"]
+    place.graph["nodes"].remove(place.node)
+    if "edges" in place.graph:
+        kept = [each for each in place.graph["edges"] or () if name not in (each["source"], each["target"])]
+        place.graph["edges"] = kept
+
+
 def value_at(params: Any, field: str) -> Any:
     """A parameter by a dotted path such as `write.temperature`; None where it is not set."""
     for part in field.split("."):
@@ -112,10 +121,15 @@ def is_text(field: str) -> bool:
     return field.rpartition(".")[2] in TEXTS
 
 
+def text_block(text: str, part: str = "") -> Json:
+    """A text block of a prompt, in a part of it if one is given."""
+    return {"kind": "text", **({"part": part} if part else {}), "text": text}
+
+
 def with_blocks(value: Any, field: str = "") -> Any:
     """Converts plain texts of prompt parameters into blocks, in inner graphs too."""
     if field in PROMPTS and isinstance(value, str):
-        return [{"kind": "text", "text": value}]
+        return [text_block(value)]
     if isinstance(value, dict):
         return {key: with_blocks(each, key) for key, each in value.items()}
     if isinstance(value, list):

@@ -4,33 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from flowcabal_tui.agents.builder import edits
 from flowcabal_tui.agents.builder.changes import Change, changes_between
 from flowcabal_tui.agents.builder.document import Json, bodies, names_in
-from flowcabal_tui.agents.builder.edits import (
-    AddNode,
-    ConnectNodes,
-    DisconnectNodes,
-    Edit,
-    RemoveNode,
-    RenameNode,
-    SetMeta,
-    SetParam,
-    SetPrompt,
-)
 
 
-def edits_between(base: Json | None, document: Json, because: str = "") -> Iterator[Edit]:
+def edits_between(base: Json | None, document: Json, because: str = "") -> Iterator[edits.Edit]:
     """The edits that turn `base` into `document`, in an order in which each can be applied."""
     changes = list(changes_between(base, document))
     added = [each for each in changes if each.kind == "node_added"]
     for change in changes:
         if change.kind == "meta" and change.after is not None:
-            yield SetMeta.model_validate({"field": change.field, "value": change.after, "because": because})
+            yield edits.SetMeta.model_validate({"field": change.field, "value": change.after, "because": because})
     coming = {each.after["id"] for each in added}
     for change in _in_order(added):
         node, inside = change.after, change.node.rpartition("/")[0]
         coming.discard(node["id"])
-        yield AddNode(
+        yield edits.AddNode(
             id=node["id"],
             kind=node.get("kind", "prompt"),
             name=node.get("name", ""),
@@ -44,21 +34,21 @@ def edits_between(base: Json | None, document: Json, because: str = "") -> Itera
             yield from _edit_for(change, because)
     for change in changes:
         if change.kind == "node_removed":
-            yield RemoveNode(node=change.node, because=because)
+            yield edits.RemoveNode(node=change.node, because=because)
 
 
-def _edit_for(change: Change, because: str) -> Iterator[Edit]:
+def _edit_for(change: Change, because: str) -> Iterator[edits.Edit]:
     match change.kind:
         case "renamed":
-            yield RenameNode(node=change.node, name=change.after, because=because)
+            yield edits.RenameNode(node=change.node, name=change.after, because=because)
         case "param":
-            yield SetParam(node=change.node, field=change.field, value=change.after, because=because)
+            yield edits.SetParam(node=change.node, field=change.field, value=change.after, because=because)
         case "prompt" | "wiring":
-            yield SetPrompt(node=change.node, field=change.field, blocks=change.after, because=because)
+            yield edits.SetPrompt(node=change.node, field=change.field, blocks=change.after, because=because)
         case "edge_added":
-            yield ConnectNodes(**change.after, inside=change.node, because=because)
+            yield edits.ConnectNodes(**change.after, inside=change.node, because=because)
         case "edge_removed":
-            yield DisconnectNodes(**change.before, inside=change.node, because=because)
+            yield edits.DisconnectNodes(**change.before, inside=change.node, because=because)
         case _:
             return
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from flowcabal_tui.agents.builder.document import Json
+from flowcabal_tui.agents.builder.document import Json, text_block
 from flowcabal_tui.agents.builder.working_copy import Known
 
 _NOT_IN_ID: Final = re.compile(r"[^\w.-]+")
@@ -27,7 +27,7 @@ class ReadOutput:
         """A prompt block that inserts it."""
         if self.node:
             return {"kind": "virtual", "part": self.part, "node": self.node}
-        return {"kind": "text", "part": self.part, "text": "{{" + self.path + "}}"}
+        return text_block("{{" + self.path + "}}", self.part)
 
 
 def of_node(name: str, part: str = "draft", called: str = "") -> ReadOutput:

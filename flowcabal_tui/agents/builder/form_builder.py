@@ -11,7 +11,7 @@ from flowcabal_tui.agents.builder.checks import ChecklistItem
 from flowcabal_tui.agents.builder.document import all_found
 from flowcabal_tui.agents.builder.edits import AddNode, ConnectNodes, SetMeta
 from flowcabal_tui.agents.builder.flow import Flow, ReadOutput, There
-from flowcabal_tui.agents.builder.form_steps import compile_step, finish
+from flowcabal_tui.agents.builder.form_steps import compile_step, finish, with_planned_lines
 from flowcabal_tui.agents.builder.forms import PROMPTS, Form, Step
 from flowcabal_tui.agents.builder.refused import EditRefused
 from flowcabal_tui.agents.builder.words import words
@@ -58,11 +58,8 @@ def _made(form: Form, copied: WorkingCopy, language: str) -> Built:
     _states(flow, steps)
     if form.existing:
         _begin_with_the_chapter(flow, steps)
-    for number, step in enumerate(steps, 1):
+    for number, step in enumerate(with_planned_lines(steps), 1):
         flow.step = f"s{number}"
-        following = steps[number] if number < len(steps) else None
-        if step.does == "plan" and following is not None and following.does == "each":
-            step = step.model_copy(update={"lines": True, "most": step.most or following.most})
         compile_step(flow, step)
         items.append(
             ChecklistItem(flow.step, step.name or step.about or step.text or str(names.get(step.does, step.does)))

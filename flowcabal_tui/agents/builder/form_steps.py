@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any, Final
 
-from flowcabal_tui.agents.builder.document import Json, names_in
+from flowcabal_tui.agents.builder.document import Json, names_in, text_block
 from flowcabal_tui.agents.builder.flow import Entries, Flow, ReadOutput, There, begins, filled, of_node, sentence
 from flowcabal_tui.agents.builder.forms import PROMPTS, Step
 from flowcabal_tui.agents.builder.words import words
@@ -18,11 +19,17 @@ _PAUSING: Final = frozenset(("improve", "candidates", "look", "approve", "ask", 
 
 def compile_steps(flow: Flow, steps: Sequence[Step]) -> None:
     """Adds the nodes of the steps, one after the other."""
-    for number, step in enumerate(steps):
-        following = steps[number + 1] if number + 1 < len(steps) else None
-        if step.does == "plan" and following is not None and following.does == "each":
-            step = step.model_copy(update={"lines": True, "most": step.most or following.most})
+    for step in with_planned_lines(steps):
         compile_step(flow, step)
+
+
+def with_planned_lines(steps: Sequence[Step]) -> Iterator[Step]:
+    """The steps; a plan before steps for each of its lines has a point per line."""
+    for step, following in zip_longest(steps, steps[1:]):
+        if step.does == "plan" and following is not None and following.does == "each":
+            yield step.model_copy(update={"lines": True, "most": step.most or following.most})
+        else:
+            yield step
 
 
 def compile_step(flow: Flow, step: Step) -> None:
@@ -93,15 +100,15 @@ def _layers(flow: Flow, step: Step) -> Json:
     phrases = words(flow.language)
     system = phrases["reader"] if step.does == "check" else phrases["system"]
     return {
-        "system": [{"kind": "text", "text": system}],
-        "prompt": [*_material(flow, step.does), {"kind": "text", "text": _task(flow, step)}],
+        "system": [text_block(system)],
+        "prompt": [*_material(flow, step.does), text_block(_task(flow, step))],
     }
 
 
 def _material(flow: Flow, verb: str) -> list[Json]:
     """The inputs of a step: long parts first, the writer's request last."""
     phrases, there = words(flow.language), flow.there
-    blocks: list[Json] = [{"kind": "text", "part": "chapter", "text": phrases["chapter"]}]
+    blocks: list[Json] = [text_block(phrases["chapter"], "chapter")]
     if there.plan is not None and verb in ("write", "candidates", "improve", "do"):
         blocks.append(there.plan.block)
     blocks += _texts(flow)
@@ -109,13 +116,13 @@ def _material(flow: Flow, verb: str) -> list[Json]:
         blocks += [each.block for each in there.remarks]
     blocks += [each.block for each in there.answers]
     if there.item:
-        blocks.append({"kind": "text", "part": "beats", "text": "{{" + there.item + "}}"})
+        blocks.append(text_block("{{" + there.item + "}}", "beats"))
     if verb in ("plan", "write", "candidates", "improve", "do"):
         states = [phrases["state"].format(key=key, value="{{" + path + "}}") for key, path in there.states]
-        blocks += [{"kind": "text", "part": "notice", "text": text} for text in states]
-    blocks.append({"kind": "text", "part": "wish", "text": "{{input.instruction}}"})
+        blocks += [text_block(text, "notice") for text in states]
+    blocks.append(text_block("{{input.instruction}}", "wish"))
     if verb in ("plan", "write", "expand"):  # no other step makes a text as long as the chapter
-        blocks.append({"kind": "text", "part": "length", "text": "{{chapter.length}}"})
+        blocks.append(text_block("{{chapter.length}}", "length"))
     return blocks
 
 
@@ -124,7 +131,7 @@ def _texts(flow: Flow) -> list[Json]:
     if len(texts) < 2:
         return [each.block for each in texts]
     label = words(flow.language)["label"]
-    return [block for each in texts for block in ({"kind": "text", "text": label.format(name=each.name)}, each.block)]
+    return [block for each in texts for block in (text_block(label.format(name=each.name)), each.block)]
 
 
 def _task(flow: Flow, step: Step) -> str:
@@ -149,15 +156,15 @@ def _candidates(flow: Flow, step: Step) -> None:
     phrases = words(flow.language)
     about = step.about or phrases["tasks"]["about"]
     task = phrases["tasks"].get(step.id, phrases["tasks"]["candidates"]).format(about=about) + step.text
-    write: Json = {"system": [{"kind": "text", "text": phrases["system"]}]}
-    write["prompt"] = [*_material(flow, "candidates"), {"kind": "text", "text": task}]
+    write: Json = {"system": [text_block(phrases["system"])]}
+    write["prompt"] = [*_material(flow, "candidates"), text_block(task)]
     write |= {key: value for key, value in _settings(step).items() if key in ("model", "temperature")}
     rounds = min(step.rounds, 5) if "rounds" in step.model_fields_set else 1
     params: Json = {"write": write, "candidates": step.number, "rounds": rounds}
     if rounds > 1:
-        parent = {"kind": "text", "part": "candidates", "text": "{{parent}}"}
-        note = {"kind": "text", "part": "wish", "text": "{{note}}"}
-        params["next"] = [*_material(flow, "candidates"), parent, note, {"kind": "text", "text": task}]
+        parent = text_block("{{parent}}", "candidates")
+        note = text_block("{{note}}", "wish")
+        params["next"] = [*_material(flow, "candidates"), parent, note, text_block(task)]
     params |= {"blind": True} if step.blind else {}
     own = [{"label": each[:20], "instruction": each} for each in step.variations]
     each_other = (phrases["variation"].format(n=n, all=step.number) for n in range(1, step.number + 1))
@@ -176,22 +183,22 @@ def _candidates(flow: Flow, step: Step) -> None:
 
 def _improve(flow: Flow, step: Step) -> None:
     phrases, there = words(flow.language), flow.there
-    system = [{"kind": "text", "text": phrases["system"]}]
+    system = [text_block(phrases["system"])]
     params: Json = {}
     if len(there.texts) == 1 and not step.text and not there.is_opening:
         params["start"] = [there.texts[0].block]
     else:
         task = _task(flow, step.model_copy(update={"does": "write"}))
-        params["draft"] = {"system": system, "prompt": [*_material(flow, "improve"), {"kind": "text", "text": task}]}
-    draft = {"kind": "text", "part": "draft", "text": "{{draft}}"}
+        params["draft"] = {"system": system, "prompt": [*_material(flow, "improve"), text_block(task)]}
+    draft = text_block("{{draft}}", "draft")
     critic = phrases["tasks"]["criticise"] + (phrases["label"].format(name=step.about) if step.about else "")
     params["criticise"] = {
-        "system": [{"kind": "text", "text": phrases["reader"]}],
-        "prompt": [draft, {"kind": "text", "text": critic}],
+        "system": [text_block(phrases["reader"])],
+        "prompt": [draft, text_block(critic)],
     }
-    critique = {"kind": "text", "part": "critique", "text": "{{critique}}"}
+    critique = text_block("{{critique}}", "critique")
     task = phrases["tasks"]["revise"] + phrases["text_only"]
-    params["revise"] = {"system": system, "prompt": [draft, critique, {"kind": "text", "text": task}]}
+    params["revise"] = {"system": system, "prompt": [draft, critique, text_block(task)]}
     params["depth"] = step.rounds
     settings = _settings(step)
     params |= {key: settings[key] for key in ("review", "angles") if key in settings}

@@ -5,18 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from flowcabal_tui.agents.builder import edits
 from flowcabal_tui.agents.builder.changes import Change, changes_between
 from flowcabal_tui.agents.builder.checks import ChecklistItem, CopyReport
 from flowcabal_tui.agents.builder.document import Json
-from flowcabal_tui.agents.builder.edits import (
-    AddNode,
-    ConnectNodes,
-    DisconnectNodes,
-    Edit,
-    RemoveNode,
-    RenameNode,
-    SetMeta,
-)
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
 
 
@@ -68,24 +60,24 @@ def _is_requested(change: Change, wish: str) -> bool:
             return str(change.after).casefold() in folded and change.after not in (None, "")
 
 
-def _because(change: Change, made: Sequence[Edit]) -> str:
+def _because(change: Change, made: Sequence[edits.Edit]) -> str:
     for edit in reversed(made):
         if _touches(edit, change):
             return edit.because
     return ""
 
 
-def _touches(edit: Edit, change: Change) -> bool:
+def _touches(edit: edits.Edit, change: Change) -> bool:
     match edit:
-        case AddNode():
+        case edits.AddNode():
             return f"{edit.inside}/{edit.id}".lstrip("/") == change.node
-        case RemoveNode() | RenameNode():
+        case edits.RemoveNode() | edits.RenameNode():
             return edit.node == change.node
-        case ConnectNodes() | DisconnectNodes():
+        case edits.ConnectNodes() | edits.DisconnectNodes():
             edge = change.after or change.before
             ends = (edge.get("source"), edge.get("target")) if isinstance(edge, dict) else ()
             return edit.inside == change.node and ends == (edit.source, edit.target)
-        case SetMeta():
+        case edits.SetMeta():
             return change.kind == "meta" and edit.field == change.field
         case _:
             return edit.node == change.node and edit.field == change.field

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
+from flowcabal_tui.agents.builder import edits
 from flowcabal_tui.agents.builder.document import (
     Json,
     PlacedNode,
@@ -19,20 +20,10 @@ from flowcabal_tui.agents.builder.document import (
     is_text,
     names_in,
     own_params,
+    remove_node,
     set_at,
     value_at,
     with_blocks,
-)
-from flowcabal_tui.agents.builder.edits import (
-    AddNode,
-    ConnectNodes,
-    DisconnectNodes,
-    Edit,
-    RemoveNode,
-    RenameNode,
-    SetMeta,
-    SetParam,
-    SetPrompt,
 )
 from flowcabal_tui.agents.builder.refused import EditRefused, unknown
 from flowcabal_tui.domain.workflow import Problem, Workflow
@@ -71,7 +62,7 @@ class WorkingCopy:
     document: Json
     base: Json | None = None
     known: Known = field(default_factory=Known)
-    made: tuple[Edit, ...] = ()
+    made: tuple[edits.Edit, ...] = ()
 
     @classmethod
     def of(cls, base: Json | None, known: Known, *, language: str = "", name: str = "workflow") -> WorkingCopy:
@@ -93,18 +84,18 @@ class WorkingCopy:
         """The paths of all nodes."""
         return tuple(each.path for each in all_found(self.document))
 
-    def with_edit(self, edit: Edit) -> WorkingCopy:
+    def with_edit(self, edit: edits.Edit) -> WorkingCopy:
         """The copy with the edit applied. Raises EditRefused."""
         return self.with_edits((edit,))
 
-    def with_edits(self, edits: Sequence[Edit]) -> WorkingCopy:
+    def with_edits(self, several: Sequence[edits.Edit]) -> WorkingCopy:
         """The copy with all of the edits applied, checked once after the last. Raises EditRefused; then none is
         applied."""
         changed = replace(self, document=copy.deepcopy(self.document))
-        for edit in edits:
+        for edit in several:
             _MAKERS[type(edit)](changed, changed.document, edit)
             changed = replace(changed, made=(*changed.made, edit))
-        for edit in edits:
+        for edit in several:
             changed.require_registered(edit)
         old = self.errors()
         new = [finding for key, finding in changed.errors().items() if key not in old and finding.code != "NO_NODES"]
@@ -113,14 +104,14 @@ class WorkingCopy:
             raise EditRefused(_("The edit would break the workflow."), "\n".join(lines))
         return changed
 
-    def require_registered(self, edit: Edit) -> None:
+    def require_registered(self, edit: edits.Edit) -> None:
         """Raises EditRefused, with the available names, for an action, workflow or model that is not registered."""
-        touched = {AddNode: "id", SetParam: "node"}.get(type(edit))
+        touched = {edits.AddNode: "id", edits.SetParam: "node"}.get(type(edit))
         if touched is None:
             return
         old = {model for each in all_found(self.base or {}) for _key, model in _named(own_params(each.node), "model")}
         for each in all_found(self.document):
-            if each.path.split("/")[-1] == getattr(edit, touched).split("/")[-1] or isinstance(edit, AddNode):
+            if each.path.split("/")[-1] == getattr(edit, touched).split("/")[-1] or isinstance(edit, edits.AddNode):
                 self._require_node(each, old)
 
     def _require_node(self, place: PlacedNode, old: Collection[str]) -> None:
@@ -155,10 +146,10 @@ class WorkingCopy:
         return graph
 
 
-def _add(copied: WorkingCopy, document: Json, edit: AddNode) -> None:
+def _add(copied: WorkingCopy, document: Json, edit: edits.AddNode) -> None:
     if edit.kind not in kinds():
         raise unknown(_("There is no kind {kind}.").format(kind=edit.kind[:60]), edit.kind, kinds())
-    if sum(isinstance(each, AddNode) for each in copied.made) >= MOST_NEW_NODES:
+    if sum(isinstance(each, edits.AddNode) for each in copied.made) >= MOST_NEW_NODES:
         raise EditRefused(_("A build adds at most {n} nodes.").format(n=MOST_NEW_NODES))
     graph = _branch(copied, document, edit.inside)
     nodes = graph.setdefault("nodes", [])
@@ -191,7 +182,7 @@ def _branch(copied: WorkingCopy, document: Json, inside: str) -> Json:
     return copied.require_graph(document, inside)
 
 
-def _remove(copied: WorkingCopy, document: Json, edit: RemoveNode) -> None:
+def _remove(copied: WorkingCopy, document: Json, edit: edits.RemoveNode) -> None:
     place = copied.require_node(document, edit.node)
     name = place.node["id"]
     readers = [
@@ -202,13 +193,10 @@ def _remove(copied: WorkingCopy, document: Json, edit: RemoveNode) -> None:
     if readers:
         message = _("{node} is read by {names}.").format(node=edit.node, names=", ".join(readers))
         raise EditRefused(message, _("Change the nodes that read it first; nothing was removed."))
-    place.graph["nodes"].remove(place.node)
-    if "edges" in place.graph:
-        kept = [each for each in place.graph["edges"] or () if name not in (each["source"], each["target"])]
-        place.graph["edges"] = kept
+    remove_node(place)
 
 
-def _connect(copied: WorkingCopy, document: Json, edit: ConnectNodes) -> None:
+def _connect(copied: WorkingCopy, document: Json, edit: edits.ConnectNodes) -> None:
     graph = copied.require_graph(document, edit.inside)
     ids = [each["id"] for each in graph.get("nodes", ())]
     for name in (edit.source, edit.target):
@@ -221,7 +209,7 @@ def _connect(copied: WorkingCopy, document: Json, edit: ConnectNodes) -> None:
     edges.append(edge)
 
 
-def _disconnect(copied: WorkingCopy, document: Json, edit: DisconnectNodes) -> None:
+def _disconnect(copied: WorkingCopy, document: Json, edit: edits.DisconnectNodes) -> None:
     graph = copied.require_graph(document, edit.inside)
     edges = graph.get("edges", [])
     at = next((n for n, each in enumerate(edges) if _plain_edge(each) == _edge(edit)), None)
@@ -231,7 +219,7 @@ def _disconnect(copied: WorkingCopy, document: Json, edit: DisconnectNodes) -> N
     del edges[at]
 
 
-def _edge(edit: ConnectNodes | DisconnectNodes) -> Json:
+def _edge(edit: edits.ConnectNodes | edits.DisconnectNodes) -> Json:
     return _plain_edge({"source": edit.source, "target": edit.target, "condition": edit.condition})
 
 
@@ -239,7 +227,7 @@ def _plain_edge(edge: Json) -> Json:
     return {key: edge[key] for key in ("source", "target", "condition") if edge.get(key) is not None}
 
 
-def _set_param(copied: WorkingCopy, document: Json, edit: SetParam) -> None:
+def _set_param(copied: WorkingCopy, document: Json, edit: edits.SetParam) -> None:
     place = copied.require_node(document, edit.node)
     if is_text(edit.field):
         raise EditRefused(_("{field} contains a text: use set_prompt.").format(field=edit.field))
@@ -248,7 +236,7 @@ def _set_param(copied: WorkingCopy, document: Json, edit: SetParam) -> None:
     set_at(place.node.setdefault("params", {}), edit.field, with_blocks(copy.deepcopy(edit.value)))
 
 
-def _set_prompt(copied: WorkingCopy, document: Json, edit: SetPrompt) -> None:
+def _set_prompt(copied: WorkingCopy, document: Json, edit: edits.SetPrompt) -> None:
     place = copied.require_node(document, edit.node)
     if sum(each is not None for each in (edit.blocks, edit.append, edit.find)) != 1:
         raise EditRefused(_("Give either blocks, append or find."))
@@ -291,11 +279,11 @@ def _in_block(block: Any, find: str, new: str) -> Any:
     return {**block, "text": block["text"].replace(find, new)} if "text" in block else block
 
 
-def _rename(copied: WorkingCopy, document: Json, edit: RenameNode) -> None:
+def _rename(copied: WorkingCopy, document: Json, edit: edits.RenameNode) -> None:
     copied.require_node(document, edit.node).node["name"] = edit.name
 
 
-def _set_meta(copied: WorkingCopy, document: Json, edit: SetMeta) -> None:
+def _set_meta(copied: WorkingCopy, document: Json, edit: edits.SetMeta) -> None:
     if edit.field == "id" and copied.base is not None:
         raise EditRefused(_("The id of an existing workflow cannot be changed."))
     if edit.field == "id" and edit.value in (copied.known.library or {}):
@@ -323,12 +311,12 @@ def _line(finding: Problem) -> str:
 
 
 _MAKERS: Final[Mapping[type[Any], Any]] = {
-    AddNode: _add,
-    RemoveNode: _remove,
-    ConnectNodes: _connect,
-    DisconnectNodes: _disconnect,
-    SetParam: _set_param,
-    SetPrompt: _set_prompt,
-    RenameNode: _rename,
-    SetMeta: _set_meta,
+    edits.AddNode: _add,
+    edits.RemoveNode: _remove,
+    edits.ConnectNodes: _connect,
+    edits.DisconnectNodes: _disconnect,
+    edits.SetParam: _set_param,
+    edits.SetPrompt: _set_prompt,
+    edits.RenameNode: _rename,
+    edits.SetMeta: _set_meta,
 }
