@@ -1,5 +1,4 @@
-"""Groups the chapters of a book into arcs: its volumes, or a fixed number of chapters; lists the points at which an arc
-is summarised."""
+"""Groups the chapters of a book into arcs (volumes, or a fixed number of chapters), and each arc into parts."""
 
 from __future__ import annotations
 
@@ -40,16 +39,13 @@ class StoryArc:
         return f"{self.volume} ({places})" if self.volume else places
 
     def parts(self) -> tuple[tuple[Chapter, ...], ...]:
-        """The prefixes of the arc that are summarised: its chapters up to every tenth, and all of them once it is
-        closed."""
+        """The beginnings of the arc that are summarised: up to every tenth chapter, and the whole once it is closed."""
         ends = [*range(STEP, len(self.chapters) + 1, STEP), *([len(self.chapters)] if self.closed else [])]
         return tuple(self.chapters[:end] for end in dict.fromkeys(ends))
 
 
 def arcs_of(chapters: Iterable[Chapter]) -> tuple[StoryArc, ...]:
-    """The arcs of written chapters, which are in story order. A chapter without a volume belongs to the arc of the one
-    before.
-    """
+    """The arcs of chapters, given in story order. A chapter without a volume belongs to the arc of the one before."""
     runs: list[tuple[str, list[Chapter]]] = []
     for volume, group in groupby(chapters, key=lambda chapter: chapter.volume):
         if runs and volume in ("", runs[-1][0]):

@@ -25,8 +25,7 @@ FRAME: Final = 64
 LEAST: Final = 120
 """Smaller parts are not asked about: then the model's own error is shown."""
 SHRINKS: Final = (1.0, 0.5, 0.25)
-"""Factors of the space for a part, tried in turn when the model rejects a question as too long: the count is an
-estimate."""
+"""Factors of the space for a part, tried in turn when the model rejects a question as too long."""
 _FULL: Final = 0.6
 """Of the space for a part: from here on it ends with a sentence."""
 _END: Final = re.compile(r"\n+|[。！？!?…]+[”’」』\"]*\n*|[.][”’\"]*(?=\s)")
@@ -76,15 +75,13 @@ def pieces(text: str, tokens: int, counter: TokenCounter) -> tuple[str, ...]:
 
 
 def parts_at_most(length: int, question: int, space: int | None) -> int:
-    """The highest number of parts in which a text of `length` tokens is read, next to a question of `question`
-    tokens."""
+    """The most parts in which a text of `length` tokens is read, beside a question of `question` tokens."""
     left = length if space is None else max(LEAST, space - question)
     return 1 if length <= left else math.ceil(length / (left * _FULL))
 
 
 def parts_of(value: str | Fenced, tokens: int, counter: TokenCounter) -> tuple[str | Fenced, ...]:
-    """Splits a value of a prompt into parts of at most `tokens`: a text between sentences, fenced sources between two
-    sources."""
+    """Splits a value of a prompt into parts of at most `tokens`, between sentences or between fenced sources."""
     if isinstance(value, str):
         return pieces(value, tokens, counter)
     groups: list[list[str]] = [[]]

@@ -167,8 +167,7 @@ class PromptLibrary:
             raise SettingsError(_("One of your prompts cannot be read."), f"{path}: {error}", _advice()) from error
 
     def get(self, name: str) -> AgentPrompt:
-        """The prompt in use. Raises SettingsError when the writer's file has no rule, or other placeholders than the
-        built-in one."""
+        """The prompt in use. Raises SettingsError for a writer's file without a rule, or with other placeholders."""
         prompt = _parse(name, self.text(name), self.source(name))
         expected = _parse(name, _built_in(name), None).placeholders
         unknown, missing = sorted(prompt.placeholders - expected), sorted(expected - prompt.placeholders)
@@ -180,9 +179,7 @@ class PromptLibrary:
         return prompt
 
     def part(self, name: str) -> str:
-        """Text that becomes part of a prompt, verbatim. Raises SettingsError when the writer's file is a whole
-        prompt.
-        """
+        """Text that becomes part of a prompt, verbatim. Raises SettingsError if the writer's is a whole prompt."""
         words = self.text(name).strip()
         if not words or _RULE in self.text(name):
             problem = _("it contains text that becomes part of a prompt, so no line --- is allowed")

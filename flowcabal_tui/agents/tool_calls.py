@@ -30,8 +30,7 @@ class Arguments(BaseModel):
 
 
 def as_sent_back(call: ToolCall) -> ToolCall:
-    """The call as it is sent back to the model: unreadable arguments are left out, so that they are not paid for
-    again."""
+    """The call as it is sent back to the model, without arguments that are too long: they would be paid for again."""
     return call if len(call.arguments) <= MOST_ARGUMENTS else replace(call, arguments="{}")
 
 

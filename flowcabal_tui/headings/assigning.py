@@ -235,8 +235,7 @@ def _with_places(placed: Sequence[Placed], here: Mapping[ChapterId, Chapter], mo
 
 
 def _guess(part: OutlinePart, before: int, since: int, after: int) -> float | None:
-    """Guesses the chapter of a part that has none, `since` parts after the chapter at `before` and in front of
-    `after`."""
+    """The likely place of a part without a chapter, `since` parts after the chapter at `before`, ahead of `after`."""
     if not before:
         return after - _BETWEEN if after and part.number is not None else None
     if after <= before:

@@ -1,5 +1,4 @@
-"""Finds the planned scenes of a chapter and their beats: smaller headings or a numbered list in its part of the
-outline."""
+"""The planned scenes of a chapter with their beats: headings or a numbered list in its part of the outline."""
 
 from __future__ import annotations
 

@@ -43,8 +43,7 @@ def with_beats(scenes: Iterable[ChapterScene], body: str) -> tuple[ChapterScene,
 
 
 def written_beats(body: str, title: str, words: str) -> str:
-    """A chapter's text in the outline with the text below a scene's heading replaced; the heading is added at the end
-    if it is missing."""
+    """A chapter's text in the outline with the text below a scene's heading replaced; adds a missing heading."""
     words = words.strip("\n").rstrip()
     if found := _beats_of(body, title):
         rest = body[found.span.end :].lstrip("\n")

@@ -125,8 +125,7 @@ def _likeness(text: str) -> float:
 
 
 def _wide_without_bom(data: bytes) -> str | None:
-    """UTF-32, which hardly any other bytes are; or UTF-16, when every second byte of a line end is zero or the
-    reading looks like prose."""
+    """UTF-32, if it can be; UTF-16, if every second byte of many is zero, or the text looks like prose."""
     sample = data[:_SAMPLE]
     for encoding in ("utf-32-le", "utf-32-be") if len(data) % 4 == 0 else ():
         if _strict(sample, encoding) is not None:

@@ -28,9 +28,7 @@ class Simulator(Protocol):
     """Runs a workflow with the offline model."""
 
     async def __call__(self, workflow: Workflow, picks: Mapping[str, int]) -> SimulatedRun:
-        """Runs the workflow. `picks` maps paths of human nodes to the number of a choice (from 1); the others take
-        their first.
-        """
+        """Runs the workflow. `picks` maps paths of human nodes to the number of a choice (default: 1)."""
 
     async def price(self, workflow: Workflow) -> str:
         """The price of a real run in words; "" where it is free or unknown."""

@@ -55,8 +55,7 @@ class Change:
 
 
 def changes_between(base: Json | None, document: Json) -> tuple[Change, ...]:
-    """Every difference, in the document's order; for a new workflow, all of its contents, or nothing while it has no
-    nodes."""
+    """Every difference, in the document's order; for a new workflow all of its contents, once it has nodes."""
     if base is None and not document.get("nodes"):
         return ()
     before: Json = base or {"nodes": [], "edges": []}

@@ -1,5 +1,4 @@
-"""The checks that must pass before a suggestion is finished; they run after the last change, and no result is
-reused."""
+"""The checks that must pass after the last change before a suggestion is finished; no result is reused."""
 
 from __future__ import annotations
 

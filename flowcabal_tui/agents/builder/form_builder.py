@@ -78,8 +78,7 @@ def _made(form: Form, copied: WorkingCopy, language: str) -> Built:
 
 
 def _begin_with_the_chapter(flow: Flow, steps: Sequence[Step]) -> None:
-    """Begins with the chapter's text, to which steps are applied; if a step replaces it, all later steps see the new
-    text."""
+    """Begins with the chapter's text, to which steps are applied; after one that replaces it, they see the new text."""
     if steps and steps[0].does in ("translate", "do", "summarise"):
         flow.there = replace(flow.there, answers=(ReadOutput("chapter.text", "selection"),))
     else:

@@ -109,8 +109,7 @@ class BuildRequest:
         return [(hit, near[hit]) for hit in sorted(near, key=lambda hit: hit.start) if hit.gap(near[hit]) <= self.reach]
 
     def picked(self) -> Iterable[tuple[WordHit, str]]:
-        """Things that are counted and picked from in the same clause or the next, and that the vocabulary does not
-        contain."""
+        """Things unknown to the vocabulary that are counted, and picked from in the same clause or the next."""
         picks = [hit.start for hit in self.marks("pick", "choose", denied=False)]
         starts = sorted(hit.start for name in ("steps", "marks", "things", "writer") for hit in self.hits[name])
         for n in [each for each in self.numbers if picks and 2 <= each.value <= 12]:

@@ -14,8 +14,7 @@ from flowcabal_tui.agents.builder.working_copy import WorkingCopy
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """The outcome of a build. It is finished when the checks passed after the last change; otherwise `stopped` has the
-    reason."""
+    """The outcome of a build. Without a reason in `stopped`, the checks passed after the last change."""
 
     document: Json
     base: Json | None

@@ -1,6 +1,4 @@
-"""Ranks templates by their distance from a request: by the points that they cover, then by how little else they
-contain.
-"""
+"""Ranks templates for a request: by the points that they cover, then by how little else they contain."""
 
 from __future__ import annotations
 
@@ -45,9 +43,7 @@ class Near:
 
 
 def nearest_templates(points: Mapping[str, str], templates: Mapping[str, Json], language: str) -> list[Near]:
-    """All templates, the nearest first. `points` are the parts of the request by id; one without a known word is
-    ignored.
-    """
+    """All templates, nearest first. `points` are parts of the request by id; those without known words are ignored."""
     wished = {name: _in_words(text, language) for name, text in points.items()}
     known = {name: each for name, each in wished.items() if each}
     everything = frozenset[str]().union(*known.values())

@@ -89,8 +89,7 @@ class WorkingCopy:
         return self.with_edits((edit,))
 
     def with_edits(self, several: Sequence[edits.Edit]) -> WorkingCopy:
-        """The copy with all of the edits applied, checked once after the last. Raises EditRefused; then none is
-        applied."""
+        """The copy with all of the edits, checked once after the last. Raises EditRefused; then none is applied."""
         changed = replace(self, document=copy.deepcopy(self.document))
         for edit in several:
             _MAKERS[type(edit)](changed, changed.document, edit)

@@ -170,9 +170,7 @@ class Checker(Agent[JudgedDraft, Material, Claims, Judgement]):
 
 
 def sources_at_most(draft: int, language: str = "") -> int:
-    """The tokens of the sources of all questions together, for a draft of `draft` tokens; language "": for any
-    language.
-    """
+    """The tokens of the sources of all questions together, for a draft of `draft` tokens; "": in any language."""
     ratio = _SOURCES_A_TOKEN_ZH if language.startswith("zh") else _SOURCES_A_TOKEN
     return int(min(_MOST_SOURCES, max(_LEAST_SOURCES, ratio * draft)))
 
@@ -187,8 +185,7 @@ def part_of(group: Sequence[Angle], questions: int, tokens: int) -> int:
 async def material_of(
     angles: Sequence[Angle], goal: JudgedDraft, counter: TokenCounter, budget: int
 ) -> tuple[list[SourceText], Pairs]:
-    """The notes, and the statements with passages of the chapters on the same subject, within `budget` tokens with the
-    tags."""
+    """The notes, and the statements with passages on the same subject, within `budget` tokens with the tags."""
     notes = await notes_for(angles, goal.book, goal.text, counter, min(_MOST_NOTES, budget // 2))
     here = [each for each in goal.evidence if goal.start <= each.draft < goal.start + len(goal.text)]
     fitting = here

@@ -51,8 +51,7 @@ class Settled:
 
 
 class Defence:
-    """Looks for innocent readings of the doubts about one draft. A doubt that no question can cover remains, with less
-    certainty."""
+    """Looks for innocent readings of the doubts about one draft. Those not asked about remain, less certain."""
 
     def __init__(
         self, words: Mapping[Angle, str], model: PaidOnce, prompts: PromptLibrary, counter: TokenCounter, space: int

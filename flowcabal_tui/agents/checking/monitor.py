@@ -107,9 +107,7 @@ class Monitor:
         return tokens_of(with_tools(question, Readings, endpoint), Readings, self._counter, endpoint)
 
     def parts_at_most(self, endpoint: Endpoint, draft: int) -> int:
-        """The highest number of parts in which a draft of `draft` tokens is checked; sources leave it two thirds of the
-        space.
-        """
+        """The most parts in which a draft of `draft` tokens is checked; sources leave it two thirds of the space."""
         space = space_of(endpoint)
         frame = self._frame_tokens(endpoint)
         return parts_at_most(draft, 0, None if space is None else max(LEAST, 2 * (space - frame) // 3))
@@ -123,9 +121,7 @@ class Monitor:
         generation: Generation,
         angles: Sequence[Angle] = ANGLES,
     ) -> tuple[AngleCheck, ...]:
-        """Checks a kept text from these angles; the result is only advice. Raises ModelError when there is no model at
-        all.
-        """
+        """Checks a kept text from these angles; the result is only advice. Raises ModelError without a model."""
         book = await read_book(await self._memory.view(chapter, generation))
         return await self._check(angles, book, uri, title, text, self._model())
 

@@ -84,8 +84,7 @@ class Pairs:
 
 
 def statement_tag(statement: DraftStatement, known: str = "") -> str:
-    """`<statement id="c1" said="speech" as="supposed" see="p3">text</statement>`; attributes with the usual value are
-    left out."""
+    """`<statement id="c1" said="speech" as="supposed" see="p3">text</statement>`, without attributes of usual value."""
     voice = f' said="{statement.voice}"' if statement.voice != "narration" else ""
     how = f' as="{statement.mode}"' if statement.mode != "asserted" else ""
     see = f' see="{known}"' if known else ""
@@ -94,8 +93,7 @@ def statement_tag(statement: DraftStatement, known: str = "") -> str:
 
 
 def passage_line(passage: BookSentence) -> str:
-    """`p1 [3] text`, or `p1 [3, Nora] text`: the chapter and the people it concerns. No text of the book begins a
-    line."""
+    """`p1 [3] text` or `p1 [3, Nora] text`: chapter and people concerned. No text of the book begins a line."""
     source = passage.source
     about = f", {escaped(source.about)}" if source.about else ""
     return f"{passage.id} [{passage.position}{about}] {escaped(one_line(source.text))}"

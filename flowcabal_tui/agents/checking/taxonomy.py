@@ -57,8 +57,7 @@ BY_ANGLE: Final[dict[Angle, tuple[str, ...]]] = {
 
 
 def subtype_of(word: str, angle: Angle) -> str:
-    """The subtype for a model's word, whatever its case, hyphens or plural, or if shortened; else the angle's first
-    one."""
+    """The subtype for a model's word in any case, hyphened, plural or shortened; else the angle's first one."""
     meant = re.sub(r"[^a-z]+", " ", word.lower()).strip()
     known = (*BY_ANGLE[angle], *(name for names in CLASSES.values() for name in names))
     brief = next((name for name in known if meant and meant in name), None)

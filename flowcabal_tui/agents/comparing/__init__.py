@@ -1,3 +1,1 @@
-"""Candidates of one step: the alignment of their paragraphs with the plan, the origin of a result's paragraphs, and its
-seams.
-"""
+"""Candidates of one step: their paragraphs beside the plan, the origins of a result's paragraphs, its seams."""

@@ -1,2 +1,1 @@
-"""Role A, the Context agent: selects the few thousand most useful tokens of a million words, and explains the
-selection."""
+"""Role A, the Context agent: selects the most useful few thousand tokens of a book, and explains the selection."""

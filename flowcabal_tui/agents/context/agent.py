@@ -316,9 +316,7 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
         return await outline(book, Wanted(goal.chapter, goal.params.outline, names, space), self._counter)
 
     def _space(self, goal: Assignment) -> int:
-        """The budget in tokens: that of the project, or less if the node sets less or the model's window leaves
-        less.
-        """
+        """The budget in tokens: that of the project, or what the node sets or the model's window leaves, if less."""
         wanted, window = self._wanted(goal), self._window_room(goal)
         return wanted if window is None else max(0, min(wanted, window))
 

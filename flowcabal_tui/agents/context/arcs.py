@@ -25,8 +25,7 @@ _LEVELS: Final[tuple[Level, ...]] = ("L0", "L1")
 
 @dataclass(frozen=True, slots=True)
 class ArcCandidates:
-    """Candidates for arcs and the work: those that precede chapters, those that only fill unused space, and the
-    chapters that get lines."""
+    """Candidates for arcs and the work (`first`: before chapters; `last`: in unused space), and chapters with lines."""
 
     first: tuple[ContextText, ...] = ()
     last: tuple[ContextText, ...] = ()

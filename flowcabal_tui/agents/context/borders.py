@@ -53,8 +53,7 @@ def _paragraphs(text: str, start: int, end: int, forms: Sequence[str]) -> Span:
 
 
 def _sentences(text: str, span: Span, forms: Iterable[str], least: int) -> Span:
-    """The span without those sentences at either end that are farthest from the forms; at least `least` characters
-    remain."""
+    """The span without the sentences at its ends that are farthest from the forms, of `least` characters or more."""
     starts = [
         match.start() for form in forms if form for match in re.finditer(re.escape(form), text[span.start : span.end])
     ]

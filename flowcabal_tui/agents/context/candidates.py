@@ -95,9 +95,7 @@ class ContextText:
     """The uri prefix of the texts that it introduces; it is removed when none of them is taken."""
 
     def block(self, language: str) -> str:
-        """The text as it appears in its part, with the line break after it: a line, a text under its title, or a whole
-        part.
-        """
+        """The text as its part has it, with a line break: a line, a text under its title, or a whole part."""
         if self.line:
             title = self.label_in(language)
             colon = "" if not title else "：" if language.startswith("zh") else ": "
@@ -128,9 +126,7 @@ class ContextText:
         return chapter_label(self.position if self.uri.startswith("manuscript/") else 0, self.title, language)
 
     def _shown_text(self, language: str) -> str:
-        """The text; for a shortened one, with a note on the amount and the reason, before its end or after its
-        beginning.
-        """
+        """The text; a shortened one with a note on the amount, before its end or after its beginning."""
         text = self._shown.strip()
         if not self.cut:
             return text

@@ -75,8 +75,7 @@ def summaries_of(lines: Iterable[Derived], overviews: Iterable[Derived], places:
 
 
 def opened(summaries: Sequence[Summary], reading: SceneReading, before: int) -> tuple[Opened, ...]:
-    """The best few chapters by the names and words of the prompt in their summaries; rare names and long absent ones
-    weigh more."""
+    """The best few chapters by the prompt's names and words in their summaries; rare, long absent names weigh more."""
     texts = [each.text.lower() for each in summaries]
     starts, joined = [], ""
     for text in texts:

@@ -115,9 +115,7 @@ def shows_pages(workflow: Workflow, budget: int) -> bool:
 
 
 def _tokens_of(params: Mapping[str, Any], budget: int) -> int:
-    """The highest number of context tokens in the prompt of a node with these parameters; 0 for kinds without a
-    context.
-    """
+    """The most context tokens in the prompt of a node with these parameters; 0 for kinds without a context."""
     tokens = params.get("context_tokens")
     if "prompt" not in params or params.get("context") is False:
         return 0

@@ -111,8 +111,7 @@ async def meta(book: BookInputs) -> list[ContextText]:
 
 
 def entity_notes(entities: Iterable[Entity], reasons: Mapping[EntityId, str], language: str) -> list[ContextText]:
-    """A line for each person, and for each other entity with another name or a note. `reasons` explain the presence of
-    each."""
+    """A line for each person, and for other entities with another name or a note; with the `reasons` for each."""
     return [
         ContextText(
             f"entities/{ENTITY_FOLDERS[entity.kind]}/{entity.id}",
@@ -164,8 +163,7 @@ async def near(book: BookInputs, counter: CountedTokens, share: int) -> list[Con
 
 
 async def _ending(book: BookInputs, chapter: Chapter, distance: int, counter: CountedTokens, space: int) -> ContextText:
-    """The last `space` tokens of a chapter; the end of the previous one may be extended later as far as the budget
-    allows."""
+    """The last `space` tokens of a chapter; those of the previous one may be extended later."""
     text = await book.view.chapter_text(chapter.id)
     span = cut(text, space, counter, keep_end=True)
     whole = ContextText(

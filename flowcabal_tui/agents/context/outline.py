@@ -238,9 +238,7 @@ def _left_out(n: int, language: str) -> str:
 def _unassigned(
     found: BookOutline, wanted: Wanted, position: int, is_assigned: bool, language: str
 ) -> Iterator[ContextText]:
-    """Passages that name the chapter's people, from parts that fit no chapter and are not known to belong to a later
-    one.
-    """
+    """Passages that name the chapter's people, from parts that fit no chapter and may belong to this one."""
     if not wanted.names:
         return
     parts = [each for each in found.unassigned if _may_be_here(each, position, is_assigned)]

@@ -107,8 +107,7 @@ def _with_reason(candidate: ContextText) -> ContextText:
 
 
 def of_chapters(quoted: Iterable[tuple[int, str]], language: str) -> str:
-    """Sentences with the numbers of their chapters (0: not known), so that an old statement does not read as if it were
-    still true."""
+    """Sentences with the numbers of their chapters (0: not known), so that no old statement reads as still true."""
     lines = []
     for number, group in groupby(quoted, key=lambda each: each[0]):
         words = " ".join(_closed(sentence) for _number, sentence in group)

@@ -1,5 +1,4 @@
-"""Reference books in a context: a book that a question names is searched for it; all of them if the project's settings
-say so."""
+"""Reference books in a context: those that a question names, or all of them if the project's settings say so."""
 
 from __future__ import annotations
 

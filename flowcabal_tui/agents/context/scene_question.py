@@ -1,5 +1,4 @@
-"""The scene of a chapter as determined by the agents' model, which is asked once for the same outline and
-instruction."""
+"""The scene of a chapter by the agents' model, which is asked once for the same outline and instruction."""
 
 from __future__ import annotations
 
@@ -85,8 +84,7 @@ class SceneReader:
         self._failed: dict[Digest, ModelScene] = {}
 
     async def read(self, book: BookInputs, writer: Scene, beats: str, wish: str) -> ModelScene:
-        """The scene of a chapter by its outline and the writer's instruction; does not ask if both are empty or the
-        writer set every field."""
+        """The scene of a chapter by outline and wish; not asked if both are empty or the writer set every field."""
         beats, wish = beats.strip(), wish.strip()
         if not (beats or wish) or all(getattr(writer, field) is not None for field in SCENE_FIELDS):
             return NOT_ASKED

@@ -21,8 +21,7 @@ SHARES: Final[Mapping[BudgetClass, float]] = {
     "far": 0.29,
     "summaries": 0.10,
 }
-"""Fractions of the budget in the order of filling: the unused rest of a class goes to the next, so mostly to the far
-past."""
+"""Fractions of the budget in the order of filling. The unused rest goes to the next class, mostly to the far past."""
 RENDERED: Final[tuple[BudgetClass, ...]] = (
     "outline",
     "entities",

@@ -49,9 +49,7 @@ def rarity(having: int, total: int) -> float:
 
 
 def strings(runs: Sequence[str], pairs: Mapping[str, frozenset[int]]) -> dict[str, frozenset[int]]:
-    """Every string of up to six characters of the runs that may occur in the book, with the passages that contain all
-    its `pairs`.
-    """
+    """Every string of 2 to 6 characters of the runs with the passages that contain all its `pairs`, if any do."""
     found: dict[str, frozenset[int]] = {}
     for run in runs:
         for start in range(len(run) - 1):

@@ -212,8 +212,7 @@ class VeiledView:
         return self._open(await self._view.derived_under(prefix, level), touched)
 
     async def facts(self) -> tuple[Fact, ...]:
-        """The facts that may be known; the knowers of a secret are reduced to the character, who need not know of the
-        others."""
+        """The facts that may be known. Of those who know a secret only the character is named."""
         hidden, seer = {fact.id for fact in self._viewpoint.hidden}, self._viewpoint.entity
         return tuple(
             replace(fact, known_by=tuple(knower for knower in fact.known_by if knower.entity == seer))
@@ -246,8 +245,7 @@ class VeiledView:
         return tuple(each for each in visible if each is not None)
 
     def _without_secrets(self, derived: Derived | None) -> Derived | None:
-        """The text without the sentences that rest on a secret or state it; None when nothing is left, or nothing can
-        be shown."""
+        """The text without sentences that rest on a secret or state it; None when nothing can be shown."""
         if derived is None or not self._viewpoint.hidden:
             return derived
         if not derived.evidence:

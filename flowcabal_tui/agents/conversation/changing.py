@@ -116,9 +116,7 @@ class ChangingTools:
         self._book, self._changes, self._reads = book, changes, reads
 
     async def edit(self, given: ProposeEdit, turn: Turn, raised: Raised) -> str:
-        """Proposes an edit at a quoted passage. Raises EditRefused if the chapter does not contain the words exactly
-        once.
-        """
+        """Proposes an edit at a quoted passage. Raises EditRefused unless the chapter contains the words once."""
         chapter = await self._reads.chapter_at(given.chapter)
         text = await self._book.text(chapter.id)
         span = _only_place(text, given.quotation, chapter)

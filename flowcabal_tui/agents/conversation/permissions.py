@@ -13,9 +13,7 @@ _LEAST_CUT: Final = 200
 
 
 def may_apply(turn: Turn, proposal: Proposal) -> bool:
-    """True when the change may be applied at once: only at the level "do", within its scope, and never a deletion or a
-    fact.
-    """
+    """True when the change may be applied at once: at the level "do", within its scope; never a deletion or a fact."""
     if turn.level != "do" or turn.scope is None or applied_of(turn.used) >= MOST_APPLIED:
         return False
     return proposal.state == "waiting" and _is_within(turn.scope, proposal)

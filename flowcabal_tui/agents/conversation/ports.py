@@ -41,9 +41,7 @@ class TalkingModel(Protocol):
     """A model whose answer can be streamed."""
 
     async def answer(self, request: ModelRequest, heard: Callable[[str], None]) -> Answer:
-        """Returns the whole answer; `heard` is called with each piece of its text. Raises ModelError,
-        BudgetExceeded.
-        """
+        """The whole answer; `heard` is called with each piece of its text. Raises ModelError, BudgetExceeded."""
 
 
 class BookPort(Protocol):

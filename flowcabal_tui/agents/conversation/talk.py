@@ -77,8 +77,7 @@ class Talk(Agent[OpenQuestion, Exchange, Answer | ModelError | BudgetExceeded, T
         keep: Keep,
         limits: TalkLimits = TalkLimits(),
     ) -> None:
-        """`heard` is called with each piece of the answer, `keep` after every round, so that the turn survives a
-        crash."""
+        """`heard` is called with each piece of the answer, `keep` after every round: the turn survives a crash."""
         self.turn, self.rounds = turn, limits.rounds + _MOST_EMPTY + _MOST_LOST + 1
         self._model, self._book, self._tools, self._prompts = model, book, tools, prompts
         self._counter, self._heard, self._keep, self._limits = counter, heard, keep, limits

@@ -1,5 +1,4 @@
-"""The tools of the conversation. None of them runs, buys or deletes anything, reads a file or opens a network
-connection."""
+"""The tools of the conversation. None of them runs, buys or deletes anything, reads files or opens connections."""
 
 from __future__ import annotations
 

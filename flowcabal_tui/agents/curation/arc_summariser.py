@@ -96,8 +96,7 @@ class ArcSummariser(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, .
         return (await self.observe(goal)).source
 
     async def reason(self, goal: ArcGoal, seen: ArcMaterial, hints: tuple[str, ...]) -> ProfileThought:
-        """Asks the model; unsupported sentences are dropped. Without a model, picks the sentences of all parts with
-        most names."""
+        """Asks the model; drops unsupported sentences. Without a model, picks those of all parts with most names."""
         if self._curator.asks and seen.sources:
             text = "\n".join(source.text for source in seen.sources)
             cast = named_in(text, await goal.view.entities())

@@ -243,9 +243,7 @@ class Curator:
         parts: str = "",
         whole: Collection[str] = (),
     ) -> T | None:
-        """The stored answer to a question; None if it was not paid for. Raises SettingsError; RuntimeError without a
-        model.
-        """
+        """The stored answer to a question; None if it was not paid for. Raises SettingsError, RuntimeError."""
         model = self._require_model()
         for shrink in SHRINKS:
             questions = self._questions(task, values, shape, parts, model.endpoint, shrink)
@@ -255,8 +253,7 @@ class Curator:
         return None
 
     def fits(self, task: str, values: Mapping[str, str | Fenced], shape: type[BaseModel]) -> bool:
-        """True when the whole question fits the model's window, as far as that is known. RuntimeError without a
-        model."""
+        """True when the whole question fits the model's window, if known. RuntimeError without a model."""
         endpoint = self._require_model().endpoint
         (question,) = self._questions(task, values, shape, "", endpoint, 1)
         space = space_of(endpoint)

@@ -1,5 +1,4 @@
-"""A model's answer about a chapter, as proposals: those with a supporting quotation are applied, the others wait for
-the writer."""
+"""A model's answer about a chapter, as proposals. Those without a supporting quotation wait for the writer."""
 
 from __future__ import annotations
 
@@ -192,8 +191,7 @@ class StatedRecords:
 
 
 def _length_reason(evidence: Sequence[Evidence]) -> Reason:
-    """The reason for promises, moments and sequels: a quotation must be as long as for a fact; a shorter one waits for
-    the writer."""
+    """The reason for promises, moments and sequels: one with a quotation too short for a fact waits for the writer."""
     return Reason("short") if any(is_short(each.sentence) for each in evidence) else Reason()
 
 

@@ -120,9 +120,7 @@ def _question(goal: StoryGoal, open_lines: Mapping[str, tuple[str, StoryRecord]]
 
 
 def _earlier(goal: StoryGoal) -> list[Entity]:
-    """Entities in the chapter that were known before it. An agent's aliases are ignored, since they may come from this
-    very chapter.
-    """
+    """Entities in the chapter that were known before it, without an agent's aliases, which may come from it."""
     place = goal.chapter.position
     return [
         entity if entity.by == "hand" else replace(entity, aliases=())

@@ -1,5 +1,4 @@
-"""The names that a reading of a chapter adds: those that are certain, and those that wait for the writer, with the
-reason."""
+"""The names that a reading of a chapter adds, and those that wait for the writer, with the reason."""
 
 from __future__ import annotations
 

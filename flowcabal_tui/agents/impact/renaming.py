@@ -32,8 +32,7 @@ _SENTENCE_END: Final = frozenset('.!?…\n“"‘')
 
 @dataclass(frozen=True, slots=True)
 class RenamePlan:
-    """Each form with its replacement; `doubtful` forms are shown and not ticked; `others` are names of others that
-    contain a form."""
+    """Each form with its replacement. `doubtful` ones are not ticked; `others`: names of others with a form in them."""
 
     forms: Mapping[str, str]
     doubtful: frozenset[str] = frozenset()

@@ -81,9 +81,7 @@ _GENERAL: Final = frozenset(_SETS["general"])
 
 
 def is_part_of_a_word(text: str, spans: Sequence[tuple[int, int]]) -> bool:
-    """True when it has the same Chinese neighbour everywhere, one that belongs to no other word (嫡孙宝玉 for
-    孙宝玉).
-    """
+    """True when it has one Chinese neighbour everywhere, of no other word (嫡孙宝玉 for 孙宝玉)."""
     before = {text[start - 1] if start else "" for start, _end in spans}
     behind = {text[end : end + 1] for _start, end in spans}
     sides = ((before, _COMPANY | _CLOSED | _POINTED_AT), (behind, _ACTS | _CLOSED | _PLACED | frozenset("的了是")))
@@ -162,9 +160,7 @@ class NameEvidence:
         return self._used[name].before.total()
 
     def free(self, name: str) -> int:
-        """The number of times that `name` occurs where its first character ends no longer word (嫡孙宝玉 is not
-        孙宝玉).
-        """
+        """How often `name` occurs where its first character ends no longer word (嫡孙宝玉 is not 孙宝玉)."""
         before = self._used[name].before
         others = {char: self._pairs[char + name[0]] - n for char, n in before.items() if _HAN.match(char)}
         bound = {
@@ -234,9 +230,7 @@ class NameEvidence:
         return name[:2] in names or (count >= _LEAST_EPITHET and name[-1] not in _KIN)
 
     def _is_piece(self, name: str, use: _Use, short: Collection[str]) -> bool:
-        """True when it nearly always has the same character before or after it, and is not a short form of a known
-        name.
-        """
+        """True when it nearly always has one character before or after it, and is no short form of a known name."""
         beside = [*use.before.items(), *use.behind.items()]
         most = max((n for char, n in beside if _HAN.match(char) and char not in _PLACED), default=0)
         if most < max(_LEAST_TO_JUDGE, _PART_OF * use.count):
@@ -254,8 +248,7 @@ class NameEvidence:
         return pointed and use.chapters < _EVERYWHERE
 
     def _is_one_persons(self, title: str, use: _Use) -> bool:
-        """True when a form of address nearly always belongs to one person with a surname: 大圣 where 孙大圣 occurs so
-        often."""
+        """True when a form of address is nearly always that of one person with a surname (孙大圣 for 大圣)."""
         if self._is_common(use):
             return False
         borne = sorted((n for char, n in use.before.items() if char in self._surnames), reverse=True) or [0]
@@ -286,9 +279,7 @@ def _short_forms(names: Iterable[str]) -> frozenset[str]:
 
 
 def _is_word(name: str, *, known: bool) -> bool:
-    """True for a word of a closed class, or one that begins or ends with such a word. `known`: its end is certainly no
-    such word.
-    """
+    """True for a word that is, or begins or ends with, one of a closed class. `known`: its end is no such word."""
     if name[0] in _NEGATES or name[0] == "假" or name in _FUNCTION or name[:2] in _FUNCTION or name[:3] in _FUNCTION:
         return True
     if len(set(name)) == 1:

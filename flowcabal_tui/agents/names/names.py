@@ -38,8 +38,7 @@ def discover(texts: Sequence[str], language: str, limit: int = 5_000) -> tuple[E
 
 
 class NameIndex:
-    """Finds the names of entities in one pass. The longest name wins; a name shared by two entities counts for the
-    first."""
+    """Finds the names of entities in one pass. The longest name wins; one of two entities counts for the first."""
 
     def __init__(self, entities: Iterable[Entity]) -> None:
         self._automaton = ahocorasick.Automaton()

@@ -105,9 +105,7 @@ def _bunched(seen: _Seen, chapters: int) -> float:
 
 
 def _beside(book: str, sure: Collection[str]) -> tuple[dict[str, float], dict[str, float]]:
-    """For each character, how much more often it occurs before and after a certain name than anywhere, as
-    logarithms.
-    """
+    """The logarithm of how much oftener each character occurs before and after a certain name than anywhere."""
     before: Counter[str] = Counter()
     behind: Counter[str] = Counter()
     for start, end in outermost(book, sure):

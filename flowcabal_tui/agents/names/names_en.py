@@ -129,16 +129,12 @@ def _one(members: Sequence[str], counts: Mapping[str, int], seen: _Seen) -> Foun
 
 
 def _is_his(name: str, part: str, counts: Mapping[str, int]) -> bool:
-    """True when the bare name is more frequent than the name with a man's title, so that it is his, even in a
-    family.
-    """
+    """True when the bare name is as frequent as the name with a man's title: it is his, even in a family."""
     return _LEADING.sub("", name) == part and bool(_HUSBAND.match(name)) and counts[part] >= counts[name]
 
 
 def _whose(name: str) -> str:
-    """The full name without its title. A title of a woman, a child or a rank before one word makes it another
-    person.
-    """
+    """The full name without its title, which stays before a single word unless it is a man's."""
     bare = _LEADING.sub("", name)
     return bare if " " in bare or _HUSBAND.match(name) else name
 

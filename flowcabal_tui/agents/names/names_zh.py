@@ -136,9 +136,7 @@ def _people(book: str) -> dict[str, int]:
 
 
 def _looks_like_a_name(name: str, *, often: bool = False) -> bool:
-    """True for a possible name. `often`: it is frequent enough to begin with a number. A form of address may have any
-    characters (道婆).
-    """
+    """True for a possible name. `often`: it may begin with a number. A form of address may have any character."""
     begins_well = name[0] not in _NOT_FIRST or (often and name[0] in _SOMETIMES_FIRST)
     ends_well = name[-1] not in _NOT_LAST or (name[0] in _SURNAMES and name[-1] in "家") or (often and name[-1] in "来")
     own = name[:-2] if name[-2:] in ADDRESS and len(name) > 2 else name

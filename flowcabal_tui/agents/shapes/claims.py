@@ -21,8 +21,7 @@ def _id(**how: Any) -> Any:
 
 
 def _list(most: int) -> Any:
-    """A list whose schema limits the number of entries, since a model may repeat itself; longer ones are accepted
-    too."""
+    """A list with a most number of entries in its schema, since a model may repeat itself; longer ones are accepted."""
     return Field(json_schema_extra={"maxItems": most})
 
 

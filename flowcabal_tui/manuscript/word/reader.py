@@ -91,8 +91,7 @@ _MARGINS_READ: Final = 20
 
 
 def docx_text(file: BinaryIO, name: str) -> tuple[str, ImportReport]:
-    """The text of a DOCX file, and a report. Raises ManuscriptError: not a Word document, encrypted, damaged, or too
-    large."""
+    """The text of a DOCX file, and a report. Raises ManuscriptError: no document, encrypted, damaged, too large."""
     with closing(Archive(file, name)) as archive:
         parts = find_parts(archive)
         document = _Document(archive, parts)

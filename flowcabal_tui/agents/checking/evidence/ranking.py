@@ -115,9 +115,7 @@ class Sentence(NamedTuple):
 
 
 class _Unit(NamedTuple):
-    """A sentence of a shortlisted passage; `beside` are words of its neighbours, `near` the people whom the passage
-    names.
-    """
+    """A sentence of a shortlisted passage. `beside`: words of its neighbours; `near`: who is named in the passage."""
 
     passage: NamedPassage
     start: int
@@ -268,9 +266,7 @@ def _sentence(statement: DraftClause, unit: _Unit, score: float, rarest: float) 
 
 
 def _only_near(statement: DraftClause, unit: _Unit) -> tuple[EntityId, ...]:
-    """The subjects of the statement that the passage names but the sentence does not; none when the sentence
-    names one.
-    """
+    """The subjects of the statement that the passage names, if the sentence names none of them."""
     if not unit.near or not unit.subjects.isdisjoint(statement.subjects):
         return ()
     near = sorted(statement.subjects.keys() & unit.near)

@@ -193,9 +193,7 @@ class EarlierBook:
         return "\n".join(name for entity in people for name in entity.names)
 
     def subject(self, narrated: NarratedText, place: int) -> EntityId | None:
-        """The person that a place of the narration is about: the last one named before it in its paragraph, in
-        narration.
-        """
+        """The person that a place of the narration is about: the last one that it names before, in the paragraph."""
         hits = self.hits(narrated)
         number = bisect_right(hits, place, key=lambda hit: hit.start) - 1
         while number >= 0 and place - hits[number].start <= _REACH:
