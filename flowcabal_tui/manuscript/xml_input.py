@@ -6,6 +6,7 @@ import codecs
 import re
 from collections.abc import Iterable, Iterator
 from html.entities import html5
+from itertools import chain
 from typing import Any, Final
 
 from lxml import etree
@@ -139,11 +140,8 @@ def _utf8(archive: Archive, part: str, chunks: Iterator[bytes]) -> Iterator[byte
         yield first
         yield from chunks
         return
-    decoder = codecs.getincrementaldecoder(encoding)("replace")
-    yield decoder.decode(first).encode("utf-8", "replace")
-    for chunk in chunks:
-        yield decoder.decode(chunk).encode("utf-8", "replace")
-    yield decoder.decode(b"", final=True).encode("utf-8", "replace")
+    for text in codecs.iterdecode(chain([first], chunks), encoding, "replace"):
+        yield text.encode("utf-8", "replace")
 
 
 def _encoding_of(first: bytes) -> str | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flowcabal_tui.agents.checking.feedback import feedback, finding_lines
+from flowcabal_tui.agents.checking.feedback import finding_lines
 from flowcabal_tui.agents.checking.monitor import Monitor, _verdict
 from flowcabal_tui.agents.checking.taxonomy import BY_ANGLE, CLASSES, subtype_of
 from flowcabal_tui.agents.paid import PaidOnce
@@ -225,10 +225,10 @@ async def test_the_name_before_a_piece_is_no_part_of_a_quotation() -> None:
 async def test_feedback_shows_both_quotations_the_surest_first() -> None:
     years, wound = only("timeline", {**YEARS, "confidence": 0.7}), only("character_state", WOUND)
     evaluation = await evaluate(lambda request: (years if "timeline" in asked(request) else wound)(request))
-    told = feedback(evaluation)
+    told = finding_lines(evaluation.findings)
     assert told.index("旧伤正是在右臂") < told.index("我离开北城，已有十年")
     assert "左臂在白鹭渡受了伤" in told
-    assert feedback(await evaluate(only("none"))) == ""
+    assert finding_lines((await evaluate(only("none"))).findings) == ""
 
 
 def test_feedback_calls_words_of_the_draft_alone_a_fault_and_names_them_once() -> None:
@@ -437,7 +437,7 @@ def test_a_finding_of_a_model_and_a_rule_at_the_same_places_is_listed_once() -> 
 def test_a_retry_is_told_two_quotations_of_a_rule_without_words_of_the_screen() -> None:
     source = Quotation("左手", "manuscript/c1", 0, 2, "第1章")
     found = CheckFinding("rules", "sides", "A side differs.", Quotation("右手", "draft/d", 0, 2), source, 0.9, "sides")
-    told = feedback(Evaluation("fail", "", 1, (AngleCheck("rules", "found", "", (found,)),)))
+    told = finding_lines((found,))
     assert "A side differs." not in told and "原有内容（第1章）：“左手”" in told
     alone = replace(found, source=Quotation("", "", 0, 0), explanation="Kept.")
-    assert "Kept." in feedback(Evaluation("fail", "", 1, (AngleCheck("rules", "found", "", (alone,)),)))
+    assert "Kept." in finding_lines((alone,))

@@ -201,12 +201,6 @@ def _derived(book: BookInputs, texts: Iterable[Derived | None]) -> list[SourceTe
 
 def _passages(book: BookInputs, hits: Iterable[PassageHit]) -> list[SourceText]:
     return [
-        SourceText(
-            "",
-            f"manuscript/{hit.passage.chapter}",
-            book.title(hit.passage.chapter),
-            hit.passage.text,
-            hit.passage.start,
-        )
-        for hit in hits
+        SourceText("", f"manuscript/{each.chapter}", book.title(each.chapter), each.text, each.start)
+        for each in (hit.passage for hit in hits)
     ]

@@ -176,8 +176,9 @@ class Defence:
 
 def _explains(reading: Reading | None, texts: VerbatimText) -> bool:
     """True for an innocent reading that quotes words of the texts."""
-    innocent = reading is not None and reading.verdict not in ("contradiction", "unsure")
-    return innocent and reading is not None and texts.find(reading.reading_quote) is not None
+    if reading is None or reading.verdict in ("contradiction", "unsure"):
+        return False
+    return texts.find(reading.reading_quote) is not None
 
 
 def _finding(doubt: Doubt, reading: Reading | None) -> CheckFinding:

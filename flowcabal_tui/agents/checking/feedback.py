@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from flowcabal_tui.domain.prompt_parts import in_language
-from flowcabal_tui.domain.run import CheckFinding, Evaluation, RuleName
+from flowcabal_tui.domain.run import CheckFinding, RuleName
 from flowcabal_tui.domain.text import han_count
 
 _LINES: Final = {
@@ -37,11 +37,6 @@ _ALONE: Final[Mapping[RuleName, tuple[str, str]]] = {
     "quote-marks": ("引号没有配对。", "A quotation mark is unpaired."),
 }
 """Why a rule reports words of a draft alone. Its own explanation is in the language of the screen."""
-
-
-def feedback(evaluation: Evaluation) -> str:
-    """The feedback for a retry; "" without findings."""
-    return finding_lines(evaluation.findings)
 
 
 def finding_lines(findings: Iterable[CheckFinding], language: str = "") -> str:

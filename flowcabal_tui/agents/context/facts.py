@@ -12,9 +12,9 @@ from flowcabal_tui.agents.context.gather import BookInputs, entity_notes
 from flowcabal_tui.agents.context.intent import SceneReading
 from flowcabal_tui.agents.context.viewpoint import Viewpoint
 from flowcabal_tui.domain.ids import ChapterId, EntityId
-from flowcabal_tui.domain.memory import Entity, Evidence
+from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.prompt_parts import in_language
-from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation
+from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, StoryRecord
 from flowcabal_tui.locale import _
 
 _WORD: Final = re.compile(r"[^\W\d_][\w'’-]*")
@@ -30,6 +30,7 @@ _LABEL: Final = 40
 """Characters of a record that its line of the receipt is called by."""
 _CLAUSE_ZH: Final = re.compile("[了着过他她它]|^[替给把被向为]")
 """In a Chinese kind of relation: it says what somebody does (熄了他的灯) and is no noun (女儿)."""
+_FOLDERS: Final = {Relation: "relations", Fact: "facts", Promise: "promises", Moment: "moments"}
 _GOES_ON: Final = "，；,;"
 _BEFORE_A_NAME: Final = frozenset(("of", "to", "with", "for", "by", "from", "at", "in", "on", "than", "against"))
 _WORDS: Final = {
@@ -141,10 +142,11 @@ class _Words:
         return self._book.view.before
 
     def candidate(
-        self, uri: str, reason: str, label: str, text: str, chapter: ChapterId | None, evidence: Sequence[Evidence]
+        self, record: StoryRecord, reason: str, label: str, text: str, chapter: ChapterId | None
     ) -> ContextText:
         """A candidate line, at the position of its chapter. The reason names that chapter."""
-        places = [at for each in evidence[:1] if (at := self.place(each.chapter))]
+        uri = f"{_FOLDERS[type(record)]}/{record.id}"
+        places = [at for each in record.evidence[:1] if (at := self.place(each.chapter))]
         why = _(", ").join([reason, *(_("narrated in chapter {n}").format(n=at) for at in places)])
         short = label if len(label) <= _LABEL else f"{label[: _LABEL - 1].rstrip()}…"
         return ContextText(uri, "", why, "L2", "facts", text, position=self.place(chapter), line=True, label=short)
@@ -174,14 +176,9 @@ def _promises(promises: Iterable[Promise], cast: dict[EntityId, int], words: _Wo
     }
     return [
         words.candidate(
-            f"promises/{promise.id}",
-            reasons[key],
-            promise.text,
-            words.say(key, text=promise.text, n=words.place(promise.planted)),
-            promise.planted,
-            promise.evidence,
+            each, reasons[key], each.text, words.say(key, text=each.text, n=words.place(each.planted)), each.planted
         )
-        for _rank, _when, promise, key in sorted(found, key=lambda each: (*each[:2], each[2].id))[:_PROMISES]
+        for _rank, _when, each, key in sorted(found, key=lambda each: (*each[:2], each[2].id))[:_PROMISES]
     ]
 
 
@@ -199,15 +196,9 @@ def _of_cast(relations: Iterable[Relation], cast: dict[EntityId, int], words: _W
 
 def _relations(relations: Iterable[Relation], cast: dict[EntityId, int], words: _Words) -> list[ContextText]:
     return [
-        words.candidate(
-            f"relations/{each.id}",
-            _("a relation of the cast"),
-            _relation_line(each, words),
-            f"{_relation_line(each, words)}{words.since(each.since)}",
-            each.since,
-            each.evidence,
-        )
+        words.candidate(each, _("a relation of the cast"), line, f"{line}{words.since(each.since)}", each.since)
         for each in _of_cast(relations, cast, words)[:_RELATIONS]
+        for line in [_relation_line(each, words)]
         if words.name(each.source) and words.name(each.target)
     ]
 
@@ -238,14 +229,7 @@ def _facts(facts: Sequence[Fact], cast: dict[EntityId, int], words: _Words) -> l
         return -words.near(fact.text), first, -words.place(fact.since), fact.id
 
     return [
-        words.candidate(
-            f"facts/{each.id}",
-            _("true in this chapter"),
-            each.text,
-            _fact_line(each, words),
-            each.since,
-            each.evidence,
-        )
+        words.candidate(each, _("true in this chapter"), each.text, _fact_line(each, words), each.since)
         for each in sorted(found, key=order)
     ]
 
@@ -270,14 +254,8 @@ def _fact_line(fact: Fact, words: _Words) -> str:
 def _moments(moments: Sequence[Moment], words: _Words) -> list[ContextText]:
     """The newest moments that state their time."""
     dated = sorted((each for each in moments if each.when), key=lambda each: (words.place(each.chapter), each.id))
-    return [
-        words.candidate(
-            f"moments/{each.id}",
-            _("the story's time"),
-            each.text,
-            words.say("when", when=each.when, text=each.text) + words.since(each.chapter, "in"),
-            each.chapter,
-            each.evidence,
-        )
-        for each in dated[-_MOMENTS:]
-    ]
+    found = []
+    for each in dated[-_MOMENTS:]:
+        line = words.say("when", when=each.when, text=each.text) + words.since(each.chapter, "in")
+        found.append(words.candidate(each, _("the story's time"), each.text, line, each.chapter))
+    return found

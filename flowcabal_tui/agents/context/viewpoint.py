@@ -7,9 +7,9 @@ texts lose the sentences that rest on it. The receipt lists the omissions.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final
 
 from flowcabal_tui.agents.context.candidates import HIDDEN, ContextText
@@ -20,7 +20,7 @@ from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Passage, PassageHit
 from flowcabal_tui.domain.memory import Derived, Entity, Evidence, Level
 from flowcabal_tui.domain.outline import BookOutline
-from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation
+from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, StoryRecord
 from flowcabal_tui.domain.text import clean
 
 _SENTENCE: Final = re.compile(r"[^\n。！？!?；;]+[。！？!?；;]?")
@@ -28,7 +28,6 @@ _MOST_OF: Final = 2 / 3
 _LEAST_ALONE: Final = 2
 """So many words of a secret reveal it even without the name of a person it is about."""
 _STOPS: Final = "。.！!？?…；; "
-_RECORDS: Final = ("relations", "facts", "promises", "moments")
 Spans = dict[ChapterId, tuple[tuple[int, int], ...]]
 
 
@@ -200,16 +199,10 @@ class VeiledView:
         return None if self._is_touched(await self._view.derived(uri, "L1")) else self._without_secrets(found)
 
     async def derived_of(self, uris: Sequence[str], level: Level) -> tuple[Derived, ...]:
-        touched: set[str] = set()
-        if level == "L0" and self._viewpoint.spans:
-            touched = {each.uri for each in await self._view.derived_of(uris, "L1") if self._is_touched(each)}
-        return self._open(await self._view.derived_of(uris, level), touched)
+        return await self._visible(partial(self._view.derived_of, uris), level)
 
     async def derived_under(self, prefix: str, level: Level) -> tuple[Derived, ...]:
-        touched: set[str] = set()
-        if level == "L0" and self._viewpoint.spans:
-            touched = {each.uri for each in await self._view.derived_under(prefix, "L1") if self._is_touched(each)}
-        return self._open(await self._view.derived_under(prefix, level), touched)
+        return await self._visible(partial(self._view.derived_under, prefix), level)
 
     async def facts(self) -> tuple[Fact, ...]:
         """The facts that may be known. Of those who know a secret only the character is named."""
@@ -239,9 +232,13 @@ class VeiledView:
         """True when one of its sentences rests on a secret; the line made from it may then reveal the secret."""
         return overview is not None and any(self._viewpoint.hides(each) for each in overview.evidence)
 
-    def _open(self, found: Iterable[Derived], touched: Collection[str]) -> tuple[Derived, ...]:
-        """The visible parts of derived texts that are not affected."""
-        visible = (self._without_secrets(each) for each in found if each.uri not in touched)
+    async def _visible(
+        self, read: Callable[[Level], Awaitable[tuple[Derived, ...]]], level: Level
+    ) -> tuple[Derived, ...]:
+        """The visible parts of derived texts, without lines made from an overview that rests on a secret."""
+        overviews = await read("L1") if level == "L0" and self._viewpoint.spans else ()
+        touched = {each.uri for each in overviews if self._is_touched(each)}
+        visible = (self._without_secrets(each) for each in await read(level) if each.uri not in touched)
         return tuple(each for each in visible if each is not None)
 
     def _without_secrets(self, derived: Derived | None) -> Derived | None:
@@ -289,14 +286,15 @@ class VeiledFinder:
             end = hit.end if hit.start >= 0 else hit.start + 2**31
             return not self._viewpoint.hides(Evidence("", chapter, max(0, hit.start), end))
         root, _slash, record = hit.uri.partition("/")
-        if root in _RECORDS:
-            story: dict[str, Sequence[Relation | Fact | Promise | Moment]] = {
-                "relations": await self._view.relations(),
-                "facts": await self._view.facts(),
-                "promises": await self._view.promises(),
-                "moments": await self._view.moments(),
-            }
-            return any(each.id == record for each in story[root])
+        view = self._view
+        story: dict[str, Callable[[], Awaitable[Sequence[StoryRecord]]]] = {
+            "relations": view.relations,
+            "facts": view.facts,
+            "promises": view.promises,
+            "moments": view.moments,
+        }
+        if (records := story.get(root)) is not None:
+            return any(each.id == record for each in await records())
         shown = await self._view.derived(hit.uri, hit.level)
         return shown is not None and shown.text.strip() == hit.text.strip()
 

@@ -21,7 +21,6 @@ from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.agents.prompt_library import Fenced, SourceText, fenced_sources, name_lines
-from flowcabal_tui.agents.sentences import shortened
 from flowcabal_tui.agents.shapes.curation import ProfileAnswer
 from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.manuscript import Passage
@@ -123,8 +122,7 @@ class ArcSummariser(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, .
     def states(self, goal: ArcGoal, source: Digest, thought: ProfileThought) -> tuple[Derived, ...]:
         """The states of a thought: L1 with evidence, and L0 within 50 tokens; () without evidence."""
         source = with_sample(source, goal.sample)
-        line = shortened(thought.summary or thought.text, L0_TOKENS, self._curator.counter)
-        return states_of(thought, line, goal.uri, source, goal.position, goal.view.generation)
+        return states_of(thought, goal.uri, source, goal.position, goal.view.generation, self._curator.counter)
 
     async def _kept(self, goal: ArcGoal, groups: Sequence[Sequence[Passage]]) -> list[Passage]:
         if goal.earlier is None:

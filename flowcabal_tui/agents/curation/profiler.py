@@ -21,6 +21,7 @@ from flowcabal_tui.agents.sentences import says_something, sentences, shortened
 from flowcabal_tui.agents.shapes.curation import ProfileAnswer
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
 from flowcabal_tui.domain.memory import Derived, Evidence, Mention
+from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.prompt_parts import chapter_label
 from flowcabal_tui.domain.text import clean, digest_of
 
@@ -128,16 +129,17 @@ class Profiler(Agent[ProfileGoal, ProfileMaterial, ProfileThought, tuple[Derived
     def states(self, goal: ProfileGoal, seen: ProfileMaterial, thought: ProfileThought) -> tuple[Derived, ...]:
         """The states of a thought: L1 with evidence, and L0 within 50 tokens; () without evidence."""
         source = with_sample(seen.source, goal.sample)
-        line = shortened(thought.summary or thought.text, L0_TOKENS, self._curator.counter)
-        return states_of(thought, line, goal.uri, source, goal.chapter.position, goal.view.generation)
+        place = goal.chapter.position, goal.view.generation
+        return states_of(thought, goal.uri, source, *place, self._curator.counter)
 
 
 def states_of(
-    thought: ProfileThought, line: str, uri: str, source: Digest, position: int, generation: Generation
+    thought: ProfileThought, uri: str, source: Digest, position: int, generation: Generation, counter: TokenCounter
 ) -> tuple[Derived, ...]:
-    """The states of a thought: L1 with its evidence, and `line` as L0; () without evidence."""
+    """The states of a thought: L1 with its evidence, and L0 within 50 tokens; () without evidence."""
     if not thought.evidence:
         return ()
+    line = shortened(thought.summary or thought.text, L0_TOKENS, counter)
     method: Literal["model", "extract"] = "model" if thought.by_model else "extract"
     return (
         Derived(uri, "L1", thought.text, source, position, generation, method, thought.evidence, rests=thought.read),

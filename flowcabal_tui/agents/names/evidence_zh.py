@@ -102,14 +102,9 @@ class _Use:
     acts: int
     chapters: float
 
-    def share_before(self, chars: Collection[str]) -> float:
-        return sum(n for char, n in self.before.items() if char in chars) / self.count
-
-    def counted(self) -> int:
-        return sum(n for char, n in self.before.items() if char in _COUNTED)
-
-    def company(self) -> int:
-        return sum(n for char, n in self.before.items() if char in _COMPANY)
+    def count_before(self, chars: Collection[str]) -> int:
+        """The number of mentions after one of these characters."""
+        return sum(n for char, n in self.before.items() if char in chars)
 
 
 class NameEvidence:
@@ -203,7 +198,8 @@ class NameEvidence:
             return False
         if not family and self._is_common(use):
             return False
-        seen = use.acts + use.company() + spoken
+        company = use.count_before(_COMPANY)
+        seen = use.acts + company + spoken
         if family:
             known = titled or seen >= 1 or use.count >= _ENOUGH or name[1:] in found
             return known and self.free(name) >= max(2, _LEAST_FREE * use.count)
@@ -211,10 +207,10 @@ class NameEvidence:
             return use.count >= 2
         if len(name) > 2 and not spoken and name[-1] not in _PLACE_ENDS:
             return False
-        if use.count >= _LEAST_IN_COMPANY and use.company() >= max(2, _COMPANION * use.count):
+        if use.count >= _LEAST_IN_COMPANY and company >= max(2, _COMPANION * use.count):
             return True
         least = _LEAST_UNNAMED if spoken else _LEAST_SILENT
-        if use.count >= _OFTEN and not use.share_before(_TAKES_A_NOUN):
+        if use.count >= _OFTEN and not use.count_before(_TAKES_A_NOUN):
             return False
         return use.count >= least and seen >= max(2, min(_SURELY, _LEAST_SHARE * use.count))
 
@@ -241,10 +237,10 @@ class NameEvidence:
 
     def _is_common(self, use: _Use) -> bool:
         """True when it is counted or pointed at like a common noun."""
-        counted = use.counted()
+        counted = use.count_before(_COUNTED)
         if counted >= 2 and counted >= _MOST_COUNTED * use.count:
             return True
-        pointed = use.count >= _ENOUGH and use.share_before(_POINTED_AT) >= _MOST_POINTED_AT
+        pointed = use.count >= _ENOUGH and use.count_before(_POINTED_AT) >= _MOST_POINTED_AT * use.count
         return pointed and use.chapters < _EVERYWHERE
 
     def _is_one_persons(self, title: str, use: _Use) -> bool:

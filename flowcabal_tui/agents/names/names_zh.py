@@ -91,12 +91,12 @@ class FoundName:
 def chinese_names(texts: Sequence[str]) -> tuple[FoundName, ...]:
     """People who speak or are introduced by name, and places; most frequent first."""
     book = "\n".join(texts)
-    people = _people(book)
+    speeches, introduced = _speeches(book), _introduced(book)
+    people = _people(book, speeches, introduced)
     people |= names_like(texts, people, _SURNAMES, _CANDIDATE)
     people |= addressed(book, people, _SURNAMES)
-    speeches = _speeches(book)
     people |= {name: n for name, n in titled(book, people).items() if speeches[name] and _looks_like_a_name(name)}
-    evidence = NameEvidence(texts, speeches, _SURNAMES - DOUBTFUL, _introduced(book))
+    evidence = NameEvidence(texts, speeches, _SURNAMES - DOUBTFUL, introduced)
     places = evidence.places(_places(book, people), people)
     people = evidence.people({name: n for name, n in people.items() if name not in places})
     found = [*_with_aliases(people, evidence), *(FoundName(name, "location", (), n) for name, n in places.items())]
@@ -115,9 +115,7 @@ def _introduced(book: str) -> frozenset[str]:
     return frozenset(called | given)
 
 
-def _people(book: str) -> dict[str, int]:
-    speeches = _speeches(book)
-    called = _introduced(book)
+def _people(book: str, speeches: Counter[str], called: frozenset[str]) -> dict[str, int]:
     speaking = (name for name, n in speeches.items() if n >= _LEAST_SPEECHES)
     likely = occurrences(
         book,

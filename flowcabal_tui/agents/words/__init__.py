@@ -20,6 +20,7 @@ def word_list(name: str) -> frozenset[str]:
     return frozenset(words_of(name))
 
 
+@cache
 def word_groups(name: str) -> dict[str, tuple[str, ...]]:
     """The words of `<name>.txt` by group; each group is a line `group: word word`."""
     lines = (_HERE / f"{name}.txt").read_text(encoding="utf-8").splitlines()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import get_args
 
-from flowcabal_tui.agents.checking.feedback import feedback
+from flowcabal_tui.agents.checking.feedback import finding_lines
 from flowcabal_tui.agents.context.agent import ContextAgent
 from flowcabal_tui.agents.context.own_words import sentences
 from flowcabal_tui.demo import BookLanguage, templates
@@ -91,7 +91,7 @@ class RunServices:
             limits=base.limits,
             emit=base.emit,
             now=base.clock,
-            feedback=feedback,
+            feedback=lambda evaluation: finding_lines(evaluation.findings),
             context=self._context(generation, counter, spend, mends=monitor is not None),
             monitor=None if monitor is None else StoredChecks(monitor, self._results),
             doubts=Doubts(base.store),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from flowcabal_tui.agents.checking.feedback import feedback
+from flowcabal_tui.agents.checking.feedback import finding_lines
 from flowcabal_tui.agents.checking.rules.corrections import corrected
 from flowcabal_tui.domain.errors import ModelError, ModelFault, RunError, WorkflowError
 from flowcabal_tui.domain.ids import CommandId, Generation, OutputId
@@ -16,7 +16,7 @@ from flowcabal_tui.domain.prompt_parts import labelled
 from flowcabal_tui.domain.prompt_text import chapter_values, fill
 from flowcabal_tui.domain.proposals import Finding, Proposal
 from flowcabal_tui.domain.proposed_rewrite import ProposedRewrite, pieces, with_changes
-from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Evaluation, Quotation, Quote
+from flowcabal_tui.domain.run import CheckFinding, Quotation, Quote
 from flowcabal_tui.domain.text import clean, clean_line, han_count
 from flowcabal_tui.domain.workflow import Blocks, PromptParams, TextBlock, Workflow
 from flowcabal_tui.locale import _
@@ -129,7 +129,7 @@ def _feedback(found: Sequence[Proposal]) -> str:
             checks.append(
                 CheckFinding("rules", finding.subtype, finding.explanation, draft, finding.source, finding.confidence)
             )
-    notes = feedback(Evaluation("retry", "", 1.0, (AngleCheck("rules", "found", "", tuple(checks)),)))
+    notes = finding_lines(checks)
     return f"{notes}\n{_MEND[any(han_count(each.quotation) for each in found)]}" if notes else ""
 
 

@@ -78,7 +78,7 @@ class TextReader:
 
     def __init__(self, language: str) -> None:
         self.language = "zh" if language.startswith("zh") else "en"
-        self.groups = _groups(self.language)
+        self.groups = word_groups(f"kinds.{self.language}")
         """The words that speak of each kind of thing."""
         self.usual = _LONGEST[self.language] / 2
         """Characters of a sentence of usual length."""
@@ -160,11 +160,6 @@ def _clauses(text: str, span: Span, longest: int) -> Iterator[Span]:
 
 
 @cache
-def _groups(language: str) -> dict[str, tuple[str, ...]]:
-    return word_groups(f"kinds.{language}")
-
-
-@cache
 def _empty() -> frozenset[str]:
     return word_list("empty.en") | word_list("empty_short.en")
 
@@ -176,7 +171,7 @@ def _kinds_zh() -> ahocorasick.Automaton:
     A word of two kinds belongs to the first.
     """
     words: dict[str, tuple[int, str, bool]] = {}
-    for kind, group in _groups("zh").items():
+    for kind, group in word_groups("kinds.zh").items():
         for word in group:
             words.setdefault(word, (1 - len(word), kind.removesuffix(_COUNTED), kind.endswith(_COUNTED)))
     automaton = ahocorasick.Automaton()
@@ -189,7 +184,7 @@ def _kinds_zh() -> ahocorasick.Automaton:
 @cache
 def _counted_zh() -> re.Pattern[str]:
     """A number before one of the words that count only after a number."""
-    words = (each for kind, group in _groups("zh").items() if kind.endswith(_COUNTED) for each in group)
+    words = (each for kind, group in word_groups("kinds.zh").items() if kind.endswith(_COUNTED) for each in group)
     units = "|".join(sorted(map(re.escape, set(words)), key=lambda word: (-len(word), word)))
     return re.compile(rf"{_NUMBER_ZH}(?={units})")
 
@@ -197,7 +192,7 @@ def _counted_zh() -> re.Pattern[str]:
 @cache
 def _kinds_en() -> dict[str, tuple[str, ...]]:
     known: defaultdict[str, list[str]] = defaultdict(list)
-    for kind, group in _groups("en").items():
+    for kind, group in word_groups("kinds.en").items():
         for word in group:
             known[word].append(kind)
     return {word: tuple(kinds) for word, kinds in known.items()}

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar, TypeVarTuple
 
 from flowcabal_tui.agents.checking.evidence.ranking import Index, NamedPassage, Sentence, Shortlist, ranked, shortlisted
@@ -162,9 +163,5 @@ async def _read(
 
 
 def _within(place: PassagePlace, named: Sequence[tuple[int, EntityId]]) -> tuple[tuple[int, EntityId], ...]:
-    first = bisect_left(named, place.start, key=_offset)
-    return tuple(named[first : bisect_left(named, place.end, first, key=_offset)])
-
-
-def _offset(named: tuple[int, EntityId]) -> int:
-    return named[0]
+    first = bisect_left(named, place.start, key=itemgetter(0))
+    return tuple(named[first : bisect_left(named, place.end, first, key=itemgetter(0))])

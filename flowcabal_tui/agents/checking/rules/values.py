@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -20,23 +20,6 @@ _RARITY: Final = 0.7
 _ENDINGS: Final = re.compile(r"(?:ing|ed|es|ly|s|e)$")
 
 
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """The words that two places share, rarest first, with their weights."""
-
-    weights: Mapping[str, float]
-
-    @property
-    def weight(self) -> float:
-        """The weight of all words together."""
-        return sum(self.weights.values())
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The words, rarest first."""
-        return tuple(self.weights)
-
-
 @cache
 def _empty() -> frozenset[str]:
     return word_list("empty.en") | word_list("acts.en")
@@ -49,14 +32,14 @@ def terms(text: str, language: str) -> frozenset[str]:
     return frozenset(stem for word in _WORD.findall(text) if (stem := _stem(word)) not in _empty())
 
 
-def shared(one: frozenset[str], other: frozenset[str], book: EarlierBook, rarity: float = _RARITY) -> Shared:
-    """The shared terms; a word of every chapter weighs nothing, one of a single chapter of 100 weighs 4.6.
+def shared(one: frozenset[str], other: frozenset[str], book: EarlierBook, rarity: float = _RARITY) -> dict[str, float]:
+    """The weights of the shared terms, rarest first, without those below `rarity`.
 
-    Words with a weight below `rarity` do not count.
+    A word of every chapter weighs nothing, one of a single chapter of 100 weighs 4.6.
     """
     weights = sorted(((_weight(term, book), term) for term in one & other), reverse=True)
     kept = [(weight, term) for weight, term in weights if weight > rarity]
-    return Shared({term: weight for weight, term in kept})
+    return {term: weight for weight, term in kept}
 
 
 def _weight(term: str, book: EarlierBook) -> float:
@@ -214,7 +197,7 @@ def _places(narrated: NarratedText) -> dict[tuple[int, int], ValueContext]:
 def same_subject(one: ValueContext, other: ValueContext, book: EarlierBook) -> float:
     """A score for two places being about the same person or thing: shared words count, and shared people more."""
     about = _AS_ONE if one.about is not None and one.about == other.about else _company(one, other, book)
-    return about + shared(one.near, other.near, book).weight
+    return about + sum(shared(one.near, other.near, book).values())
 
 
 def same_person(one: ValueContext, other: ValueContext, book: EarlierBook) -> float:
@@ -226,11 +209,11 @@ def same_person(one: ValueContext, other: ValueContext, book: EarlierBook) -> fl
     words = one.near & other.near
     described = shared(frozenset(word for word in words if not book.is_named(word)), words, book)
     is_same = one.about is not None and one.about == other.about
-    if not described.words and not is_same:
+    if not described and not is_same:
         return 0.0
     own = {name for about in (one.about, other.about) if about for name in book.by_id[about].names}
     named = shared(frozenset(word for word in words if any(word in name for name in own)), words, book)
-    return described.weight + named.weight + (_AS_ONE if is_same else _company(one, other, book))
+    return sum(described.values()) + sum(named.values()) + (_AS_ONE if is_same else _company(one, other, book))
 
 
 def same_event(one: ValueContext, other: ValueContext, book: EarlierBook) -> float:
@@ -241,8 +224,8 @@ def same_event(one: ValueContext, other: ValueContext, book: EarlierBook) -> flo
     """
     words = one.own & other.own
     rare = shared(frozenset(word for word in words if not book.is_named(word)), words, book, _RARE)
-    weight = rare.weight - sum(_PHRASE * rare.weights[word] for word in _inside_phrases(rare.words))
-    return weight + (_company(one, other, book) if rare.words else 0.0)
+    weight = sum(rare.values()) - sum(_PHRASE * rare[word] for word in _inside_phrases(tuple(rare)))
+    return weight + (_company(one, other, book) if rare else 0.0)
 
 
 def _inside_phrases(words: Sequence[str]) -> list[str]:
