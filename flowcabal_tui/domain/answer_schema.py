@@ -26,6 +26,11 @@ def long_text(**how: Any) -> Any:
     return Field(**how, json_schema_extra={"maxLength": 3 * LONGEST_TEXT})
 
 
+def few(most: int, **how: Any) -> Any:
+    """A list whose schema asks for at most so many items, since a model may repeat itself; more are accepted too."""
+    return Field(**how, json_schema_extra={"maxItems": most})
+
+
 class StructuredAnswer(BaseModel):
     """A structured answer that may be partly unreadable.
 

@@ -8,7 +8,6 @@ from functools import cache
 from typing import Final
 
 from flowcabal_tui.agents.builder.build_state import Build
-from flowcabal_tui.agents.builder.document import Json
 from flowcabal_tui.agents.builder.templates import nearest_templates, points_of
 from flowcabal_tui.domain.prompt_parts import escaped
 from flowcabal_tui.nodes.registry import kinds
@@ -82,13 +81,14 @@ def user_prompt(build: Build) -> str:
     if build.items:
         parts.append("Checklist so far:\n" + "\n".join(f"- {each.id}: {each.what}" for each in build.items))
     if document.get("nodes"):
-        parts.append(f"<workflow>\n{_document(document)}\n</workflow>")
+        shown = escaped(json.dumps(document, ensure_ascii=False))[:_MOST_DOCUMENT]
+        parts.append(f"<workflow>\n{shown}\n</workflow>")
     elif build.templates:
         near = nearest_templates(points_of(build.wish), build.templates, build.language)
-        shown = [(each.name, build.templates[each.name]) for each in near[:MOST_TEMPLATES]]
+        nearest = [(each.name, build.templates[each.name]) for each in near[:MOST_TEMPLATES]]
         lines = [
             f"- {name}: {_line(str(each.get('name')))}: {_line(str(each.get('description', '')))}"
-            for name, each in shown
+            for name, each in nearest
         ]
         parts.append("Templates, the nearest first:\n" + "\n".join(lines))
     return "\n\n".join(parts)
@@ -112,10 +112,6 @@ def _names(build: Build) -> list[str]:
     if known.models is not None:
         parts.append("Models: " + (", ".join(known.models) or "none but the project's own"))
     return parts
-
-
-def _document(document: Json) -> str:
-    return escaped(json.dumps(document, ensure_ascii=False))[:_MOST_DOCUMENT]
 
 
 def _line(text: str) -> str:

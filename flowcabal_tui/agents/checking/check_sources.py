@@ -37,7 +37,8 @@ async def notes_for(
     of the chapters themselves comes from `evidence`.
     """
     cast = named_in(draft, book.entities)[:_CAST]
-    return _fitting([await _NOTES[each](book, cast) for each in angles], counter, budget, book.view.language)
+    wanted = [await _NOTES[each](book, cast) if each in _NOTES else [] for each in angles]
+    return _fitting(wanted, counter, budget, book.view.language)
 
 
 async def nearest_passages(book: BookInputs, text: str, counter: TokenCounter, budget: int) -> list[SourceText]:
@@ -115,16 +116,12 @@ async def _world_rules(book: BookInputs, cast: tuple[Entity, ...]) -> list[Sourc
     return [*await _meta(book, "world-rules", "notes"), *_entity_notes(places), *_derived(book, state)]
 
 
-async def _echoes(book: BookInputs, cast: tuple[Entity, ...]) -> list[SourceText]:
-    return []
-
-
 _NOTES: Final[dict[Angle, Callable[[BookInputs, tuple[Entity, ...]], Coroutine[Any, Any, list[SourceText]]]]] = {
     "timeline": _timeline,
     "character_state": _character_state,
     "world_rules": _world_rules,
-    "echoes": _echoes,
 }
+"""No angle for echoes: only passages of the chapters tell them."""
 
 
 def _entity_notes(entities: Iterable[Entity]) -> list[SourceText]:

@@ -9,6 +9,7 @@ from flowcabal_tui.domain.workflow import PromptParams, TextBlock, VirtualBlock,
 
 def missing_outputs(workflow: Workflow, params: PromptParams, prompt: str) -> tuple[str, ...]:
     """Titles of the nodes whose live output is empty, so that no text is between the surrounding literals."""
+    titles = {each.id: each.title for each in workflow.nodes}
     missing: list[str] = []
     waiting: list[NodeId] = []
     filled_in = False
@@ -32,10 +33,6 @@ def missing_outputs(workflow: Workflow, params: PromptParams, prompt: str) -> tu
             if place < 0:
                 return tuple(missing)
             if waiting and not filled_in and not prompt[at:place].strip(workflow.join + " \n\t"):
-                missing += [_title(workflow, node) for node in waiting]
+                missing += [titles.get(node, node) for node in waiting]
             waiting, filled_in, at = [], False, place + len(text)
     return tuple(dict.fromkeys(missing))
-
-
-def _title(workflow: Workflow, node: NodeId) -> str:
-    return next((each.title for each in workflow.nodes if each.id == node), node)

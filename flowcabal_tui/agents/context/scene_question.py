@@ -13,7 +13,7 @@ from flowcabal_tui.agents.context.scene import named_in
 from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.prompt_library import PromptLibrary, name_lines
-from flowcabal_tui.domain.answer_schema import StructuredAnswer
+from flowcabal_tui.domain.answer_schema import StructuredAnswer, few
 from flowcabal_tui.domain.context import NO_SCENE, SCENE_FIELDS, Scene, SceneKind
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import Digest
@@ -40,7 +40,7 @@ _UNKNOWN: Final[dict[str, Any]] = {"who": [], "where": "", "when": "", "kind": "
 class SceneAnswer(StructuredAnswer):
     """The answer to `context.scene`. Unreadable fields are empty, and `unread` names them."""
 
-    who: list[str] = Field(json_schema_extra={"maxItems": MOST_NAMES})
+    who: list[str] = few(MOST_NAMES)
     where: str = Field(json_schema_extra={"maxLength": LONGEST_LINE})
     when: str = Field(json_schema_extra={"maxLength": LONGEST_LINE})
     kind: SceneKind

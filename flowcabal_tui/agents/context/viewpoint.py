@@ -185,7 +185,8 @@ class VeiledView:
         return {chapter: self._veiled(chapter, 0, text) for chapter, text in texts.items()}
 
     async def passages(self, chapter: ChapterId) -> tuple[Passage, ...]:
-        return tuple(map(self._passage, await self._view.passages(chapter)))
+        found = await self._view.passages(chapter)
+        return tuple(replace(each, text=self._veiled(each.chapter, each.start, each.text)) for each in found)
 
     async def search(self, terms: Sequence[str], limit: int) -> tuple[PassageHit, ...]:
         """The hits outside hidden passages."""
@@ -253,9 +254,6 @@ class VeiledView:
         if not kept or derived.text != "\n".join(each.sentence for each in derived.evidence):
             return None
         return replace(derived, text="\n".join(each.sentence for each in kept), evidence=kept)
-
-    def _passage(self, passage: Passage) -> Passage:
-        return replace(passage, text=self._veiled(passage.chapter, passage.start, passage.text))
 
     def _veiled(self, chapter: ChapterId, at: int, text: str) -> str:
         """`text`, which begins at offset `at` of the chapter, with marks in place of hidden characters."""

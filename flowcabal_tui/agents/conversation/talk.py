@@ -97,7 +97,7 @@ class Talk(Agent[OpenQuestion, Exchange, Answer | ModelError | BudgetExceeded, T
         """One call of the model. Its exceptions are returned and handled like an answer."""
         tools = tools_at(self.turn.level)
         request = ModelRequest(seen.messages, PROMPT, max_tokens=ANSWER_TOKENS, tools=tools)
-        if self._is_last_call:
+        if self._calls + 1 >= self._limits.rounds and self._calls > 0:
             messages = (*seen.messages, Message("user", _NO_MORE))
             request = replace(request, messages=messages, tool_choice="none")
         self._fresh = True
@@ -110,17 +110,9 @@ class Talk(Agent[OpenQuestion, Exchange, Answer | ModelError | BudgetExceeded, T
         return answer
 
     @property
-    def _is_last_call(self) -> bool:
-        return self._calls + 1 >= self._limits.rounds and self._calls > 0
-
-    @property
     def _calls(self) -> int:
         """The number of calls of this try; a repeated question keeps the counts of its first try."""
         return self.turn.calls - self._calls_before
-
-    @property
-    def _tokens(self) -> int:
-        return self.turn.input_tokens + self.turn.output_tokens - self._tokens_before
 
     def _hear(self, piece: str) -> None:
         piece = clean(piece)
@@ -193,7 +185,8 @@ class Talk(Agent[OpenQuestion, Exchange, Answer | ModelError | BudgetExceeded, T
             self._stop("max_turn_requests", _("The limit of {n} rounds is reached.").format(n=self._limits.rounds))
         else:
             self._nothing(seen)
-        if not self.turn.stop and self._tokens >= self._limits.tokens:
+        tokens = self.turn.input_tokens + self.turn.output_tokens - self._tokens_before
+        if not self.turn.stop and tokens >= self._limits.tokens:
             self._stop("max_tokens", _("The limit of {n} tokens is reached.").format(n=self._limits.tokens))
 
     async def _carry_out(self, seen: Exchange, answer: Answer) -> None:

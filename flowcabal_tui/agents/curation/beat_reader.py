@@ -13,7 +13,7 @@ from flowcabal_tui.agents.context.scene import named_in
 from flowcabal_tui.agents.parts import questions_of
 from flowcabal_tui.agents.prompt_library import Fenced, PromptLibrary, name_lines
 from flowcabal_tui.agents.shapes.claims import plain_word
-from flowcabal_tui.domain.answer_schema import StructuredAnswer, short_text
+from flowcabal_tui.domain.answer_schema import StructuredAnswer, few, short_text
 from flowcabal_tui.domain.beats import BeatAdvice
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.manuscript import Span
@@ -42,7 +42,7 @@ class BeatAnswer(BaseModel):
 class BeatAnswers(StructuredAnswer):
     """The answer to `curator.beats`. A beat without an entry was not checked."""
 
-    beats: list[BeatAnswer] = Field(json_schema_extra={"maxItems": _AT_ONCE})
+    beats: list[BeatAnswer] = few(_AT_ONCE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,9 @@ class ChangedPeople:
     def __init__(self, records: Iterable[StoryRecord]) -> None:
         self._records: dict[EntityId, Counter[ChapterId]] = {}
         for record in records:
-            chapters = {each.chapter for each in quoted(record)} | set(filter(None, (_ended(record),)))
+            chapters = {each.chapter for each in quoted(record)}
+            if isinstance(record, Relation | Fact) and record.until:
+                chapters.add(record.until)
             for entity in about(record):
                 self._records.setdefault(entity, Counter()).update(chapters)
 
@@ -54,10 +56,6 @@ def quoted(record: StoryRecord) -> tuple[Evidence, ...]:
         return *record.evidence, *record.payment
     learned = (each for knower in record.known_by for each in knower.evidence) if isinstance(record, Fact) else ()
     return *record.evidence, *learned
-
-
-def _ended(record: StoryRecord) -> ChapterId | None:
-    return record.until if isinstance(record, Relation | Fact) else None
 
 
 def cast_of(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -229,10 +229,6 @@ class _Words:
 
 def renamed(plan: RenamePlan, text: str) -> str:
     """A short text, such as the words of a record, with every form replaced."""
-    for place in reversed(list(_in_one(plan, text))):
+    for place in reversed([place for place in name_places(plan, [text]) if place.sure]):
         text = text[: place.start] + place.after + text[place.start + len(place.before) :]
     return text
-
-
-def _in_one(plan: RenamePlan, text: str) -> Iterator[NamePlace]:
-    yield from (place for place in name_places(plan, [text]) if place.sure)

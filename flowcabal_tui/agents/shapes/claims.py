@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from flowcabal_tui.domain.answer_schema import StructuredAnswer, short_text
+from flowcabal_tui.domain.answer_schema import StructuredAnswer, few, short_text
 
 
 def plain_word(word: Any) -> Any:
@@ -18,11 +18,6 @@ def plain_word(word: Any) -> Any:
 def _id(**how: Any) -> Any:
     """The id of something that a question shows; longer ids are accepted too."""
     return Field(**how, json_schema_extra={"maxLength": 12})
-
-
-def _list(most: int) -> Any:
-    """A list with a most number of entries in its schema, since a model may repeat itself; longer ones are accepted."""
-    return Field(json_schema_extra={"maxItems": most})
 
 
 Verdict = Annotated[
@@ -55,9 +50,9 @@ class Claim(BaseModel):
 class Claims(StructuredAnswer):
     """The answer of a checker. A statement in neither of the first two lists was not judged."""
 
-    verdicts: list[PairVerdict] = _list(400)
-    compatible: list[Annotated[str, _id()]] = _list(400)
-    findings: list[Claim] = _list(12)
+    verdicts: list[PairVerdict] = few(400)
+    compatible: list[Annotated[str, _id()]] = few(400)
+    findings: list[Claim] = few(12)
 
 
 class Reading(BaseModel):
@@ -77,4 +72,4 @@ class Reading(BaseModel):
 class Readings(StructuredAnswer):
     """The answer to the defence."""
 
-    readings: list[Reading] = _list(100)
+    readings: list[Reading] = few(100)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
-from flowcabal_tui.domain.answer_schema import StructuredAnswer, short_text
+from flowcabal_tui.domain.answer_schema import StructuredAnswer, few, short_text
 from flowcabal_tui.domain.run import AngleCheck
 
 
@@ -21,7 +21,7 @@ class QuotedSentence(BaseModel):
 class Overview(StructuredAnswer):
     """The answer to `curator.l1`."""
 
-    sentences: list[QuotedSentence] = Field(json_schema_extra={"maxItems": 12})
+    sentences: list[QuotedSentence] = few(12)
 
 
 class Line(BaseModel):
@@ -42,7 +42,7 @@ class ProfileAnswer(StructuredAnswer):
     """The answer to `curator.profile`."""
 
     summary: str = short_text(default="")
-    sentences: list[SourcedSentence] = Field(json_schema_extra={"maxItems": 16})
+    sentences: list[SourcedSentence] = few(16)
 
 
 class ProfiledSentence(SourcedSentence):
@@ -61,8 +61,8 @@ class ProfileSummary(BaseModel):
 class ProfilesAnswer(StructuredAnswer):
     """The answer to `curator.profiles`: lists without lists in them, so that a bad sentence spoils no profile."""
 
-    lines: list[ProfiledSentence] = Field(json_schema_extra={"maxItems": 48})
-    summaries: list[ProfileSummary] = Field(default_factory=list, json_schema_extra={"maxItems": 4})
+    lines: list[ProfiledSentence] = few(48)
+    summaries: list[ProfileSummary] = few(4, default_factory=list)
 
     def of(self, profile: str) -> ProfileAnswer:
         """The answer for one profile."""

@@ -7,16 +7,11 @@ from typing import Any, Final
 from pydantic import BaseModel, Field, field_validator, model_validator
 
 from flowcabal_tui.agents.shapes.curation import QuotedSentence
-from flowcabal_tui.domain.answer_schema import StructuredAnswer, short_text
+from flowcabal_tui.domain.answer_schema import StructuredAnswer, few, short_text
 from flowcabal_tui.domain.memory import EntityKind
 
 MOST_OF_A_KIND: Final = 16
 """Items of each kind that are taken from one chapter."""
-
-
-def _few() -> Any:
-    """A required list whose schema asks for few items."""
-    return Field(json_schema_extra={"maxItems": MOST_OF_A_KIND})
 
 
 LONGEST_NAME: Final = 80
@@ -112,15 +107,15 @@ class StoryAnswer(AnswerPart, StructuredAnswer):
     Each of the last three is asked for separately when it is missing.
     """
 
-    entities: list[NamedThing] = _few()
-    relations: list[SaidRelation] = _few()
-    facts: list[SaidFact] = _few()
-    promises: list[SaidPromise] = _few()
-    moments: list[SaidMoment] = _few()
-    sequels: list[SaidSequel] = _few()
-    sentences: list[QuotedSentence] = Field(default_factory=list, json_schema_extra={"maxItems": 12})
+    entities: list[NamedThing] = few(MOST_OF_A_KIND)
+    relations: list[SaidRelation] = few(MOST_OF_A_KIND)
+    facts: list[SaidFact] = few(MOST_OF_A_KIND)
+    promises: list[SaidPromise] = few(MOST_OF_A_KIND)
+    moments: list[SaidMoment] = few(MOST_OF_A_KIND)
+    sequels: list[SaidSequel] = few(MOST_OF_A_KIND)
+    sentences: list[QuotedSentence] = few(12, default_factory=list)
     line: str = short_text(default="")
-    keeping: list[Use] = Field(default_factory=list, json_schema_extra={"maxItems": 4})
+    keeping: list[Use] = few(4, default_factory=list)
 
     @field_validator("keeping", mode="before")
     @classmethod

@@ -38,6 +38,7 @@ _SYMBOLS: Final = {
     0xD3: "©",
 }
 """The usual ones of Wingdings and Symbol, by their codes without the offset F000."""
+_CHARACTERS: Final = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "\u2011"}
 _PRIVATE: Final = range(0xE000, 0xF900)
 _LONGEST_ANCHOR: Final = 300
 
@@ -102,11 +103,6 @@ class RunReader:
             "footnoteReference": self._note,
             "endnoteReference": self._note,
             "AlternateContent": self._alternative,
-            "tab": lambda _one, pieces: self._add(pieces, "\t"),
-            "ptab": lambda _one, pieces: self._add(pieces, "\t"),
-            "br": lambda _one, pieces: self._add(pieces, "\n"),
-            "cr": lambda _one, pieces: self._add(pieces, "\n"),
-            "noBreakHyphen": lambda _one, pieces: self._add(pieces, "\u2011"),
         }
 
     def text(self, paragraph: Element) -> str:
@@ -136,6 +132,8 @@ class RunReader:
                 self.counts["hidden"] += 1
             elif name in self._runs:
                 self._runs[name](one, pieces)
+            elif name in _CHARACTERS:
+                self._add(pieces, _CHARACTERS[name])
             else:
                 self.counts["insertions"] += name == "ins"
                 self.counts["moves"] += name == "moveTo"

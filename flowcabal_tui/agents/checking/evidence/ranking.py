@@ -180,17 +180,24 @@ class _Lookup:
 
     def best(self, statement: DraftClause, count: int) -> list[tuple[float, int]]:
         """Up to `count` passages with their scores, the best first."""
-        weighted = [*self._words(statement), *self._kinds(statement), *self._subjects(statement)]
+        subjects = sorted(statement.subjects.items())
+        places, weights = self._places, self._weights
+        kinds = sorted(statement.kinds & places.kinds.keys())
+        weighted = [
+            *((places.words[each], weights.words[each]) for each in sorted(statement.words)),
+            *((places.kinds[each], weights.kinds[each]) for each in kinds),
+            *((places.subjects[each], part * weights.subjects[each]) for each, part in subjects),
+        ]
         rare: defaultdict[int, float] = defaultdict(float)
         for at, weight in weighted:
             if len(at) <= self._most:
                 for place in at:
                     rare[place] += weight
         hopeful = rare.copy()
-        for subject, part in sorted(statement.subjects.items()):
-            if part == 1 and len(self._places.subjects[subject]) > self._most:
-                for kind in sorted(statement.kinds & self._places.kinds.keys()):
-                    weight = self._weights.kinds[kind] + self._weights.subjects[subject]
+        for subject, part in subjects:
+            if part == 1 and len(places.subjects[subject]) > self._most:
+                for kind in kinds:
+                    weight = weights.kinds[kind] + weights.subjects[subject]
                     for place in self._both(subject, kind):
                         hopeful[place] += weight
         scores = {at: rare.get(at, 0.0) for at in largest(hopeful, _HOPEFUL)}
@@ -200,17 +207,6 @@ class _Lookup:
                 for place in candidates.intersection(at):
                     scores[place] += weight
         return nlargest(count, zip(scores.values(), scores, strict=True))
-
-    def _words(self, statement: DraftClause) -> Iterator[tuple[Collection[int], float]]:
-        return ((self._places.words[each], self._weights.words[each]) for each in sorted(statement.words))
-
-    def _kinds(self, statement: DraftClause) -> Iterator[tuple[Collection[int], float]]:
-        known = sorted(statement.kinds & self._places.kinds.keys())
-        return ((self._places.kinds[each], self._weights.kinds[each]) for each in known)
-
-    def _subjects(self, statement: DraftClause) -> Iterator[tuple[Collection[int], float]]:
-        for each, part in sorted(statement.subjects.items()):
-            yield self._places.subjects[each], part * self._weights.subjects[each]
 
     def _both(self, subject: EntityId, kind: str) -> tuple[int, ...]:
         """Passages with a subject and a kind; if there are very many, the oldest and the newest."""

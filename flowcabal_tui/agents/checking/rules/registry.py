@@ -31,11 +31,15 @@ from flowcabal_tui.locale import mark
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One check without a model. `languages` are those in which it has few enough findings on finished novels."""
+    """One check without a model. `reads` is what it needs of every chapter, whatever the draft.
+
+    `languages` are those in which it has few enough findings on finished novels.
+    """
 
     name: RuleName
     title: str
     find: Callable[[NarratedText, EarlierBook], Iterable[RuleFinding]]
+    reads: Callable[[NarratedText], object] | None = None
     languages: tuple[str, ...] = ("zh", "en")
 
 
@@ -43,41 +47,29 @@ RULES: Final = (
     Rule("dead-acts", mark("A dead person acts"), dead_acts.find),
     Rule("name-drift", mark("A name differs by one character from a known one"), name_drift.find),
     Rule("introductions", mark("A name is used before it is introduced"), introductions.find),
-    Rule("repeated", mark("A sentence is repeated from another chapter"), repeated.find),
-    Rule("quote-marks", mark("A quotation mark is unpaired"), quote_marks.find),
-    Rule("ages", mark("An age does not agree with an earlier one"), ages.find),
-    Rule("looks", mark("An appearance differs from before"), looks.find),
-    Rule("bodily-marks", mark("A scar or a mole is not where it was before"), bodily_marks.find),
-    Rule("colours", mark("A thing has a different colour than before"), colours.find),
-    Rule("others", mark("A thing, animal or season differs from before"), others.find),
+    Rule("repeated", mark("A sentence is repeated from another chapter"), repeated.find, repeated.by_words),
+    Rule("quote-marks", mark("A quotation mark is unpaired"), quote_marks.find, quote_marks.unpaired),
+    Rule("ages", mark("An age does not agree with an earlier one"), ages.find, ages.ages),
+    Rule("looks", mark("An appearance differs from before"), looks.find, looks.appearances),
+    Rule("bodily-marks", mark("A scar or a mole is not where it was before"), bodily_marks.find, bodily_marks.marks),
+    Rule("colours", mark("A thing has a different colour than before"), colours.find, colours.colours),
+    Rule("others", mark("A thing, animal or season differs from before"), others.find, others.others),
     Rule("possession", mark("A thing belongs to somebody else than before"), possession.find),
-    Rule("amounts", mark("A number does not agree with an earlier one"), amounts.find),
-    Rule("sides", mark("A direction or a side does not agree with an earlier one"), sides.find),
-    Rule("kinship", mark("A kinship differs from before"), kinship.find),
+    Rule("amounts", mark("A number does not agree with an earlier one"), amounts.find, amounts.amounts),
+    Rule("sides", mark("A direction or a side does not agree with an earlier one"), sides.find, sides.sides),
+    Rule("kinship", mark("A kinship differs from before"), kinship.find, kinship.kinship),
     Rule("leftovers", mark("A model left instructions or comments in the text"), leftovers.find),
-    Rule("latin", mark("Words in Latin letters in Chinese text"), latin.find, ("zh",)),
+    Rule("latin", mark("Words in Latin letters in Chinese text"), latin.find, languages=("zh",)),
 )
-READS: Final[tuple[Callable[[NarratedText], object], ...]] = (
-    ages.ages,
-    amounts.amounts,
-    bodily_marks.marks,
-    colours.colours,
-    kinship.kinship,
-    looks.appearances,
-    others.others,
-    quote_marks.unpaired,
-    repeated.by_words,
-    sides.sides,
-)
-"""What the rules read of every chapter, whatever the draft."""
 _CONFIDENCE: Final = 0.7
 """Below the threshold of a paid retry: the finding of a rule is reported, and decides nothing."""
 
 
 def read(chapter: NarratedText) -> None:
     """Reads a chapter for all rules in advance, so that a later check need not."""
-    for make in READS:
-        chapter.made(make)
+    for rule in RULES:
+        if rule.reads is not None:
+            chapter.made(rule.reads)
 
 
 def check(draft: NarratedText, book: EarlierBook, off: Collection[str] = ()) -> tuple[CheckFinding, ...]:
