@@ -57,10 +57,7 @@ def _without_titles(value: Any) -> Any:
 
 
 def read_arguments(text: str) -> dict[str, Any]:
-    """A JSON object; a code fence around it and trailing commas are removed, nothing else is guessed.
-
-    Raises ValueError or RecursionError.
-    """
+    """A JSON object, without a code fence and trailing commas. Raises ValueError or RecursionError."""
     fenced = _FENCE.match(text)
     inner = fenced[1] if fenced else text
     try:

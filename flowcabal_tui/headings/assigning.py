@@ -188,10 +188,7 @@ def _tables(
 
 
 def _volumes(parts: Sequence[OutlinePart], chapters: Sequence[Chapter], found: Found) -> dict[int, str]:
-    """The volume of the book that a volume's part is of: by its title, else that of its chapters, else by order.
-
-    A link is above all three.
-    """
+    """The volume of the book for a volume's part: by link, else by title, else that of its chapters, else by order."""
     names = list(dict.fromkeys(chapter.volume for chapter in chapters if chapter.volume))
     of_chapter = {chapter.id: chapter.volume for chapter in chapters}
     keys = {_key(title_words(name)) or _key(name): name for name in names}

@@ -98,10 +98,7 @@ def repeats(text: str, others: Sequence[tuple[int, str]], *, chinese: bool) -> I
 
 
 def _starts(text: str, size: int, *, chinese: bool) -> Iterator[int]:
-    """The places where a phrase can begin: anywhere in Chinese, at words in other scripts.
-
-    No phrase crosses a line end.
-    """
+    """The places where a phrase can begin: anywhere in Chinese, at words in other scripts; none crosses a line end."""
     for line in re.finditer("[^\n]+", text):
         first, last = line.start(), line.end() - size
         if chinese:

@@ -61,10 +61,7 @@ class ModelBuilder:
         self._limits, self._priced = limits, priced
 
     async def build(self, build: Build, vocabulary: BuildVocabulary | None = None) -> Build:
-        """Continues until the build is finished, asks a question or is stopped. Never raises for a failing model.
-
-        `vocabulary`: other tools than the default ones.
-        """
+        """Continues until the build is finished, asks or is stopped; a failing model stops it. `vocabulary`: tools."""
         build.status, build.stopped = "building", ""
         does = vocabulary or BuildTools(build, self._simulate, self._limits)
         rounds = _Rounds(build, self._model, does, self._limits, self._priced)

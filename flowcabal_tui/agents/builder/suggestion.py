@@ -41,10 +41,7 @@ def changes_of(copied: WorkingCopy, wish: str, *, by_form: bool = False) -> tupl
 
 
 def _is_requested(change: Change, wish: str) -> bool:
-    """True when the writer requested the change.
-
-    Additions and their wiring count as requested. A change to an existing part must be named.
-    """
+    """True when the writer requested the change: additions with their wiring count; other changes must be named."""
     folded = wish.casefold()
     name = change.node.rpartition("/")[2].casefold()
     match change.kind:

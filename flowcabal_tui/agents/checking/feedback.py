@@ -40,10 +40,7 @@ _ALONE: Final[Mapping[RuleName, tuple[str, str]]] = {
 
 
 def finding_lines(findings: Iterable[CheckFinding], language: str = "") -> str:
-    """A heading and the findings with their quotations, the surest first; "" without findings.
-
-    `language` "": that of the quotations from the text.
-    """
+    """A heading and the findings, the surest first; "" without any. `language` "": that of the quotations."""
     in_order = sorted(findings, key=lambda each: (-each.confidence, each.draft.start))
     if not in_order:
         return ""

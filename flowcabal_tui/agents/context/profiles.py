@@ -21,10 +21,7 @@ _LEVELS: Final[tuple[Level, Level]] = ("L1", "L0")
 async def profiles(
     book: BookInputs, reading: SceneReading, kinds: Iterable[ProfileKind], related: Sequence[tuple[Entity, str]] = ()
 ) -> list[ContextText]:
-    """Profiles of the people in the scene, then of those `related` to them, of the book, and of everyone of a kind.
-
-    Falls back to L0 if L1 is too long.
-    """
+    """Profiles of the scene's people, of those `related`, of the book, of everyone of a kind; L0 if L1 is too long."""
     scene, known = reading.intent.scene, tuple(kinds)
     of_scene = _("a scene of this kind: {scene}").format(scene=scene)
     reasons = {entity.id: reason for entity, reason in related} | dict(reading.reasons)

@@ -215,10 +215,7 @@ class Weighed:
         return found
 
     def _best_of(self, opened: Opened, scores: Mapping[int, float], texts: Mapping[ChapterId, str]) -> int | None:
-        """The passage of a chapter with the highest score; of equal ones, the one most similar to its summary.
-
-        None if the chapter has no words.
-        """
+        """The passage of a chapter with the highest score; of equal ones the nearest to its summary; None if empty."""
         own = [at for at in scores if self._places[at].chapter == opened.chapter]
         most = max((scores[at] for at in own), default=0.0)
         best = [at for at in own if scores[at] == most]

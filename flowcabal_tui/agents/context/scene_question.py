@@ -72,10 +72,7 @@ NOT_ASKED: Final = ModelScene()
 
 
 class SceneReader:
-    """Asks the agents' model about scenes. A failed question is not repeated by the same reader.
-
-    With `spend` False, only stored answers are used.
-    """
+    """Asks the agents' model about scenes, after a failure not again. Without `spend`, only stored answers are used."""
 
     def __init__(
         self, model: Callable[[], PaidOnce], prompts: PromptLibrary, counter: TokenCounter, *, spend: bool

@@ -39,10 +39,7 @@ class ProfileMaterial:
 
 @dataclass(frozen=True, slots=True)
 class ProfileThought:
-    """A summary and the sentences with their evidence; `by_model` is True for those of a model.
-
-    `read` are the chapters that a model read for it.
-    """
+    """A summary, and the sentences with their evidence. `read` are the chapters that a model read for them."""
 
     summary: str
     evidence: tuple[Evidence, ...]

@@ -10,10 +10,7 @@ from flowcabal_tui.domain.memory import Entity
 
 
 async def as_called_here(view: MemoryView, entities: Iterable[Entity]) -> tuple[Entity, ...]:
-    """The entities, without those aliases that do not occur in the view: they would reveal later identities.
-
-    Those that the writer set stay.
-    """
+    """The entities without aliases that the view lacks, which would reveal later identities; the writer's own stay."""
     known = tuple(entities)
     aliases = [alias for entity in known if entity.by != "hand" for alias in entity.aliases]
     found = (await view.postings(aliases)).found if aliases else ()
