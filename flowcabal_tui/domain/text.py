@@ -122,6 +122,12 @@ def span_of_letters(text: str, words: str, start: int = 0) -> tuple[int, int] | 
     return None if found < 0 else (places[found], places[found + len(wanted) - 1] + 1)
 
 
+def line_around(text: str, start: int, end: int | None = None) -> tuple[int, int]:
+    """The start of the line with the character at `start`, and the end of the one at `end` (default: the same)."""
+    last = text.find("\n", start if end is None else end)
+    return text.rfind("\n", 0, start) + 1, last if last >= 0 else len(text)
+
+
 def nearest(text: str, words: str, start: int) -> int:
     """The occurrence of the words nearest to an earlier place; -1: none."""
     if text.startswith(words, start):

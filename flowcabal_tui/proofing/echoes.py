@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from flowcabal_tui.domain.proofing import ProofMark
+from flowcabal_tui.domain.text import line_around
 from flowcabal_tui.proofing.lists import words
 
 _WORD: Final = re.compile(r"[A-Za-z]+(?:['’][a-z]+)?")
@@ -52,14 +53,9 @@ def chinese_echoes(text: str) -> Iterator[ProofMark]:
     last = -_NEAR_HAN
     close = sorted((at[-1], word) for word, at in places.items() if len(at) == _TIMES and at[-1] - at[0] <= _NEAR_HAN)
     for at, word in close:
-        if at - last > _NEAR_HAN and not is_verse(_paragraph(text, at)):
+        if at - last > _NEAR_HAN and not is_verse(text[slice(*line_around(text, at))]):
             last = at
             yield ProofMark("echoes", at, at + len(word), word)
-
-
-def _paragraph(text: str, at: int) -> str:
-    end = text.find("\n", at)
-    return text[text.rfind("\n", 0, at) + 1 : end if end >= 0 else len(text)]
 
 
 def is_verse(paragraph: str) -> bool:
@@ -93,7 +89,7 @@ def repeats(text: str, others: Sequence[tuple[int, str]], *, chinese: bool) -> I
         while end - size + 1 in found:
             end += 1
         is_formula = len(found[here]) > _MOST_PLACES
-        if not is_formula and not is_verse(_paragraph(text, here)):
+        if not is_formula and not is_verse(text[slice(*line_around(text, here))]):
             yield ProofMark("repeats", here, end, text[here:end], "", found[here][0])
 
 

@@ -61,7 +61,7 @@ async def question(
 async def sources(story: FakeBook, draft: str, at: int = 11, budget: int = 600) -> list[SourceText]:
     """What the question about people is shown."""
     notes, pairs = await question(story, draft, at, budget)
-    return [*notes, *(each.source for each in pairs.passages)]
+    return [*notes, *pairs.passages]
 
 
 def texts(found: Sequence[SourceText]) -> str:
@@ -117,10 +117,10 @@ async def test_pairs_stay_within_the_budget_and_in_the_order_of_the_draft_and_th
     for budget in (80, 300, 2_000):
         _notes, pairs = await question(story, draft, budget=budget)
         assert FakeTokens().count(pairs.fenced.text) <= budget
-        order = [(each.statement.start, each.passage.position, each.passage.source.start) for each in pairs.all]
+        order = [(each.statement.start, each.position, each.passage.start) for each in pairs.all]
         assert order and order == sorted(order)
         assert [each.id for each in pairs.passages] == [f"p{n}" for n in range(1, len(pairs.passages) + 1)]
-    for each in (passage.source for passage in pairs.passages):
+    for each in pairs.passages:
         whole = story.texts[int(each.uri.rpartition("c")[2]) - 1][1]
         assert whole[each.start : each.start + len(each.text)] == each.text
     wide = await question(story, draft, budget=2_000)
@@ -135,7 +135,7 @@ async def test_the_plan_stands_apart_from_what_is_told_of_people() -> None:
     draft = "林远面皮光滑，没有疤。\n林远住在城北，离城十里路。"
     notes, people = await question(story, draft)
     plan, world = await question(story, draft, angles=OF_THE_WORLD)
-    told = [texts([each.source for each in pairs.passages]) for pairs in (people, world)]
+    told = [texts(pairs.passages) for pairs in (people, world)]
     assert SCAR in told[0] and "meta/outline" not in {each.uri for each in notes}
     assert "meta/outline" in {each.uri for each in plan} and SCAR not in told[1]
 

@@ -117,7 +117,7 @@ class Checker(Agent[JudgedDraft, Material, Claims, Judgement]):
             return Judgement(tuple(self._angles), goal, is_empty=True)
         self._answers.append(thought)
         clashing, missing = judged_pairs(self._answers, seen.pairs)
-        sources = (*seen.notes, *(each.source for each in seen.pairs.passages))
+        sources = (*seen.notes, *seen.pairs.passages)
         against = [self._against(claim, goal, sources) for claim in thought.findings]
         unfounded = [claim for claim, doubt in zip(thought.findings, against, strict=True) if doubt is None]
         hopeless = [claim for claim in unfounded if self._is_alone(claim, thought.findings, against)]

@@ -132,7 +132,7 @@ def _verdicts(answer: Claims, passages: Mapping[str, Sequence[str]]) -> Iterator
 
 def of_pair(pair: Pair, goal: JudgedDraft, angles: tuple[Angle, ...]) -> Doubt:
     """The doubt for a pair: the whole statement against the whole passage."""
-    statement, source = pair.statement, pair.passage.source
+    statement, source = pair.statement, pair.passage
     draft = Quotation(statement.text, goal.uri, statement.start, statement.end, goal.title)
     book = Quotation(source.text, source.uri, source.start, source.start + len(source.text), source.title)
     return Doubt(angles, draft, book, source, pair, strong=pair.strong)

@@ -28,20 +28,12 @@ _STRONG: Final = 2.3
 
 
 @dataclass(frozen=True, slots=True)
-class BookSentence:
-    """A sentence of the book. `position` is that of its chapter."""
-
-    id: str
-    source: SourceText
-    position: int
-
-
-@dataclass(frozen=True, slots=True)
 class Pair:
-    """A statement and a passage. A strong pair is similar enough, by rule, to be shown as sure."""
+    """A statement and a passage of the chapter at `position`. A strong one is so similar that it is shown as sure."""
 
     statement: DraftStatement
-    passage: BookSentence
+    passage: SourceText
+    position: int
     strong: bool
 
     @property
@@ -61,7 +53,7 @@ class Pairs:
         return {each.statement.id: each.statement for each in self.all}
 
     @property
-    def passages(self) -> tuple[BookSentence, ...]:
+    def passages(self) -> tuple[SourceText, ...]:
         """The passages, each once."""
         return tuple({each.passage.id: each.passage for each in self.all}.values())
 
@@ -75,11 +67,11 @@ class Pairs:
         shown: set[str] = set()
         parts = []
         for statement in self.statements.values():
-            mine = [each.passage for each in self.all if each.statement.id == statement.id]
-            known = " ".join(each.id for each in mine if each.id in shown)
+            mine = [each for each in self.all if each.statement.id == statement.id]
+            known = " ".join(each.passage.id for each in mine if each.passage.id in shown)
             parts.append(statement_tag(statement, known))
-            parts += [passage_line(each) for each in mine if each.id not in shown]
-            shown.update(each.id for each in mine)
+            parts += [passage_line(each.passage, each.position) for each in mine if each.passage.id not in shown]
+            shown.update(each.passage.id for each in mine)
         return Fenced("\n".join(parts))
 
 
@@ -92,11 +84,10 @@ def statement_tag(statement: DraftStatement, known: str = "") -> str:
     return f'<statement id="{statement.id}"{voice}{how}{see}>{text}</statement>'
 
 
-def passage_line(passage: BookSentence) -> str:
+def passage_line(passage: SourceText, position: int) -> str:
     """`p1 [3] text` or `p1 [3, Nora] text`: chapter and people concerned. No text of the book begins a line."""
-    source = passage.source
-    about = f", {escaped(source.about)}" if source.about else ""
-    return f"{passage.id} [{passage.position}{about}] {escaped(one_line(source.text))}"
+    about = f", {escaped(passage.about)}" if passage.about else ""
+    return f"{passage.id} [{position}{about}] {escaped(one_line(passage.text))}"
 
 
 def _begun(text: str) -> str:
@@ -121,7 +112,7 @@ async def pairs_of(
     texts = await book.view.chapter_texts(tuple(dict.fromkeys(each.chapter for each in ranked)))
     chosen = _chosen(book, ranked, statements, texts, counter, budget)
     in_order = sorted(chosen, key=lambda each: (each[0].start, each[1].position, each[1].start))
-    names: dict[tuple[ChapterId, int], BookSentence] = {}
+    passages: dict[tuple[ChapterId, int], SourceText] = {}
     nearest: dict[str, int] = {}
     ranks = {}
     for statement, sentence in chosen:  # the best first
@@ -129,11 +120,10 @@ async def pairs_of(
     found = []
     for statement, sentence in in_order:
         key = (sentence.chapter, sentence.start)
-        if key not in names:
-            source = replace(_source(book, sentence, texts), id=f"p{len(names) + 1}")
-            names[key] = BookSentence(source.id, source, sentence.position)
+        if key not in passages:
+            passages[key] = replace(_source(book, sentence, texts), id=f"p{len(passages) + 1}")
         near = ranks[statement.id, *key] <= _NEAREST and sentence.strength >= _STRONG and sentence.compared == "differ"
-        found.append(Pair(statement, names[key], near and statement.binds))
+        found.append(Pair(statement, passages[key], sentence.position, near and statement.binds))
     return Pairs(tuple(found))
 
 
@@ -155,9 +145,8 @@ def _chosen(
             continue
         tokens = _REPEATED
         if not times:
-            tokens = (
-                counter.count(passage_line(BookSentence("p99", _source(book, sentence, texts), sentence.position))) + 1
-            )
+            passage = replace(_source(book, sentence, texts), id="p99")
+            tokens = counter.count(passage_line(passage, sentence.position)) + 1
         if statement.id not in begun:
             tokens += counter.count(statement_tag(statement)) + 1
         if tokens <= budget:

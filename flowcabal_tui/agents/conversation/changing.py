@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import chain, count
 from typing import Final
 
 from pydantic import Field
@@ -215,12 +215,8 @@ class ChangingTools:
 def _free_id(name: str, entities: Sequence[Entity]) -> EntityId:
     """An id made of the name, with a number if another entity already has it."""
     base, taken = slug(name), {each.id for each in entities}
-    return next(each for each in map(EntityId, _numbered(base)) if each not in taken)
-
-
-def _numbered(base: str) -> Iterator[str]:
-    yield base
-    yield from (f"{base}-{number}" for number in count(2))
+    numbered = (f"{base}-{number}" for number in count(2))
+    return next(each for each in map(EntityId, chain([base], numbered)) if each not in taken)
 
 
 def _only_place(text: str, quotation: str, chapter: Chapter, *, unique: bool = True) -> Span:

@@ -22,6 +22,8 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 
 ANSWER_TOKENS: Final = 4_000
+_ROUNDS, _TOKENS = 12, 120_000
+"""The limits of one turn: calls of the model, and tokens of all its prompts and answers together."""
 BETWEEN: Final = "\n\n"
 """Separates the model's texts of two rounds."""
 _MOST_EMPTY: Final = 3
@@ -31,14 +33,6 @@ _MOST_EQUAL: Final = 5
 _MOST_LOST: Final = 2
 _LOST: Final = frozenset((ModelFault.TRUNCATED, ModelFault.NETWORK, ModelFault.STALLED, ModelFault.PROTOCOL))
 _NO_MORE: Final = "Answer now with what you have read; no further tool is carried out."
-
-
-@dataclass(frozen=True, slots=True)
-class TalkLimits:
-    """The limits of one turn. `tokens` counts all prompts and answers together."""
-
-    rounds: int = 12
-    tokens: int = 120_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +69,11 @@ class Talk(Agent[OpenQuestion, Exchange, Answer | ModelError | BudgetExceeded, T
         counter: TokenCounter,
         heard: Callable[[str], None],
         keep: Keep,
-        limits: TalkLimits = TalkLimits(),
     ) -> None:
         """`heard` is called with each piece of the answer, `keep` after every round: the turn survives a crash."""
-        self.turn, self.rounds = turn, limits.rounds + _MOST_EMPTY + _MOST_LOST + 1
+        self.turn, self.rounds = turn, _ROUNDS + _MOST_EMPTY + _MOST_LOST + 1
         self._model, self._book, self._tools, self._prompts = model, book, tools, prompts
-        self._counter, self._heard, self._keep, self._limits = counter, heard, keep, limits
+        self._counter, self._heard, self._keep = counter, heard, keep
         self._fresh = True
         self._calls_before, self._tokens_before = turn.calls, turn.input_tokens + turn.output_tokens
 
@@ -97,7 +90,7 @@ class Talk(Agent[OpenQuestion, Exchange, Answer | ModelError | BudgetExceeded, T
         """One call of the model. Its exceptions are returned and handled like an answer."""
         tools = tools_at(self.turn.level)
         request = ModelRequest(seen.messages, PROMPT, max_tokens=ANSWER_TOKENS, tools=tools)
-        if self._calls + 1 >= self._limits.rounds and self._calls > 0:
+        if self._calls + 1 >= _ROUNDS and self._calls > 0:
             messages = (*seen.messages, Message("user", _NO_MORE))
             request = replace(request, messages=messages, tool_choice="none")
         self._fresh = True
@@ -135,7 +128,7 @@ class Talk(Agent[OpenQuestion, Exchange, Answer | ModelError | BudgetExceeded, T
             self._count(None if thought.cached else thought.usage)
             await self._answered(seen, thought)
         if not self.turn.stop and last:
-            self._stop("max_turn_requests", _("The limit of {n} rounds is reached.").format(n=self._limits.rounds))
+            self._stop("max_turn_requests", _("The limit of {n} rounds is reached.").format(n=_ROUNDS))
         await self._keep(self.turn)
         return self.turn if self.turn.stop else Again("")
 
@@ -177,17 +170,17 @@ class Talk(Agent[OpenQuestion, Exchange, Answer | ModelError | BudgetExceeded, T
             counted = answer.usage.output_tokens
             cut = _("The answer was cut off after {n} tokens.").format(n=counted)
             self._stop("max_tokens", cut if counted else _("The answer was cut off at its length limit."))
-        elif answer.tool_calls and self._calls < self._limits.rounds:
+        elif answer.tool_calls and self._calls < _ROUNDS:
             await self._carry_out(seen, answer)
         elif answer.text.strip():
             self._stop("end_turn")
         elif answer.tool_calls:
-            self._stop("max_turn_requests", _("The limit of {n} rounds is reached.").format(n=self._limits.rounds))
+            self._stop("max_turn_requests", _("The limit of {n} rounds is reached.").format(n=_ROUNDS))
         else:
             self._nothing(seen)
         tokens = self.turn.input_tokens + self.turn.output_tokens - self._tokens_before
-        if not self.turn.stop and tokens >= self._limits.tokens:
-            self._stop("max_tokens", _("The limit of {n} tokens is reached.").format(n=self._limits.tokens))
+        if not self.turn.stop and tokens >= _TOKENS:
+            self._stop("max_tokens", _("The limit of {n} tokens is reached.").format(n=_TOKENS))
 
     async def _carry_out(self, seen: Exchange, answer: Answer) -> None:
         """Carries out the calls in order; each gets its own answer, and a duplicate is carried out once."""

@@ -12,7 +12,7 @@ from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.domain.text import han_count
+from flowcabal_tui.domain.text import han_count, line_around
 
 LEAST_WORDS: Final = 4
 LEAST_HAN: Final = 8
@@ -57,9 +57,8 @@ class Grounds:
 
     def _named_near(self, span: Span) -> frozenset[EntityId]:
         """The entities named in the paragraphs of the quotation."""
-        start = self._text.rfind("\n", 0, span.start) + 1
-        end = self._text.find("\n", span.end)
-        return frozenset(hit.entity for hit in self._index.find(self._text[start : end if end >= 0 else None]))
+        paragraphs = self._text[slice(*line_around(self._text, span.start, span.end))]
+        return frozenset(hit.entity for hit in self._index.find(paragraphs))
 
     def _shares_a_word(self, words: str, quote: str, names: Sequence[str]) -> bool:
         if not self._language.startswith("zh"):

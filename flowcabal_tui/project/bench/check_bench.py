@@ -87,7 +87,7 @@ async def _sources(draft: str, book: BookInputs) -> list[SourceText]:
     groups = await questions_of(ANGLES, goal, counter)
     for group in groups:
         notes, pairs = await material_of(group, goal, counter, part_of(group, len(groups), tokens))
-        found += [*notes, *(each.source for each in pairs.passages)]
+        found += [*notes, *pairs.passages]
     return found
 
 

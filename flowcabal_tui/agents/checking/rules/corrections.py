@@ -9,6 +9,7 @@ from typing import Final
 from flowcabal_tui.agents.checking.rules import leftovers, quote_marks
 from flowcabal_tui.agents.sentences import sentences
 from flowcabal_tui.domain.late_pattern import late
+from flowcabal_tui.domain.text import line_around
 
 _LONGEST_ASIDE: Final = 120
 _BOLD: Final = late(r"\*\*([^*\n]+)\*\*")
@@ -40,9 +41,7 @@ def _without_leftover(text: str, at: int, words: str) -> str | None:
         return text[:at] + match[1] + text[end:]
     if _ROLE.fullmatch(words) or (_TAG.fullmatch(words) and not _THOUGHT.match(words)):
         return text[:at] + text[end:]
-    first = text.rfind("\n", 0, at) + 1
-    last = text.find("\n", end)
-    last = len(text) if last < 0 else last
+    first, last = line_around(text, at, end)
     line = text[first:last].strip()
     if line.startswith("```") or _is_aside(line, words):
         return _without_line(text, first, last)
@@ -66,9 +65,7 @@ def _without_line(text: str, first: int, last: int) -> str:
 
 def _with_pairs(text: str, at: int, words: str) -> str | None:
     """A paragraph with paired marks if a doubled or reversed mark was the fault; None otherwise."""
-    first = text.rfind("\n", 0, at) + 1
-    last = text.find("\n", at + len(words))
-    last = len(text) if last < 0 else last
+    first, last = line_around(text, at, at + len(words))
     paragraph = text[first:last]
     turned = _DOUBLED.sub(lambda match: match[0][0], paragraph)
     turned = _CLOSES.sub("”", _OPENS.sub("“", turned))

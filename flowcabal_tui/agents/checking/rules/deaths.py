@@ -12,6 +12,7 @@ from flowcabal_tui.agents.checking.rules.speech import BLANK
 from flowcabal_tui.agents.words import alternatives, word_list, word_table
 from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.domain.text import line_around
 
 _REACH: Final = 150
 """Characters before an act in which a word of memory, dream or ghosts excuses it."""
@@ -107,8 +108,8 @@ def deaths(narrated: NarratedText, book: EarlierBook) -> tuple[tuple[str, Span],
 
 def _excused(text: str, start: int, end: int, words: _Words) -> bool:
     """True when memory, or a dream in this paragraph, excuses an act."""
-    begins, ends = text.rfind("\n", 0, start) + 1, text.find("\n", end)
-    around = max(begins, start - _DREAM), min(ends if ends > 0 else len(text), end + _DREAM)
+    begins, ends = line_around(text, start, end)
+    around = max(begins, start - _DREAM), min(ends, end + _DREAM)
     near = max(0, start - _REACH), end + _AFTER
     return bool(words.excuse.search(text, *near) or _DREAMS.search(text, *around))
 

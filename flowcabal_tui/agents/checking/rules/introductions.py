@@ -11,6 +11,7 @@ from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedTe
 from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.domain.text import line_around
 from flowcabal_tui.locale import _
 
 _WORDS: Final = word_table("rules", "introductions")
@@ -63,8 +64,7 @@ def _forms(name: str, book: EarlierBook) -> set[str]:
 def _acts_before(name: str, narrated: NarratedText, place: int, book: EarlierBook) -> Span | None:
     """The first words before a place in which the bearer of the name acts."""
     for match in re.finditer(re.escape(name), narrated.narration[:place]):
-        end = narrated.text.find("\n", match.end())
-        line = narrated.text[narrated.text.rfind("\n", 0, match.start()) + 1 : end if end >= 0 else len(narrated.text)]
+        line = narrated.text[slice(*line_around(narrated.text, *match.span()))]
         act = act_after(narrated, match.end(), book) if _ENDS.search(line) else None
         if act is not None and act <= place:
             return Span(match.start(), act)
