@@ -11,8 +11,8 @@ from flowcabal_tui.agents.builder.checks import ChecklistItem
 from flowcabal_tui.agents.builder.document import all_found
 from flowcabal_tui.agents.builder.edits import AddNode, ConnectNodes, SetMeta
 from flowcabal_tui.agents.builder.flow import Flow, ReadOutput, There
-from flowcabal_tui.agents.builder.form_steps import compile_step, finish, with_planned_lines
-from flowcabal_tui.agents.builder.forms import PROMPTS, Form, Step
+from flowcabal_tui.agents.builder.form_steps import compile_step, finish
+from flowcabal_tui.agents.builder.forms import PROMPTS, Form, Step, with_planned_lines
 from flowcabal_tui.agents.builder.refused import EditRefused
 from flowcabal_tui.agents.builder.words import words
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import zip_longest
 from typing import Any, Final
 
 from flowcabal_tui.agents.builder.document import Json, names_in, text_block
 from flowcabal_tui.agents.builder.flow import Entries, Flow, ReadOutput, There, begins, filled, of_node, sentence
-from flowcabal_tui.agents.builder.forms import PROMPTS, Step
+from flowcabal_tui.agents.builder.forms import PROMPTS, Step, with_planned_lines
 from flowcabal_tui.agents.builder.words import words
 
 _WRITES: Final = frozenset(("write", "polish", "revise", "cut", "expand", "translate", "summarise", "do"))
@@ -21,15 +20,6 @@ def compile_steps(flow: Flow, steps: Sequence[Step]) -> None:
     """Adds the nodes of the steps, one after the other."""
     for step in with_planned_lines(steps):
         compile_step(flow, step)
-
-
-def with_planned_lines(steps: Sequence[Step]) -> Iterator[Step]:
-    """The steps; a plan before steps for each of its lines has a point per line."""
-    for step, following in zip_longest(steps, steps[1:]):
-        if step.does == "plan" and following is not None and following.does == "each":
-            yield step.model_copy(update={"lines": True, "most": step.most or following.most})
-        else:
-            yield step
 
 
 def compile_step(flow: Flow, step: Step) -> None:
@@ -99,10 +89,7 @@ def _prompt(flow: Flow, step: Step) -> None:
 def _layers(flow: Flow, step: Step) -> Json:
     phrases = words(flow.language)
     system = phrases["reader"] if step.does == "check" else phrases["system"]
-    return {
-        "system": [text_block(system)],
-        "prompt": [*_material(flow, step.does), text_block(_task(flow, step))],
-    }
+    return {"system": [text_block(system)], "prompt": [*_material(flow, step.does), text_block(_task(flow, step))]}
 
 
 def _material(flow: Flow, verb: str) -> list[Json]:
@@ -192,10 +179,7 @@ def _improve(flow: Flow, step: Step) -> None:
         params["draft"] = {"system": system, "prompt": [*_material(flow, "improve"), text_block(task)]}
     draft = text_block("{{draft}}", "draft")
     critic = phrases["tasks"]["criticise"] + (phrases["label"].format(name=step.about) if step.about else "")
-    params["criticise"] = {
-        "system": [text_block(phrases["reader"])],
-        "prompt": [draft, text_block(critic)],
-    }
+    params["criticise"] = {"system": [text_block(phrases["reader"])], "prompt": [draft, text_block(critic)]}
     critique = text_block("{{critique}}", "critique")
     task = phrases["tasks"]["revise"] + phrases["text_only"]
     params["revise"] = {"system": system, "prompt": [draft, critique, text_block(task)]}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import Any, Final, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -78,6 +80,15 @@ class Step(_Part):
     above: float | None = Field(None, description="filter: keep values above this.")
     below: float | None = Field(None, description="filter: keep values below this.")
     equals: Any = Field(None, description="filter: keep values equal to this.")
+
+
+def with_planned_lines(steps: Sequence[Step]) -> Iterator[Step]:
+    """The steps; a plan before steps for each of its lines has a point per line."""
+    for step, following in zip_longest(steps, steps[1:]):
+        if step.does == "plan" and following is not None and following.does == "each":
+            yield step.model_copy(update={"lines": True, "most": step.most or following.most})
+        else:
+            yield step
 
 
 class Alteration(_Part):
