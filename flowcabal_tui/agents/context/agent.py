@@ -13,8 +13,7 @@ from flowcabal_tui.agents.context.gather import BookInputs, Finder
 from flowcabal_tui.agents.context.inquiry import InquiryAnswer, answer_inquiry
 from flowcabal_tui.agents.context.intent import SceneReading, read_intent
 from flowcabal_tui.agents.context.outline import Wanted, outline
-from flowcabal_tui.agents.context.own_words import before_the_text, chapter_words, own_words
-from flowcabal_tui.agents.context.pending import missing_outputs
+from flowcabal_tui.agents.context.own_words import before_the_text, chapter_words, missing_outputs, own_words
 from flowcabal_tui.agents.context.profiles import profiles
 from flowcabal_tui.agents.context.references import ReferenceBooks, near
 from flowcabal_tui.agents.context.relevance import Relevance

@@ -1,4 +1,4 @@
-"""The part of a prompt that is about its subject, without the fixed words of a template, which every chapter shares."""
+"""What of a prompt is about its subject, without the words of a template that every chapter shares; what it lacks."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Final
 
+from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.prompt_parts import PartKey, escaped, read_parts, words_of
-from flowcabal_tui.domain.workflow import Block, TextBlock
+from flowcabal_tui.domain.workflow import Block, PromptParams, TextBlock, VirtualBlock, Workflow
 
-FILLED_IN: Final = re.compile(r"\{\{(?:(?!\{\{|\}\}).)*\}\}", re.DOTALL)
+_FILLED_IN: Final = re.compile(r"\{\{(?:(?!\{\{|\}\}).)*\}\}", re.DOTALL)
 """A name in a text that is replaced by its value."""
 _SENTENCE: Final = re.compile(r"[^\n.。!！?？:：]+")
 _OF_THE_CHAPTER: Final[tuple[PartKey, ...]] = ("outline", "scene", "wish")
@@ -39,7 +40,7 @@ def before_the_text(prompt: str) -> str:
 def sentences(blocks: Iterable[Block]) -> Iterator[str]:
     """The literal sentences of text blocks, in order; filled-in values are left out."""
     for block in blocks:
-        for literal in FILLED_IN.split(block.text) if isinstance(block, TextBlock) else ():
+        for literal in _FILLED_IN.split(block.text) if isinstance(block, TextBlock) else ():
             yield from filter(None, (match[0].strip() for match in _SENTENCE.finditer(literal)))
 
 
@@ -60,6 +61,37 @@ def own_words(blocks: Sequence[Block], prompt: str, fixed: Set[str], titles: Map
     return words_of(kept + prompt[at:])
 
 
+def missing_outputs(workflow: Workflow, params: PromptParams, prompt: str) -> tuple[str, ...]:
+    """Titles of the nodes whose live output is empty, so that no text is between the surrounding literals."""
+    titles = {each.id: each.title for each in workflow.nodes}
+    missing: list[str] = []
+    waiting: list[NodeId] = []
+    filled_in = False
+    at = 0
+    for block in (*params.prompt, None):
+        literals: list[str | None] = [""]
+        if isinstance(block, TextBlock):
+            literals = [*_FILLED_IN.split(block.text)]
+        elif isinstance(block, VirtualBlock) and block.frozen is None:
+            waiting.append(block.node)
+            continue
+        elif block is not None:
+            filled_in = True
+            continue
+        for number, literal in enumerate(literals):
+            filled_in = filled_in or number > 0
+            text = (literal or "").strip()
+            if not text and block is not None:
+                continue
+            place = prompt.find(text, at) if text else len(prompt)
+            if place < 0:
+                return tuple(missing)
+            if waiting and not filled_in and not prompt[at:place].strip(workflow.join + " \n\t"):
+                missing += [titles.get(node, node) for node in waiting]
+            waiting, filled_in, at = [], False, place + len(text)
+    return tuple(dict.fromkeys(missing))
+
+
 def _without_titles(blocks: Iterable[Block], prompt: str, titles: Mapping[str, str]) -> str:
     """The prompt with a line break in place of each title that the blocks insert."""
     for before, name, behind in _named(blocks):
@@ -75,6 +107,6 @@ def _named(blocks: Iterable[Block]) -> Iterator[tuple[str, str, str]]:
     """The names that are filled in, each with the words of its line before and after it, up to another one."""
     for block in blocks:
         if isinstance(block, TextBlock):
-            literals, names = FILLED_IN.split(block.text), FILLED_IN.findall(block.text)
+            literals, names = _FILLED_IN.split(block.text), _FILLED_IN.findall(block.text)
             for before, name, behind in zip(literals, names, literals[1:], strict=False):
                 yield before.rpartition("\n")[2], name.strip("{} "), behind.partition("\n")[0]
