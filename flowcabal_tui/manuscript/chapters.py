@@ -185,7 +185,7 @@ def _with_titles_below(chapters: Sequence[ImportedChapter]) -> list[ImportedChap
 
 
 def _title_below(chapter: ImportedChapter) -> ImportedChapter | None:
-    first, _line_end, rest = chapter.text.lstrip("\n").partition("\n")
+    first, _line_end, rest = chapter.text.lstrip().partition("\n")
     title = first.strip()
     longest = _LONGEST_TITLE_ZH if han_count(title) else _LONGEST_TITLE
     if not rest.strip() or rest.split("\n", 1)[0].strip() or len(title) > longest or title[-1] in _ENDS_OF_TEXT:

@@ -227,8 +227,9 @@ def test_no_text_is_lost_in_any_book() -> None:
         (["1", "2", "3"], ["1 渡口", "2 渡口", "3 渡口"]),
     ],
 )
-def test_a_title_below_the_number_is_joined_to_it(headings: list[str], titles: list[str]) -> None:
-    chapters = split_chapters("".join(f"{heading}\n\n渡口\n\n{PROSE}" for heading in headings), "book")[0]
+@pytest.mark.parametrize("blank", ["", "\u3000\n"])
+def test_a_title_below_the_number_is_joined_to_it(headings: list[str], titles: list[str], blank: str) -> None:
+    chapters = split_chapters("".join(f"{heading}\n{blank}\n渡口\n\n{PROSE}" for heading in headings), "book")[0]
     assert [(c.title, c.text) for c in chapters] == [(title, PROSE.strip()) for title in titles]
 
 
