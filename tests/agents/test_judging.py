@@ -12,7 +12,7 @@ from flowcabal_tui.agents.checking.defence import AGAIN, AGREEMENTS, SURE
 from flowcabal_tui.agents.checking.draft_statements import DraftStatement, statements_in
 from flowcabal_tui.agents.checking.judged import judged_pairs
 from flowcabal_tui.agents.checking.monitor import Monitor
-from flowcabal_tui.agents.checking.pairs import BookSentence, Pair, Pairs
+from flowcabal_tui.agents.checking.pairs import Pair, Pairs
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.prompt_library import SourceText
 from flowcabal_tui.agents.shapes.claims import Claims, PairVerdict, Readings
@@ -129,7 +129,7 @@ async def test_a_verdict_on_a_passage_that_was_not_asked_about_is_none() -> None
 def test_of_a_single_passage_the_id_may_be_left_out_but_not_invented(passage: str, unjudged: tuple[str, ...]) -> None:
     """The last id is what a small model answered."""
     source = SourceText("p1", "manuscript/c3", "第3章", SCAR, 0)
-    pairs = Pairs((Pair(DraftStatement("c1", 0, len(WRONG), WRONG), BookSentence("p1", source, 3), strong=True),))
+    pairs = Pairs((Pair(DraftStatement("c1", 0, len(WRONG), WRONG), source, 3, strong=True),))
     verdict = PairVerdict(statement="c1", passage=passage, verdict="changed")
     _clashing, missing = judged_pairs([Claims(verdicts=[verdict], compatible=[], findings=[])], pairs)
     assert tuple(pairs.statements[each].text for each in missing) == unjudged

@@ -10,14 +10,14 @@ from contextlib import aclosing
 import pytest
 from pydantic import BaseModel
 
-from flowcabal_tui.agents.checking.feedback import feedback
+from flowcabal_tui.agents.checking.feedback import finding_lines
 from flowcabal_tui.agents.context.scene_question import SceneAnswer
 from flowcabal_tui.agents.prompt_library import SourceText, fenced_sources
 from flowcabal_tui.agents.shapes.story import StoryAnswer
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import Finished, Message, ModelRequest, TextDelta
 from flowcabal_tui.domain.prompt_parts import fenced
-from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Evaluation, Quotation
+from flowcabal_tui.domain.run import CheckFinding, Quotation
 from flowcabal_tui.domain.text import word_count
 from flowcabal_tui.models.offline import OfflineModel
 from flowcabal_tui.models.offline.parsed_request import LabelledRequest
@@ -211,9 +211,7 @@ async def test_feedback_corrects_the_sentence_to_the_fact_of_the_source(
     first = await case.node(node, outputs)
     quotes = (Quotation(text.rstrip(".。"), "", 0, 0, "1") for text in (found.draft_quote, found.source_quote))
     finding = CheckFinding("character_state", found.subtype, found.explanation, *quotes, found.confidence)
-    checks = (AngleCheck("character_state", "found", findings=(finding,)),)
-    told = feedback(Evaluation("retry", "", found.confidence, checks))
-    second = await case.node(node, outputs, told)
+    second = await case.node(node, outputs, finding_lines([finding]))
     assert wrong in first
     assert second == first.replace(wrong, right)
     assert await check(case, second) == []

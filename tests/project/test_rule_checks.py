@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from flowcabal_tui.agents.checking.feedback import feedback
+from flowcabal_tui.agents.checking.feedback import finding_lines
 from flowcabal_tui.agents.checking.monitor import Monitor
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.domain.errors import HelperFailed, ModelError, ModelFault
@@ -102,7 +102,7 @@ async def test_a_draft_is_checked_by_rule_with_and_without_a_model(workshop: Wor
         ("rules", "found"),
         ("timeline", "not checked" if model == "none" else "passed"),
     ]
-    assert DEATH in feedback(said), "a retry is told"
+    assert DEATH in finding_lines(said.findings), "a retry is told"
 
 
 async def test_a_kept_chapter_is_checked_by_rule(folder: Path, tmp_path: Path, server: FaultServer) -> None:
