@@ -261,6 +261,17 @@ async def test_a_name_that_stands_nowhere_has_no_places():
         assert "Nothing in the book mentions it." in screen(pilot)
 
 
+async def test_places_that_left_the_book_are_no_longer_listed():
+    async with opened(names(FakeWorkbench(), HERO)) as pilot:
+        await press(pilot, "enter")
+        page = pilot.app.screen
+        assert "1 Rain" in screen(pilot)
+        page.workbench.story.mentions = no_mentions
+        page.book_moved()
+        await until(pilot, lambda: "Nothing in the book mentions it." in screen(pilot))
+        assert "1 Rain" not in screen(pilot)
+
+
 async def no_mentions(_entity: EntityId) -> tuple[()]:
     return ()
 

@@ -74,6 +74,8 @@ class MentionsScreen(StoryPage):
         before = self._places[self._place_at] if self._places else None
         self._places = await self.workbench.story.mentions(self._entity.id)
         if not self._places:
+            self.query_one(PickList).set_options(())
+            self.query_one(StreamView).set_text("")
             self.query_one(".details", Static).update(_("Nothing in the book mentions it. Esc goes back."))
             return
         columns = Columns(Column(fill=True), Column(_("places"), is_number=True))
