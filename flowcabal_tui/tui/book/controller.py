@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -100,7 +101,8 @@ class BookController:
 
     async def _count_today(self) -> None:
         seen = await self._workbench.book.overview()
-        self._screen.query_one(StatusLine).update_today(seen.today, seen.goals.day)
+        status = self._screen.query_one(StatusLine)
+        status.facts = replace(status.facts, today=seen.today, day_goal=seen.goals.day)
 
     def _list(self) -> None:
         self._view.position = self.chapter.position if self.chapter else 0
@@ -246,7 +248,8 @@ class BookController:
 
     def noted_saved(self) -> None:
         """Shows the time of the save in the status line."""
-        self._screen.query_one(StatusLine).update_saved(self._now())
+        status = self._screen.query_one(StatusLine)
+        status.facts = replace(status.facts, saved_at=self._now())
 
     @on_key("manuscript.edit")
     def edit(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from textual.screen import Screen
@@ -31,13 +32,17 @@ class ReadingController:
     async def load(self) -> None:
         """Shows a reading left by an earlier session."""
         if (status := await self._workbench.memory.bootstrap()) is not None and not self._heard:
-            self._screen.query_one(StatusLine).update_reading(status)
+            self._show(status)
+
+    def _show(self, status: BootstrapStatus) -> None:
+        line = self._screen.query_one(StatusLine)
+        line.facts = replace(line.facts, reading=status)
 
     @on_event
     def show(self, event: BootstrapChanged) -> None:
         """Shows the progress of the reading, or that it paused or ended."""
         status, self._heard = event.status, True
-        self._screen.query_one(StatusLine).update_reading(status)
+        self._show(status)
         if status.state == "paused" and status.reason:
             self._screen.notify(
                 clean(status.reason), title=_("The reading is paused"), severity="warning", markup=False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from textual.app import App
@@ -65,7 +66,8 @@ class DecisionController:
             elif isinstance(screen, PlayScreen):
                 await screen.read_on(self._waiting)
         self.set_title()
-        self._screen.query_one(StatusLine).update_questions(self.count)
+        status = self._screen.query_one(StatusLine)
+        status.facts = replace(status.facts, questions=self.count)
         self._screen.refresh_bindings()
 
     @on_event

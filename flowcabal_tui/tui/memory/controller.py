@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Final
 
 from textual.screen import Screen
@@ -40,7 +41,7 @@ from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.diff import UnsavedScreen
 from flowcabal_tui.tui.shared.prose_form import ProseScreen
 from flowcabal_tui.tui.shared.spending import agrees_to_pay, agrees_to_stop, quote_price, remake_agreed, work_agreed
-from flowcabal_tui.tui.shared.status_line import StatusLine
+from flowcabal_tui.tui.shared.status_line import Backlog, StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import OpenView
@@ -60,29 +61,34 @@ class MemoryController:
     async def load(self) -> None:
         """Loads profiles, spending, and the open background tasks."""
         status = self._screen.query_one(StatusLine)
-        status.update_totals(await self._workbench.runs.totals())
-        tasks = await self._workbench.memory.background()
-        status.update_memory(*_standing(task for task in tasks if task.kind != "knowledge"))
-        status.update_owed(*_standing(task for task in tasks if task.kind == "knowledge"))
+        totals, tasks = await self._workbench.runs.totals(), await self._workbench.memory.background()
+        memory = _standing(task for task in tasks if task.kind != "knowledge")
+        owed = _standing(task for task in tasks if task.kind == "knowledge")
+        status.facts = replace(status.facts, totals=totals, memory=memory, owed=owed)
         await self.refresh()
 
     @on_event
     def _show_totals(self, event: UsageChanged) -> None:
-        self._screen.query_one(StatusLine).update_totals(event.totals)
+        status = self._screen.query_one(StatusLine)
+        status.facts = replace(status.facts, totals=event.totals)
 
     @on_event
     def _show_knowledge(self, event: KnowledgeStatus) -> None:
-        self._screen.query_one(StatusLine).update_knowledge(event.state, event.message)
+        status = self._screen.query_one(StatusLine)
+        status.facts = replace(status.facts, knowledge=event.state, knowledge_reason=event.message)
 
     @on_event
     def _show_background(self, event: BackgroundChanged) -> None:
         """Steps left and failed. The reason for a delay stays until the next step has ended."""
         task, status = event.task, self._screen.query_one(StatusLine)
         ended = task if task is not None and task.state != "running" else None
-        of_server = ended is not None and ended.kind == "knowledge"
-        reason = ended.error if ended is not None else None
-        status.update_memory(*_left_and_failed(event.counts), None if of_server else reason)
-        status.update_owed(*_left_and_failed(event.owed), reason if of_server else None)
+        reason, reason_of_server = status.facts.memory.reason, status.facts.owed.reason
+        if ended is not None and ended.kind == "knowledge":
+            reason_of_server = ended.error
+        elif ended is not None:
+            reason = ended.error
+        memory, owed = _backlog(event.counts, reason), _backlog(event.owed, reason_of_server)
+        status.facts = replace(status.facts, memory=memory, owed=owed)
 
     @on_event
     def _read_profiles(self, _event: ProfileUpdated) -> None:
@@ -219,8 +225,8 @@ class MemoryController:
     async def _note_unpaid(self) -> None:
         """Shows that work waits for money in the status line, and once its price."""
         status, work = self._screen.query_one(StatusLine), await self._workbench.memory.unpaid()
-        is_new = not status.unpaid
-        status.update_unpaid(work.tasks if work else 0)
+        is_new = not status.facts.unpaid
+        status.facts = replace(status.facts, unpaid=work.tasks if work else 0)
         if work is not None and is_new and work.rule != "never":
             likely, tokens = work.quote.likely, _("{n} tokens").format(n=f"{work.quote.likely.tokens:,}")
             spend = tokens if likely.cost is None else money(likely.cost, work.quote.currency)
@@ -236,14 +242,14 @@ class MemoryController:
             await self._workbench.carry_out(AnswerEmbeddings(chosen == "yes"))
 
 
-def _left_and_failed(counts: Iterable[tuple[str, int]]) -> tuple[int, int]:
+def _backlog(counts: Iterable[tuple[str, int]], reason: str) -> Backlog:
     numbers = dict(counts)
-    return sum(numbers.get(name, 0) for name in _UNFINISHED), numbers.get("failed", 0)
+    return Backlog(sum(numbers.get(name, 0) for name in _UNFINISHED), numbers.get("failed", 0), reason)
 
 
-def _standing(tasks: Iterable[BackgroundTask]) -> tuple[int, int, str]:
-    """Steps left, steps failed, and the reason for a delay of one of them."""
+def _standing(tasks: Iterable[BackgroundTask]) -> Backlog:
+    """The tasks in numbers, with the reason for a delay of one of them."""
     known = tuple(tasks)
     hindered = (task.error for task in known if task.state in ("waiting", "failed"))
     left = sum(task.state in _UNFINISHED for task in known)
-    return left, sum(task.state == "failed" for task in known), next(filter(None, hindered), "")
+    return Backlog(left, sum(task.state == "failed" for task in known), next(filter(None, hindered), ""))

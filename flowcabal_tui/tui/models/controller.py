@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any, Final
 
 from textual.screen import Screen
@@ -30,7 +31,8 @@ class ModelController:
 
     @on_event
     def _show_trust(self, event: TrustChanged) -> None:
-        self._screen.query_one(StatusLine).update_trust(event.state)
+        status = self._screen.query_one(StatusLine)
+        status.facts = replace(status.facts, trust=event.state)
 
     @on_key("project.trust", group="looking")
     async def trust(self) -> None:

@@ -131,7 +131,8 @@ class RunController:
         running, interrupted = len(self.active) - paused, len(self.interrupted)
         spent = [self._spent[run] for run in self.active if run in self._spent]
         cost = sum_words((each.cost, each.currency) for each in spent) if all(each.currency for each in spent) else ""
-        self._screen.query_one(StatusLine).update_runs(running, paused, interrupted, cost)
+        status = self._screen.query_one(StatusLine)
+        status.facts = replace(status.facts, running=running, paused=paused, interrupted=interrupted, running_cost=cost)
         self._screen.refresh_bindings()
 
     @on_request(WorkflowPane.RunRequested, group="start", exclusive=True)
@@ -215,7 +216,7 @@ class RunController:
         """The price of a run; None when the writer would not wait for it, which may take until the knowledge server has
         started."""
         words = _("The run is being prepared ...")
-        if self._screen.query_one(StatusLine).is_knowledge_starting:
+        if self._screen.query_one(StatusLine).facts.is_knowledge_starting:
             words = _("The run is being prepared; the knowledge server that it needs is starting ...")
         return await awaited(self._screen.app, words, self._workbench.runs.quote(request))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from datetime import datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -150,8 +151,8 @@ class StoryController:
         page = await self._workbench.story.proposals(ProposalFilter(("waiting",)), 0, 1)
         found = await self._workbench.findings.findings(FindingFilter(notes=True), 0, 1)
         status = self._screen.query_one(StatusLine)
-        status.update_proposals(page.counts.get("waiting", 0))
-        status.update_findings(found.counts.get("waiting", 0))
+        proposals, findings = page.counts.get("waiting", 0), found.counts.get("waiting", 0)
+        status.facts = replace(status.facts, proposals=proposals, findings=findings)
         if found.total and not self._is_prepared:
             self._is_prepared = True
             self._screen.set_timer(PREPARE_SECONDS, self._prepare)

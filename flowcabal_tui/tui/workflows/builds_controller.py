@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
@@ -47,8 +48,9 @@ class BuildController:
     async def load(self) -> None:
         """Counts the builds that wait, and those in progress."""
         rows = await self._workbench.builds.build_rows()
-        at_work = sum(row.state == "building" for row in rows)
-        self._screen.query_one(StatusLine).update_builds(sum(row.waits for row in rows), at_work)
+        waiting, at_work = sum(row.waits for row in rows), sum(row.state == "building" for row in rows)
+        status = self._screen.query_one(StatusLine)
+        status.facts = replace(status.facts, builds=waiting, building=at_work)
 
     async def _ask(self, page: Screen[Any]) -> Any:
         return await self._screen.app.push_screen_wait(page)

@@ -70,7 +70,7 @@ class SummaryKeeper:
         if info.read_only or not self._screen.is_mounted:
             return None
         chapters, chapter, now = self._book.chapters, self._book.chapter, self._now()
-        pane, status = self._screen.query_one(ManuscriptPane), self._screen.query_one(StatusLine)
+        pane, facts = self._screen.query_one(ManuscriptPane), self._screen.query_one(StatusLine).facts
         return BookSummary(
             name=info.name,
             language=info.language,
@@ -82,11 +82,11 @@ class SummaryKeeper:
             place=pane.place,
             is_editing=pane.face == "edit",
             day=now.date().isoformat(),
-            today=status.today[0],
-            goal=status.today[1],
-            decisions=status.waiting.decisions,
-            findings=status.waiting.findings,
-            proposals=status.waiting.proposals,
+            today=facts.today,
+            goal=facts.day_goal,
+            decisions=facts.questions + facts.builds,
+            findings=facts.findings,
+            proposals=facts.proposals,
             unsaved=len(self._book.drafts.chapters),
             seen_at=now.replace(second=0, microsecond=0).isoformat(),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
@@ -125,7 +126,7 @@ class WorkspaceScreen(Screen[None]):
         event.refresh_styles = not self._is_new
         self._is_new = False
         if self._is_ready:  # the settings page may have changed the models
-            self.status.update_project(self._workbench.info)
+            self.status.show_project(self._workbench.info)
 
     @property
     def keys_of_the_moment(self) -> tuple[str, ...]:
@@ -138,14 +139,14 @@ class WorkspaceScreen(Screen[None]):
         """Fills the visible panes after the first frame, then the others."""
         self.action_pane(FIRST_PANE)
         self.query_one(ManuscriptPane).book_language = self._workbench.language
-        self.status.show_opening(True)
+        self.status.facts = replace(self.status.facts, is_opening=True)
         attempt(self, self._load(), group="load")
 
     async def _add_rest(self) -> None:
         """The panes that are not in view, and the controllers; the feed is drained from then on."""
         await self._workbench.complete()
         info = self._workbench.info
-        self.status.update_project(info)
+        self.status.show_project(info)
         await asyncio.to_thread(import_module, _CONTROLLERS)  # the panes in view are painted meanwhile
         output, prompt = await self._columns.mount_hidden()
         output.book_language, prompt.models = info.language, info.model_names
@@ -188,7 +189,7 @@ class WorkspaceScreen(Screen[None]):
             if self._is_ready:
                 self.is_opening, self.opened_at = False, Event().time
                 self._workbench.begin()
-                self.status.show_opening(False)
+                self.status.facts = replace(self.status.facts, is_opening=False)
         if self._first_import is not None:
             path, self._first_import = self._first_import, None
             await self.book.import_book(path)
