@@ -2,14 +2,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from textual import on
 from textual.pilot import Pilot
 from textual.widgets import Input
 
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, Draft
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
-from flowcabal_tui.tui.shared.versions import VersionsScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.stream_view import StreamView
@@ -21,24 +19,14 @@ TEXT, OTHER = books.EN.texts[:2]
 VERSION = ChapterVersion(ONE.id, 1, digest(TEXT), "human", books.NOW, books.Generation(1))
 
 
-class VersionHost(Host):
-    """A host that answers version requests."""
-
-    @on(ManuscriptPane.VersionRequested)
-    def bring(self, message: ManuscriptPane.VersionRequested) -> None:
-        self.query_one(ManuscriptPane).show_version(
-            message.version, ("Old.\nSame.", "New.\nSame.")[message.version - 1]
-        )
-
-
 def draft(text: str) -> Draft:
     """Unsaved text over the newest version."""
     return Draft(ONE.id, text, 1, 1, VERSION.at)
 
 
-def host() -> tuple[VersionHost, ManuscriptPane]:
+def host() -> tuple[Host, ManuscriptPane]:
     pane = ManuscriptPane()
-    return VersionHost(pane), pane
+    return Host(pane), pane
 
 
 def reading(pane: ManuscriptPane) -> str:
@@ -207,21 +195,13 @@ async def test_a_proposal_is_checked_again_when_it_is_accepted() -> None:
         assert pane.text == "Other text."
 
 
-async def test_versions_are_compared_and_one_is_restored() -> None:
+async def test_v_asks_for_the_versions_of_the_chapter() -> None:
     app, pane = host()
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with app.run_test() as pilot:
         newer = replace(VERSION, version=2, author="model", note="kept")
         pane.show(replace(ONE, version=2), "New.\nSame.", [newer, VERSION])
         await pilot.press("tab", "V")
-        await pilot.pause()
-        await pilot.pause()
-        assert isinstance(app.screen, VersionsScreen)
-        screen = "\n".join(shown(app))
-        assert "v2 2026-03-14 09:26 from a model kept" in screen
-        assert "[-Old-]{+New+}" in screen
-        await pilot.press("d", "a")
-        await pilot.pause()
-        assert app.posted(ManuscriptPane)[-1] == ManuscriptPane.RestoreRequested(ONE.id, "Old.\nSame.", 2)
+        assert app.posted(ManuscriptPane)[-1] == ManuscriptPane.VersionsRequested(ONE.id, (newer, VERSION))
 
 
 async def test_the_writers_own_editor_gets_the_text_as_it_stands() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from textual.pilot import Pilot
 
@@ -102,6 +103,23 @@ async def test_each_version_is_loaded_once_and_the_cursor_chooses_which_is_shown
         assert sorted(loaded) == [1, 2, 3]
         assert app.screen.query_one(DiffView).hunk_count == 0
         assert app.screen.query_one("#text", StreamView).text == "Three."
+
+
+async def test_versions_are_compared_with_the_newest() -> None:
+    texts = ("Old.\nSame.", "New.\nSame.")
+    older, newest = reversed(versions(*texts))
+
+    async def load(version: int) -> str:
+        return texts[version - 1]
+
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        named = replace(newest, author="model", note="kept")
+        await app.push_screen(VersionsScreen("雨夜", (named, older), load))
+        await settle(app, pilot)
+        screen = "\n".join(shown(app))
+        assert "v2 2026-03-14 09:26 from a model kept" in screen
+        assert "[-Old-]{+New+}" in screen
 
 
 async def test_nothing_can_be_restored_before_its_text_is_there() -> None:

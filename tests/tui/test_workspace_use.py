@@ -352,6 +352,10 @@ async def test_an_older_version_that_could_not_be_read_once_is_read_the_next_tim
         await pilot.press("up", "down")
         await settled(pilot)
         assert pilot.app.screen.query_one("#text", StreamView).text == text
+        await pilot.press("a")
+        await settled(pilot)
+        newest = screen_of(pilot).book.chapter
+        assert workbench.sent[-1] == WriteChapter(chapter, text, expected_version=newest.version)
 
 
 async def test_a_run_of_another_chapter_opens_that_chapter(tmp_path):

@@ -20,7 +20,6 @@ from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.prose_form import ProseScreen
 from flowcabal_tui.tui.shared.subscriptions import on_key
-from flowcabal_tui.tui.shared.versions import VersionsScreen
 from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
@@ -148,18 +147,12 @@ class BrowserController:
             await self.workbench.carry_out(MergeChapters(chapter.id, following.id))
 
     async def versions(self, chapter: Chapter) -> None:
-        """Shows versions with their differences; a restored one becomes the newest."""
+        """Shows the versions; a restored one becomes the newest."""
         versions = await self.workbench.book.chapter_versions(chapter.id)
         if not versions:
             self._screen.notify(_("Nothing of this chapter is kept yet."), markup=False)
             return
-
-        async def load(version: int) -> str:
-            return await self.workbench.book.chapter_text(chapter.id, version)
-
-        page = VersionsScreen(chapter.title, versions, load, self.workbench.info.language)
-        text = await self._ask(page)
-        if text is not None:
+        if (text := await self.book.older_text(chapter, versions)) is not None:
             await self.workbench.carry_out(WriteChapter(chapter.id, text, expected_version=chapter.version))
 
     async def kept(self, chapter: Chapter | None) -> None:

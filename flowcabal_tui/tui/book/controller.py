@@ -15,9 +15,9 @@ from textual.suggester import Suggester
 
 from flowcabal_tui.domain.errors import VersionConflict
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion
 from flowcabal_tui.domain.proposed_rewrite import ProposedRewrite, with_changes
-from flowcabal_tui.domain.text import word_count
+from flowcabal_tui.domain.text import digest, word_count
 from flowcabal_tui.locale import _, ngettext, sentences
 from flowcabal_tui.manuscript.report import report_lines
 from flowcabal_tui.project.project import Project
@@ -50,6 +50,7 @@ from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.typed_path import PathSuggester, typed_path
+from flowcabal_tui.tui.shared.versions import VersionsScreen
 from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.shared.words import counted, one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
@@ -78,6 +79,9 @@ class BookController:
     def chapter(self) -> Chapter | None:
         """The open chapter."""
         return next((chapter for chapter in self.chapters if chapter.id == self._view.chapter), None)
+
+    def _known(self, chapter: ChapterId) -> Chapter:
+        return next(item for item in self.chapters if item.id == chapter)
 
     async def load(self) -> None:
         """Reads the chapters and the progress of the book."""
@@ -130,15 +134,6 @@ class BookController:
         is_locked = chapter.id in locks and locks[chapter.id].locked
         pane.show(chapter, text, versions, draft=draft, is_changed_outside=outside is not None, is_locked=is_locked)
 
-    @on_request(ManuscriptPane.VersionRequested)
-    async def show_version(self, chapter: ChapterId, version: int) -> None:
-        """Passes the text of an older version to the pane, or None when reading fails. Raises FlowCabalError."""
-        text = None
-        try:
-            text = await self._workbench.book.chapter_text(chapter, version)
-        finally:
-            self._screen.query_one(ManuscriptPane).show_version(version, text)
-
     @on_event
     def _note_kept(self, event: OutputPersisted) -> None:
         self.noted_saved()
@@ -173,7 +168,7 @@ class BookController:
     @on_request(ChapterList.RenameRequested)
     async def rename(self, chapter: ChapterId) -> None:
         """Asks for a new title."""
-        known = next(item for item in self.chapters if item.id == chapter)
+        known = self._known(chapter)
         title = await self._ask(_("Title of the chapter"), known.title)
         if title and title != known.title:
             await self._workbench.carry_out(EditChapter(chapter, title=title))
@@ -181,7 +176,7 @@ class BookController:
     @on_request(ChapterList.MoveRequested)
     async def move(self, chapter: ChapterId, delta: int) -> None:
         """Moves a chapter earlier or later in the story."""
-        known = next(item for item in self.chapters if item.id == chapter)
+        known = self._known(chapter)
         position = min(max(1, known.position + delta), len(self.chapters))
         if position != known.position:
             await self._workbench.carry_out(EditChapter(chapter, position=position))
@@ -192,7 +187,7 @@ class BookController:
     @on_request(ChapterList.DeleteRequested)
     async def delete(self, chapter: ChapterId) -> None:
         """Removes a chapter from the book after a question; its versions stay."""
-        known = next(item for item in self.chapters if item.id == chapter)
+        known = self._known(chapter)
         title = _("Delete chapter {position}, {title}?").format(position=known.position, title=known.title)
         words = _(
             "It is removed from the book and its memory. Its versions stay in the project and can be brought back."
@@ -228,17 +223,30 @@ class BookController:
         await self.refresh(chapter)
 
     async def _ask_which(self, chapter: ChapterId, newest: str, mine: str) -> UnsavedAnswer | None:
-        known = next(item for item in self.chapters if item.id == chapter)
+        known = self._known(chapter)
         title = _("{title}: from the newest version to your unsaved text").format(title=known.title)
         answer: UnsavedAnswer | None = await self._screen.app.push_screen_wait(UnsavedScreen(title, newest, mine))
         return answer
 
-    @on_request(ManuscriptPane.RestoreRequested)
-    async def restore(self, chapter: ChapterId, text: str, version: int) -> None:
-        """Makes the text of an older version the newest; unsaved text stays."""
-        await self._workbench.carry_out(WriteChapter(chapter, text, expected_version=version))
-        self.noted_saved()
-        await self.refresh(chapter)
+    async def older_text(self, chapter: Chapter, versions: tuple[ChapterVersion, ...]) -> str | None:
+        """Shows these versions with their differences; returns the text of the one to restore."""
+
+        async def load(version: int) -> str:
+            return await self._workbench.book.chapter_text(chapter.id, version)
+
+        page = VersionsScreen(chapter.title, versions, load, self._workbench.info.language)
+        text: str | None = await self._screen.app.push_screen_wait(page)
+        return text
+
+    @on_request(ManuscriptPane.VersionsRequested)
+    async def restore(self, chapter: ChapterId, versions: tuple[ChapterVersion, ...]) -> None:
+        """Makes the text of an older version, which the writer chooses, the newest; unsaved text stays."""
+        text = await self.older_text(self._known(chapter), versions)
+        newest = self._known(chapter)
+        if text is not None and digest(text) != newest.digest:
+            await self._workbench.carry_out(WriteChapter(chapter, text, expected_version=newest.version))
+            self.noted_saved()
+            await self.refresh(chapter)
 
     async def discard(self, chapter: ChapterId) -> None:
         """Discards the unsaved text of a chapter."""
@@ -267,7 +275,7 @@ class BookController:
         """Opens the text, which is based on the version `base`, in the writer's editor and saves the result."""
         command = editor_command(self._editor)
         await self.drafts.write()
-        known = next(item for item in self.chapters if item.id == chapter)
+        known = self._known(chapter)
         edited = await edit_outside(self._screen.app, text, known.title, command)
         if edited is None:
             return
@@ -280,7 +288,7 @@ class BookController:
     @on_request(ManuscriptPane.OutsideRequested)
     async def compare_outside(self, chapter: ChapterId) -> None:
         """Shows another program's changes of a chapter's file; one of the two texts becomes the newest version."""
-        known = next(item for item in self.chapters if item.id == chapter)
+        known = self._known(chapter)
         outside, kept = (
             await self._workbench.book.outside_text(chapter),
             await self._workbench.book.chapter_text(chapter),

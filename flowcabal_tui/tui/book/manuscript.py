@@ -31,10 +31,9 @@ from flowcabal_tui.tui.book.manuscript_words import (
     paragraph_at,
     paragraph_with,
 )
-from flowcabal_tui.tui.book.open_text import OpenText, VersionTexts
+from flowcabal_tui.tui.book.open_text import OpenText
 from flowcabal_tui.tui.book.writing_line import WritingLine
 from flowcabal_tui.tui.shared.subscriptions import Request
-from flowcabal_tui.tui.shared.versions import VersionsScreen
 from flowcabal_tui.tui.shared.view import OriginRequested
 from flowcabal_tui.tui.shared.words import length_words
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
@@ -78,13 +77,6 @@ class ManuscriptPane(Vertical):
         text: str
         base: int | None
 
-    class RestoreRequested(Request):
-        """Requests that the text of the older `version` become the newest."""
-
-        chapter: ChapterId
-        text: str
-        version: int
-
     class DraftEdited(Request):
         """Unsaved text changed, which is based on the version `base`; None: there is none any more."""
 
@@ -101,11 +93,11 @@ class ManuscriptPane(Vertical):
         text: str
         instruction: str
 
-    class VersionRequested(Request):
-        """Asks for the text of a version; pass it to `show_version`."""
+    class VersionsRequested(Request):
+        """Asks to show these versions of the chapter, newest first, one of which can be restored."""
 
         chapter: ChapterId
-        version: int
+        versions: tuple[ChapterVersion, ...]
 
     class OutsideRequested(Request):
         """Requests a comparison with the chapter's file, which another program changed."""
@@ -125,7 +117,6 @@ class ManuscriptPane(Vertical):
         self._chapter: Chapter | None = None
         self._known: OpenText | None = None
         self._proposal: PassageProposal | None = None
-        self._older_texts = VersionTexts()
 
     def compose(self) -> ComposeResult:
         """Yields the head, and one of: the text to read, the editor, a proposal."""
@@ -175,10 +166,6 @@ class ManuscriptPane(Vertical):
             self._turn_to("read")
             self._take_draft(self._known.saved)
             self._refresh_reading(follow_start=False)
-
-    def show_version(self, version: int, text: str | None) -> None:
-        """Takes the requested text of a version; None when it could not be read, so that it can be requested again."""
-        self._older_texts.arrive(version, text)
 
     def take_edited(self, chapter: ChapterId, text: str) -> None:
         """Shows text from the writer's own editor in place of the unsaved text."""
@@ -253,7 +240,6 @@ class ManuscriptPane(Vertical):
     def _close_chapter(self) -> None:
         self._report_typed()
         self._proposal = None
-        self._older_texts.clear()
         self._turn_to("read")
 
     def _turn_to(self, face: Face) -> None:
@@ -416,23 +402,10 @@ class ManuscriptPane(Vertical):
         self._refresh_reading(follow_start=False)
 
     def action_versions(self) -> None:
-        """Shows the earlier versions."""
-        if self._need_chapter() is None or (known := self._known) is None:
+        """Asks for the earlier versions."""
+        if self._need_chapter() is None or self._known is None:
             return
-        if not known.versions:
+        if self._known.versions:
+            self.post_message(self.VersionsRequested(self._known.chapter.id, self._known.versions))
+        else:
             self.notify(_("There is no earlier version."), markup=False)
-            return
-
-        def restore(text: str | None) -> None:
-            if text is not None and text != known.saved:
-                self.post_message(self.RestoreRequested(known.chapter.id, text, known.chapter.version))
-
-        versions = VersionsScreen(known.chapter.title, known.versions, self._load_version, self.book_language)
-        self.app.push_screen(versions, restore)
-
-    async def _load_version(self, version: int) -> str:
-        """The text of a version, as soon as `show_version` brings it."""
-        if (chapter := self._chapter) is None:
-            return ""
-        request = self.VersionRequested(chapter.id, version)
-        return await self._older_texts.wait(version, partial(self.post_message, request))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, Draft
 from flowcabal_tui.domain.text import clean
@@ -65,29 +64,3 @@ class OpenText:
         if is_same or not self.is_unsaved:
             self.base = chapter.version
         self.type(self.text)
-
-
-class VersionTexts:
-    """Requested texts of older versions, until they arrive."""
-
-    def __init__(self) -> None:
-        self._waiting: dict[int, asyncio.Future[str]] = {}
-
-    async def wait(self, version: int, ask: Callable[[], object]) -> str:
-        """Waits for the text of a version; calls `ask` unless it was requested before."""
-        if version not in self._waiting:
-            self._waiting[version] = asyncio.get_running_loop().create_future()
-            ask()
-        return await asyncio.shield(self._waiting[version])
-
-    def arrive(self, version: int, text: str | None) -> None:
-        """Passes the text to its waiters; None, when it could not be read, cancels them."""
-        waiting = self._waiting.pop(version, None)
-        if waiting is not None and text is None:
-            waiting.cancel()
-        elif waiting is not None and text is not None and not waiting.done():
-            waiting.set_result(clean(text))
-
-    def clear(self) -> None:
-        """Forgets all requests when another chapter is opened."""
-        self._waiting.clear()
