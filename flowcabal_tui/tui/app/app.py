@@ -46,14 +46,12 @@ from flowcabal_tui.tui.shared.notices import GoesOn, NoticeOver
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.trouble import Trouble, attempt
 from flowcabal_tui.tui.widgets.clipboard import CopyText, copy
-from flowcabal_tui.tui.widgets.help import HelpScreen
+from flowcabal_tui.tui.widgets.help import HelpScreen, help_sections
 
 if TYPE_CHECKING:
     from flowcabal_tui.tui.app.first_run import FirstRunScreen
     from flowcabal_tui.tui.app.guide import Guide
     from flowcabal_tui.tui.app.home import HomeScreen
-    from flowcabal_tui.tui.widgets.diff_view import DiffView
-    from flowcabal_tui.tui.widgets.stream_view import StreamView
     from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 
 
@@ -270,7 +268,7 @@ class FlowCabalApp(App[int]):
             (active.node, active.binding, shown_key(active.binding.key))
             for active in self.screen.active_bindings.values()
         ]
-        self.push_screen(HelpScreen.of_focus(chain, display))
+        self.push_screen(HelpScreen(help_sections(chain, display)))
 
     def action_command_palette(self) -> None:
         """Shows the command palette."""
@@ -342,20 +340,9 @@ class FlowCabalApp(App[int]):
         workspace.stop_intake()
         self.front.show_workspace(workspace.again())
 
-    def on_stream_view_copy_requested(self, event: StreamView.CopyRequested) -> None:
-        """Copies text of a pane or dialog."""
-        self._copy(event.content)
-
-    def on_diff_view_copy_requested(self, event: DiffView.CopyRequested) -> None:
-        """Copies the new text of a difference."""
-        self._copy(event.content)
-
     def on_copy_text(self, event: CopyText) -> None:
-        """Copies text that a dialog prepared for the clipboard."""
-        self._copy(event.content)
-
-    def _copy(self, text: str) -> None:
-        self.notify(copy(self, text, self._state_folder).words, markup=False)
+        """Copies text of a pane or dialog to the clipboard."""
+        self.notify(copy(self, event.content, self._state_folder).words, markup=False)
 
     @on(Request)
     def carry_out(self, request: Request) -> None:
@@ -421,7 +408,7 @@ class FlowCabalApp(App[int]):
             report = write_report(self._state_folder, error, self._now())
             advice = _("You can continue. Report: {where}").format(where=report or "-")
             error = FlowCabalError(_("Something went wrong in the program"), type(error).__name__, advice)
-        self.push_screen(ErrorScreen.of(error))
+        self.push_screen(ErrorScreen(error))
 
     def _fatal_error(self) -> None:
         """Replaces Textual's report, which shows local variables (the book, perhaps keys), with three lines."""

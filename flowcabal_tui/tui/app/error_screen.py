@@ -32,14 +32,9 @@ class ErrorScreen(ModalScreen[None]):
         Binding("escape,enter,q", "dismiss", mark("Close"), id="error.close"),
     ]
 
-    def __init__(self, title: str, detail: str = "", advice: str = "") -> None:
+    def __init__(self, error: FlowCabalError) -> None:
         super().__init__()
-        self._error_parts = (title, detail, advice)
-
-    @classmethod
-    def of(cls, error: FlowCabalError) -> ErrorScreen:
-        """The screen for an error."""
-        return cls(error.title, error.detail, error.advice)
+        self._error_parts = (error.title, error.detail, error.advice)
 
     def compose(self) -> ComposeResult:
         """Yields the error, the state of the text, and the next step."""

@@ -47,7 +47,7 @@ class ConversationController:
         """Opens the panel on top of the current screen, or closes it."""
         if (shown := self._shown()) is not None:
             if self._screen.app.screen is shown:
-                shown.action_close()
+                shown.dismiss(None)
             return
         attempt(self._screen, self._open(), group="talk", exclusive=True)
 
@@ -83,11 +83,10 @@ class ConversationController:
         return next((each for each in screens if isinstance(each, ConversationScreen)), None)
 
     @on_event
-    def _heard(self, event: AnswerStreaming) -> None:
-        if self._typed is not None and (shown := self._shown()) is not None:
+    def _pass_on(self, event: AnswerStreaming | TurnChanged) -> None:
+        if self._typed is None or (shown := self._shown()) is None:
+            return
+        if isinstance(event, AnswerStreaming):
             shown.heard(event)
-
-    @on_event
-    def _changed(self, event: TurnChanged) -> None:
-        if self._typed is not None and (shown := self._shown()) is not None:
+        else:
             shown.changed(event)

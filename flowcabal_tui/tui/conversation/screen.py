@@ -107,7 +107,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
     ConversationScreen TurnList { height: 1fr; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "close", mark("Close"), priority=True, id="talk.close"),
+        Binding("escape", "dismiss", mark("Close"), priority=True, id="talk.close"),
         Binding("a", "accept", mark("Accept"), tooltip=mark("Accept the card, or allow the request."),
                 id="talk.accept"),
         Binding("x", "refuse", mark("Refuse"), tooltip=mark("Reject the card, or refuse the request."),
@@ -375,10 +375,6 @@ class ConversationScreen(ModalScreen[Citation | None]):
     def action_stop(self) -> None:
         """Stop the answer; the text so far is kept."""
         self._workbench.send(StopAnswer(self.identity))
-
-    def action_close(self) -> None:
-        """Closes the panel; a running answer continues."""
-        self.dismiss(None)
 
     def action_level(self) -> None:
         """Asks for the level of the conversation."""

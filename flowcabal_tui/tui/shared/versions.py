@@ -47,7 +47,7 @@ class VersionsScreen(ModalScreen[str | None]):
     VersionsScreen.-text > DiffView { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "leave", mark("Back"), priority=True, id="versions.back"),
+        Binding("escape,q", "dismiss", mark("Back"), priority=True, id="versions.back"),
         Binding("d", "text", mark("Text or difference"), id="versions.text"),
         Binding("a", "restore", mark("Restore"), tooltip=mark("Make this text the newest version."),
                 id="versions.restore"),
@@ -109,10 +109,6 @@ class VersionsScreen(ModalScreen[str | None]):
     def action_text(self) -> None:
         """Switches between the difference and the text."""
         self.is_text = not self.is_text
-
-    def action_leave(self) -> None:
-        """Closes without restoring."""
-        self.dismiss(None)
 
     def action_restore(self) -> None:
         """Returns the text, to be saved as the newest version."""

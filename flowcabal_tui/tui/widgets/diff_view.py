@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
+from flowcabal_tui.tui.widgets.clipboard import CopyText
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.prose_diff import DiffKind, Hunk, hunks, prose_diff
 from flowcabal_tui.tui.widgets.prose_wrap import may_break
@@ -86,8 +87,8 @@ class DiffView(StreamView):
     DiffView > .diff--fold { color: $text-muted; text-style: italic; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("n", "next_hunk", mark("Next change"), id="diff.next"),
-        Binding("N", "previous_hunk", mark("Previous change"), id="diff.previous"),
+        Binding("n", "hunk(1)", mark("Next change"), id="diff.next"),
+        Binding("N", "hunk(-1)", mark("Previous change"), id="diff.previous"),
         Binding("f", "fold", mark("Fold or unfold"), id="diff.fold"),
     ]
     help = HelpData(
@@ -137,13 +138,9 @@ class DiffView(StreamView):
             self.highlight(start, start + 2)
             self.scroll_to_offset(start)
 
-    def action_next_hunk(self) -> None:
-        """Goes to the next change, wrapping around."""
-        self._go_to_hunk(self._hunk_at + 1)
-
-    def action_previous_hunk(self) -> None:
-        """Goes to the previous change."""
-        self._go_to_hunk(self._hunk_at - 1)
+    def action_hunk(self, step: int) -> None:
+        """Goes to the next change, or to the previous one, wrapping around."""
+        self._go_to_hunk(self._hunk_at + step)
 
     def action_fold(self) -> None:
         """Hides or shows unchanged text."""
@@ -154,4 +151,4 @@ class DiffView(StreamView):
 
     def action_copy(self) -> None:
         """Asks for a copy of the new text, without marks."""
-        self.post_message(self.CopyRequested(self, self._new_text))
+        self.post_message(CopyText(self._new_text))

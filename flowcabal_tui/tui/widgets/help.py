@@ -117,7 +117,7 @@ class HelpScreen(ModalScreen[None]):
     HelpScreen .help-title { text-style: bold underline; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,question_mark,f1", "close", mark("Close"), id="help.close"),
+        Binding("escape,q,question_mark,f1", "dismiss", mark("Close"), id="help.close"),
         Binding("j,down", "move(1)", mark("Down"), show=False, id="help.down"),
         Binding("k,up", "move(-1)", mark("Up"), show=False, id="help.up"),
     ]
@@ -125,11 +125,6 @@ class HelpScreen(ModalScreen[None]):
     def __init__(self, sections: list[HelpSection]) -> None:
         super().__init__()
         self._help_sections = sections
-
-    @classmethod
-    def of_focus(cls, screen_chain: list[DOMNode], display: Iterable[tuple[DOMNode, Binding, str]]) -> HelpScreen:
-        """The help screen for a chain of nodes, innermost first; see `help_sections`."""
-        return cls(help_sections(screen_chain, display))
 
     def compose(self) -> ComposeResult:
         """Yields a title, a description and the keys, section by section."""
@@ -139,10 +134,6 @@ class HelpScreen(ModalScreen[None]):
                 if section.description:
                     yield FactsText(key_words(section.description))
                 yield KeyTable(section.keys)
-
-    def action_close(self) -> None:
-        """Closes the help."""
-        self.dismiss(None)
 
     def action_move(self, rows: int) -> None:
         """Scrolls by `rows`."""

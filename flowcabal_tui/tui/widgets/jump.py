@@ -42,7 +42,7 @@ class JumpOverlay(ModalScreen[Widget | None]):
     }
     JumpOverlay .jump-hint { dock: bottom; text-align: center; width: 1fr; text-style: reverse; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", mark("Leave"), id="jump.leave")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", mark("Leave"), id="jump.leave")]
 
     def __init__(self, screen: Screen[object]) -> None:
         super().__init__()
@@ -69,7 +69,3 @@ class JumpOverlay(ModalScreen[Widget | None]):
             )
             if focus is not None:
                 focus.focus()
-
-    def action_leave(self) -> None:
-        """Closes without moving the focus."""
-        self.dismiss(None)

@@ -95,25 +95,13 @@ class RailGraph(ScrollView, can_focus=True):
     class NodeHighlighted(Message):
         """The cursor moved to `node`."""
 
-        graph: RailGraph
         node: str
-
-        @property
-        def control(self) -> RailGraph:
-            """The graph that sent the message."""
-            return self.graph
 
     @dataclass
     class NodeSelected(Message):
         """The user opens `node`."""
 
-        graph: RailGraph
         node: str
-
-        @property
-        def control(self) -> RailGraph:
-            """The graph that sent the message."""
-            return self.graph
 
     def __init__(
         self,
@@ -208,7 +196,7 @@ class RailGraph(ScrollView, can_focus=True):
             self.scroll_to(y=row - height + 1, animate=False, force=True)
         self._refresh_row(old)
         self._refresh_row(row)
-        self.post_message(self.NodeHighlighted(self, self._rail_nodes[row].id))
+        self.post_message(self.NodeHighlighted(self._rail_nodes[row].id))
 
     def on_click(self, event: Click) -> None:
         """Moves the cursor to the clicked node; a second click opens it."""
@@ -237,4 +225,4 @@ class RailGraph(ScrollView, can_focus=True):
     def action_select(self) -> None:
         """Opens the node under the cursor."""
         if (node := self.cursor_node) is not None:
-            self.post_message(self.NodeSelected(self, node))
+            self.post_message(self.NodeSelected(node))

@@ -9,15 +9,14 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
-from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import mark
 from flowcabal_tui.tui.widgets.cells import TAB_CELLS
+from flowcabal_tui.tui.widgets.clipboard import CopyText
 from flowcabal_tui.tui.widgets.find_in_text import ask_to_find
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.text_marks import Span, TextMarks, cut_at_marks
@@ -56,8 +55,8 @@ class StreamView(ScrollView, can_focus=True):
         Binding("g,home", "top", mark("Start"), show=False, id="stream.start"),
         Binding("G,end", "bottom", mark("End"), show=False, id="stream.end"),
         Binding("slash", "search", mark("Search"), id="stream.search"),
-        Binding("n", "next_match", mark("Next match"), show=False, id="stream.next-match"),
-        Binding("N", "previous_match", mark("Previous match"), show=False, id="stream.previous-match"),
+        Binding("n", "match(1)", mark("Next match"), show=False, id="stream.next-match"),
+        Binding("N", "match(-1)", mark("Previous match"), show=False, id="stream.previous-match"),
         Binding("v", "select", mark("Select lines"), show=False, id="stream.select"),
         Binding("y", "copy", mark("Copy"), id="stream.copy"),
         Binding("escape", "unselect", mark("Clear the selection"), show=False, id="stream.unselect"),
@@ -67,18 +66,6 @@ class StreamView(ScrollView, can_focus=True):
         mark("`v` selects lines, `y` copies them or the whole text, `/` searches."),
         last=True,
     )
-
-    @dataclass
-    class CopyRequested(Message):
-        """The user asks to copy `content` to the clipboard."""
-
-        stream: StreamView
-        content: str
-
-        @property
-        def control(self) -> StreamView:
-            """The view that sent the message."""
-            return self.stream
 
     measure = 10_000  # columns of a row at most; rows stand in the middle of a wider view
 
@@ -172,13 +159,9 @@ class StreamView(ScrollView, can_focus=True):
         self.refresh()
         return count
 
-    def next_match(self) -> int | None:
-        """Goes to the next match, round the end; its number from 0, or None when nothing was found."""
-        return self._go_to_match(self._text_marks.beside(1))
-
-    def previous_match(self) -> int | None:
-        """Goes to the match before; its number from 0, or None when nothing was found."""
-        return self._go_to_match(self._text_marks.beside(-1))
+    def next_match(self, step: int = 1) -> int | None:
+        """Goes to the match that many places further, round the end; its number from 0, or None if there is none."""
+        return self._go_to_match(self._text_marks.beside(step))
 
     def _go_to_match(self, number: int) -> int | None:
         found = self._text_marks.go_to(number)
@@ -306,13 +289,9 @@ class StreamView(ScrollView, can_focus=True):
         """Ask for something to search."""
         ask_to_find(self.app, self.find)
 
-    def action_next_match(self) -> None:
-        """Goes to the next match."""
-        self.next_match()
-
-    def action_previous_match(self) -> None:
-        """Goes to the match before."""
-        self.previous_match()
+    def action_match(self, step: int) -> None:
+        """Goes to the next match, or to the one before."""
+        self.next_match(step)
 
     def action_select(self) -> None:
         """Begins a selection of lines: at the marked span if there is one, else at the top of the view."""
@@ -332,4 +311,4 @@ class StreamView(ScrollView, can_focus=True):
 
     def action_copy(self) -> None:
         """Asks for a copy: of the selected lines, else of the marked span, else of the whole text."""
-        self.post_message(self.CopyRequested(self, self._text_marks.content(self._prose)))
+        self.post_message(CopyText(self._text_marks.content(self._prose)))

@@ -18,15 +18,7 @@ class WrappedText:
     @property
     def text(self) -> str:
         """The whole text."""
-        return "".join(self._pieces())
-
-    def _pieces(self) -> list[str]:
-        pieces: list[str] = []
-        for row, (start, words) in enumerate(zip(self.starts, self.rows, strict=True)):
-            if row and start > self.end_of(row - 1):
-                pieces.append("\n")
-            pieces.append(words)
-        return pieces
+        return self.slice(0, len(self.rows) - 1)
 
     def end_of(self, row: int) -> int:
         """The offset after the last character of `row`, without its line end."""

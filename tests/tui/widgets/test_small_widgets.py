@@ -24,11 +24,11 @@ from textual.widgets import Input, Static
 from flowcabal_tui.domain.errors import DiskFull
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.widgets.budget_bars import BudgetBar, BudgetClass, bar_widths, budget_rows
-from flowcabal_tui.tui.widgets.clipboard import LARGEST, copy
+from flowcabal_tui.tui.widgets.clipboard import LARGEST, CopyText, copy
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.facts_text import FactsText
-from flowcabal_tui.tui.widgets.help import HelpData, HelpScreen, HelpSection
+from flowcabal_tui.tui.widgets.help import HelpData, HelpScreen, HelpSection, help_sections
 from flowcabal_tui.tui.widgets.jump import JumpOverlay
 from flowcabal_tui.tui.widgets.list_detail import DetailText, ListDetail
 from flowcabal_tui.tui.widgets.list_rows import HangingRow
@@ -60,7 +60,7 @@ class Stage(App[None]):
     def on_rail_graph_node_selected(self, message: RailGraph.NodeSelected) -> None:
         self.heard.append(("selected", message.node))
 
-    def on_stream_view_copy_requested(self, message: StreamView.CopyRequested) -> None:
+    def on_copy_text(self, message: CopyText) -> None:
         self.heard.append(("copy", message.content))
 
 
@@ -335,7 +335,7 @@ async def test_help_is_built_from_the_focused_pane_and_its_keys() -> None:
             (active.node, active.binding, app.get_key_display(active.binding))
             for active in app.screen.active_bindings.values()
         ]
-        app.push_screen(HelpScreen.of_focus(chain, display))
+        app.push_screen(HelpScreen(help_sections(chain, display)))
         await pilot.pause()
         shown = "\n".join(str(part.render()) for part in app.screen.query(Static))
         assert "Pane [/b]\nWhat it is for.\nx" in shown
@@ -355,7 +355,7 @@ async def test_help_lists_what_a_text_is_read_with_after_the_keys_of_its_screen(
         (text, key("search", "Search"), "/"),
         (outer, key("cut", "Cut"), "x"),
     ]
-    sections = HelpScreen.of_focus([text, outer], display)._help_sections
+    sections = help_sections([text, outer], display)
     assert [each.keys for each in sections] == [(("x", "Cut"),), (("/", "Search"), ("j", "Down"))]
 
 

@@ -5,6 +5,7 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from flowcabal_tui.tui.widgets.clipboard import CopyText
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 CHAPTER = "\n".join(f"第{number}段，雨落在院子里。" for number in range(100))
@@ -21,7 +22,7 @@ class Reader(App[None]):
     def compose(self) -> ComposeResult:
         yield self.stream
 
-    def on_stream_view_copy_requested(self, message: StreamView.CopyRequested) -> None:
+    def on_copy_text(self, message: CopyText) -> None:
         self.copied.append(message.content)
 
 
