@@ -19,11 +19,10 @@ from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app import command_search
 from flowcabal_tui.tui.app.app import FlowCabalApp
 from flowcabal_tui.tui.app.command_search import ranked, searched
-from flowcabal_tui.tui.app.commands import all_commands, is_of_hands, synonyms
+from flowcabal_tui.tui.app.commands import all_commands, is_of_hands, is_of_page, synonyms
 from flowcabal_tui.tui.app.effects import acts_on_row
 from flowcabal_tui.tui.app.keyed import keyed
 from flowcabal_tui.tui.app.palette import PaletteScreen
-from flowcabal_tui.tui.app.ways import PANE_OF, is_of_page
 from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.story.entities import EntitiesScreen
@@ -58,7 +57,7 @@ def below(kind: type) -> Iterator[type]:
 def test_every_class_with_keys_is_in_the_list_of_places():
     for module in pkgutil.walk_packages(flowcabal_tui.tui.__path__, "flowcabal_tui.tui."):
         importlib.import_module(module.name)
-    known = {kind for _place, kind in keyed()}
+    known = {*keyed()}
     ids = {command.id for command in all_commands()}
     missing = [
         (kind.__name__, binding.id)
@@ -230,11 +229,11 @@ async def test_every_command_of_a_pane_reaches_it_from_any_other(tmp_path):
         await opened(pilot)
         workspace = pilot.app.screen
         for command in all_commands():
-            if command.owner in PANE_OF:
-                workspace.action_pane("profiles" if PANE_OF[command.owner] == "chapters" else "chapters")
+            if command.owner is not None and (pane := keyed()[command.owner].pane):
+                workspace.action_pane("profiles" if pane == "chapters" else "chapters")
                 await settled(pilot)
                 node = await pilot.app.commands._show(workspace, command.owner)
-                assert workspace.view.pane == PANE_OF[command.owner], command.id
+                assert workspace.view.pane == pane, command.id
                 assert isinstance(node, command.owner)
 
 

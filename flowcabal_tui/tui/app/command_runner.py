@@ -115,8 +115,8 @@ class CommandRunner:
 
         For a command about a row of a page that was just opened, its key is shown: the row must be chosen first.
         """
+        from flowcabal_tui.tui.app.commands import is_of_page
         from flowcabal_tui.tui.app.effects import acts_on_row
-        from flowcabal_tui.tui.app.ways import is_of_page
 
         workspace = self._departure.workspace
         if (obstacle := self._obstacle(command)) or workspace is None:
@@ -147,22 +147,24 @@ class CommandRunner:
 
     def _obstacle(self, command: PaletteCommand) -> str:
         """Why the command cannot be reached from here; "" where it can."""
-        from flowcabal_tui.tui.app.ways import PANE_OF, opener
+        from flowcabal_tui.tui.app.commands import opener
+        from flowcabal_tui.tui.app.keyed import keyed
 
         title, owner = _(command.title), command.owner
         if command.where == "home":
             return _("{title} works on the start page.").format(title=title)
         if self._departure.workspace is None:
             return _("{title} needs an open book.").format(title=title)
-        if owner is not None and owner not in PANE_OF and opener(owner) is None:
+        if owner is not None and not keyed()[owner].pane and opener(owner) is None:
             return _("{title} works in {place}, which is not open.").format(title=title, place=_(command.place))
         return ""
 
     async def _show(self, workspace: WorkspaceScreen, owner: type[DOMNode]) -> DOMNode | None:
         """Shows the pane, or opens the page, of a command."""
-        from flowcabal_tui.tui.app.ways import PANE_OF, opener
+        from flowcabal_tui.tui.app.commands import opener
+        from flowcabal_tui.tui.app.keyed import keyed
 
-        if (pane := PANE_OF.get(owner)) is not None:
+        if pane := keyed()[owner].pane:
             workspace.action_pane(pane)
             return workspace.query_one(f"#{pane}")
         way = opener(owner)

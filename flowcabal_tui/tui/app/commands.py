@@ -12,6 +12,7 @@ from typing import Final
 
 from textual.dom import DOMNode
 
+from flowcabal_tui.tui.app.keyed import keyed
 from flowcabal_tui.tui.app.keys_page import declared_keys
 from flowcabal_tui.tui.shared.actions import ACTIONS, WHERE_WORDS, shown_key
 
@@ -82,6 +83,17 @@ def _declared(known: set[str]) -> Iterator[PaletteCommand]:
             known.add(binding.id)
             seen.add((owner, title, binding.tooltip))
             yield PaletteCommand(binding.id, title, binding.tooltip, place, keys, binding.action, "", owner)
+
+
+def is_of_page(command: PaletteCommand) -> bool:
+    """True for a command of a page that needs no row under the cursor."""
+    owner = command.owner
+    return owner is not None and command.id.partition(".")[2] in keyed()[owner].of_page.split()
+
+
+def opener(owner: type[DOMNode]) -> PaletteCommand | None:
+    """The command that opens the page of these keys; None: no command opens it."""
+    return next((each for each in all_commands() if each.id == keyed()[owner].opener), None)
 
 
 def is_of_hands(name: str, keys: tuple[str, ...]) -> bool:

@@ -31,10 +31,10 @@ def all_keys() -> tuple[KeyRow, ...]:
 
 def declared_keys() -> Iterator[tuple[str, type[DOMNode], Binding]]:
     """The bindings of every class of the screen, with its place and the class."""
-    for place, kind in keyed():
+    for kind, row in keyed().items():
         for binding in kind.__dict__.get("BINDINGS", ()):
             if isinstance(binding, Binding):
-                yield place, kind, binding
+                yield row.place, kind, binding
 
 
 def keys_page() -> str:
