@@ -221,25 +221,9 @@ class HomeScreen(Screen[None]):
         else:
             self.notify(_("Move the cursor to a book in the list."), markup=False)
 
-    def action_new(self) -> None:
-        """Asks for a new project."""
-        self.post_message(self.Wanted("new"))
-
-    def action_import_book(self) -> None:
-        """Asks for a new project from a manuscript."""
-        self.post_message(self.Wanted("import"))
-
-    def action_demo(self) -> None:
-        """Opens the sample novel."""
-        self.post_message(self.Wanted("demo"))
-
-    def action_open_folder(self) -> None:
-        """Opens a project by its folder."""
-        self.post_message(self.Wanted("open"))
-
-    def action_wizard(self) -> None:
-        """Opens the wizard."""
-        self.post_message(self.Wanted("wizard"))
+    def action_want(self, what: str) -> None:
+        """Asks for one of the ways to create or open a book."""
+        self.post_message(self.Wanted(what))
 
 
 def state_words(state: BookState) -> str:
