@@ -13,6 +13,7 @@ from flowcabal_tui.domain.proposals import ProposalState
 from flowcabal_tui.domain.run import NodeState, RunState
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.tui.app.design_page import design_page
+from flowcabal_tui.tui.app.themes import GROUNDS, SECONDARY_CONTRAST, TEXT_CONTRAST
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.story.proposal_list import _SIGNS as PROPOSAL_SIGNS
 from flowcabal_tui.tui.story.words import PROMISE_STATES
@@ -44,8 +45,11 @@ LISTS = {
 
 def test_the_page_is_the_one_in_the_docs() -> None:
     use_language("en")
-    page = Path(__file__).parents[2] / "docs" / "design-language.md"
-    assert page.read_text(encoding="utf-8") == design_page()
+    page = (Path(__file__).parents[2] / "docs" / "design-language.md").read_text(encoding="utf-8")
+    assert page == design_page(page)
+    limits = f"{TEXT_CONTRAST} for text on every ground that text lies on, {SECONDARY_CONTRAST} for secondary text"
+    assert limits in " ".join(page.split())
+    assert f"Grounds: {', '.join(f'`{ground}`' for ground in GROUNDS)}." in page
 
 
 @pytest.mark.parametrize("state", [*get_args(NodeState), *get_args(RunState)])
