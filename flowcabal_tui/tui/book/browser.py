@@ -23,6 +23,7 @@ from flowcabal_tui.domain.overview import BookOverview, ChapterStatus
 from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.domain.text import word_count
 from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.protocol.book import EditScene
 from flowcabal_tui.tui.book.browser_rows import (
     COLUMNS,
     OPENING,
@@ -339,7 +340,8 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         if chapter is not None and scene is not None:
             to = scene.number + delta
             if 1 <= to <= len(self._scenes[chapter.id]):
-                self._then(self._controller.move_scene(chapter, scene, to), _key(chapter.id, scene, to))
+                command = EditScene(chapter.id, scene.number, chapter.version, to=to)
+                self._then(self._controller.edit_scene(command), _key(chapter.id, scene, to))
             else:
                 self.notify(_("The chapter has no scene there."), markup=False)
         elif chapter is not None:
@@ -393,7 +395,8 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         if scene.number == len(self._scenes[chapter.id]):
             self.notify(_("There is no next scene."), markup=False)
         else:
-            self._then(self._controller.join_scene(chapter, scene.number + 1))
+            command = EditScene(chapter.id, scene.number + 1, chapter.version, join=True)
+            self._then(self._controller.edit_scene(command))
 
 
 def _key(chapter: ChapterId, scene: ChapterScene | None = None, number: int = 0) -> str:

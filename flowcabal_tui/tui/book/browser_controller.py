@@ -14,7 +14,6 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.book import EditChapter, EditScene, MergeChapters, SplitChapter, WriteChapter
 from flowcabal_tui.tui.book.controller import BookController
-from flowcabal_tui.tui.book.kept_controller import KeptController
 from flowcabal_tui.tui.book.maintenance import MaintenanceController
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.shared.choose import ChooseScreen
@@ -50,19 +49,11 @@ class BrowserController:
     async def _ask(self, page: Screen[Any]) -> Any:
         return await self._screen.app.push_screen_wait(page)
 
-    async def move_scene(self, chapter: Chapter, scene: ChapterScene, to: int) -> None:
-        """Moves a scene within its chapter."""
-        await self._edit_scene(EditScene(chapter.id, scene.number, chapter.version, to=to))
-
-    async def join_scene(self, chapter: Chapter, number: int) -> None:
-        """Removes the break before a scene."""
-        await self._edit_scene(EditScene(chapter.id, number, chapter.version, join=True))
-
     async def name_scene(self, chapter: Chapter, scene: ChapterScene) -> None:
         """Asks for a title; an empty one removes it."""
         title = await self._ask(PromptLine(_("Title of the scene (empty: none)"), value=scene.title))
         if title is not None and title != scene.title:
-            await self._edit_scene(EditScene(chapter.id, scene.number, chapter.version, title=title))
+            await self.edit_scene(EditScene(chapter.id, scene.number, chapter.version, title=title))
 
     async def write_beats(self, chapter: Chapter, scene: ChapterScene) -> None:
         """Opens the outline's text for a scene, which needs a title."""
@@ -74,7 +65,8 @@ class BrowserController:
         if beats is not None:
             await self.workbench.carry_out(EditScene(chapter.id, scene.number, chapter.version, beats=beats))
 
-    async def _edit_scene(self, command: EditScene) -> None:
+    async def edit_scene(self, command: EditScene) -> None:
+        """Changes a scene so that it can be undone."""
         version = int(await self.workbench.carry_out(command) or 0)
         if version > command.expected_version:
             self._made = (command.chapter, command.expected_version, version)
@@ -159,5 +151,4 @@ class BrowserController:
         """Shows the outputs that were kept for a chapter, or for the book."""
         from flowcabal_tui.tui.book.kept import KeptScreen
 
-        controller = KeptController(self._screen, self.workbench, self.maintenance, chapter)
-        await self._ask(KeptScreen(controller, whole=chapter is None))
+        await self._ask(KeptScreen(self.workbench, self.maintenance, chapter))

@@ -13,20 +13,26 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.ids import OutputId
+from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Curated
 from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.words import KEEP_KINDS
+from flowcabal_tui.protocol.book import DeleteOutput, TagOutput
 from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.form import names_of
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.role_words import head_words, without_backticks
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 if TYPE_CHECKING:
-    from flowcabal_tui.tui.book.kept_controller import KeptController
+    from flowcabal_tui.project.project import Project
+    from flowcabal_tui.tui.book.maintenance import MaintenanceController
 
 
 class KeptScreen(ModalScreen[None]):
@@ -65,10 +71,11 @@ class KeptScreen(ModalScreen[None]):
         HELP_KEYS,
     ]  # fmt: skip
 
-    def __init__(self, controller: KeptController, *, whole: bool = False) -> None:
-        """`whole`: starts with the whole book."""
+    def __init__(self, workbench: Project, maintenance: MaintenanceController, chapter: Chapter | None) -> None:
+        """`chapter` None: only the whole book can be shown."""
         super().__init__()
-        self._controller, self._whole = controller, whole
+        self._workbench, self._maintenance, self._chapter = workbench, maintenance, chapter
+        self._whole = chapter is None
         self._kept: dict[str, Curated] = {}
         self._tag_shown = ""
         """Only outputs with this tag are listed; "": all."""
@@ -89,15 +96,13 @@ class KeptScreen(ModalScreen[None]):
 
     async def reload(self) -> None:
         """Reads the kept outputs again; shows a message if there are none."""
-        every = await self._controller.kept(self._whole)
+        every = await self._read()
         self._known_tags = tuple(dict.fromkeys(tag for each, _words in every for tag in each.tags))
         rows = [(each, words) for each, words in every if not self._tag_shown or self._tag_shown in each.tags]
         self._kept = {str(each.id): each for each, _words in rows}
         self._words = {str(each.id): words for each, words in rows}
-        title = one_line(self._controller.title(self._whole))
-        self.query_one(".head", Static).update(
-            head_words(title, _tagged((self._tag_shown,)) if self._tag_shown else "")
-        )
+        tag = _tagged((self._tag_shown,)) if self._tag_shown else ""
+        self.query_one(".head", Static).update(head_words(one_line(self._title()), tag))
         columns = _columns()
         self.query_one(PickList).refill(
             [Option(_row(columns, each, self._words[key]), id=key) for key, each in self._kept.items()]
@@ -112,6 +117,22 @@ class KeptScreen(ModalScreen[None]):
                 _("Nothing has this tag.") if self._tag_shown else without_backticks(none), follow=False
             )
 
+    def _title(self) -> str:
+        if self._whole or self._chapter is None:
+            return _("Kept in the whole book")
+        return _("Kept for chapter {n}, {title}").format(n=self._chapter.position, title=self._chapter.title)
+
+    async def _read(self) -> tuple[tuple[Curated, str], ...]:
+        """Kept texts, newest first, removed ones included; for the whole book, each with a description."""
+        book = self._workbench.book
+        if not self._whole and self._chapter is not None:
+            return tuple((kept, "") for kept in reversed(await book.kept(self._chapter.id)))
+        names = {chapter.id: f"{chapter.position} {chapter.title}" for chapter in await book.chapters()}
+        return tuple(
+            (kept, " ".join(filter(None, (_(KEEP_KINDS[kept.kind]), names.get(kept.chapter) if kept.chapter else ""))))
+            for kept in reversed(await book.kept())
+        )
+
     @on(OptionList.OptionHighlighted)
     def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
         """Shows the text of the output under the cursor."""
@@ -120,9 +141,9 @@ class KeptScreen(ModalScreen[None]):
             attempt(self, self._show(OutputId(message.option.id)), group="show", exclusive=True)
 
     async def _show(self, output: OutputId) -> None:
-        self.query_one(StreamView).set_text(await self._controller.workbench.book.kept_text(output), follow=False)
+        self.query_one(StreamView).set_text(await self._workbench.book.kept_text(output), follow=False)
 
-    def _then(self, work: Awaitable[None]) -> None:
+    def _then(self, work: Awaitable[object]) -> None:
         async def done() -> None:
             await work
             await self.reload()
@@ -137,7 +158,7 @@ class KeptScreen(ModalScreen[None]):
         """Removes the text from the chapter, or (`back`) restores it."""
         kept = self._at
         if kept is not None and kept.deleted == back:
-            self._then(self._controller.take_out(kept.id, back))
+            self._then(self._workbench.carry_out(DeleteOutput(kept.id, restore=back)))
 
     def action_whole_book(self) -> None:
         """Switches between the outputs of the chapter and those of the whole book."""
@@ -147,7 +168,13 @@ class KeptScreen(ModalScreen[None]):
     def action_tag(self) -> None:
         """Asks for the tags of the output under the cursor."""
         if (kept := self._at) is not None:
-            self._then(self._controller.tag(kept))
+            self._then(self._tag(kept))
+
+    async def _tag(self, kept: Curated) -> None:
+        line = PromptLine(_("Tags, separated by commas"), value=_(", ").join(kept.tags))
+        typed: str | None = await self.app.push_screen_wait(line)
+        if typed is not None:
+            await self._workbench.carry_out(TagOutput(kept.id, names_of(typed)))
 
     def action_filter(self) -> None:
         """Asks for a tag and lists the outputs that have it; lists all again if a tag was chosen."""
@@ -168,7 +195,7 @@ class KeptScreen(ModalScreen[None]):
     def action_purge(self) -> None:
         """Purges the output."""
         if (kept := self._at) is not None:
-            self._then(self._controller.maintenance.purge_output(kept))
+            self._then(self._maintenance.purge_output(kept))
 
 
 def _columns() -> Columns:
