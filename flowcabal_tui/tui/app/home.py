@@ -28,6 +28,7 @@ from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.known_books import NO_BOOKS, KnownBooks
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.words import counted, one_line
+from flowcabal_tui.tui.widgets.cells import is_plain
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.list_detail import DetailText, ListDetail
@@ -179,7 +180,7 @@ class HomeScreen(Screen[None]):
             yield key_words(state_advice(state)).stylize(role_style("stale" if state == "open" else "failed"))
         elif summary is not None and summary.chapter:
             yield Content.styled(_("Enter continues where you left off."), role_style("secondary"))
-        plain = not self.app.console.encoding.lower().startswith("utf")
+        plain = is_plain(self.app)
         cells = 0 if self.has_class("-narrow") else GOAL_CELLS
         day = self._now().date()
         lines = list(summary_lines(summary, day, cells=cells, plain=plain)) if summary is not None else []

@@ -37,11 +37,11 @@ from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import counted, one_line
-from flowcabal_tui.tui.widgets.cells import cell_width, padded
+from flowcabal_tui.tui.widgets.cells import is_plain
 from flowcabal_tui.tui.widgets.column_rows import ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.list_detail import DetailText, ListDetail
-from flowcabal_tui.tui.widgets.progress import goal_bar
+from flowcabal_tui.tui.widgets.progress import goal_rows
 from flowcabal_tui.tui.widgets.role_words import head_words, key_words
 
 if TYPE_CHECKING:
@@ -178,15 +178,8 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         chapters = ngettext("{n} chapter", "{n} chapters", len(seen.chapters)).format(n=len(seen.chapters))
         length = counted(seen.length, chinese=self._chinese)
         yield head_words(one_line(self._book_name), chapters, length)
-        goals = (
-            (_("the book"), seen.length, seen.goals.book),
-            (_("today"), seen.today, seen.goals.day),
-        )
-        width = max(cell_width(name) for name, _done, _goal in goals)
-        plain = not self.app.console.encoding.lower().startswith("utf")
-        for name, done, goal in goals:
-            if goal:
-                yield Content(f"{padded(name, width)} {goal_bar(done, goal, plain=plain)}")
+        goals = (_("the book"), seen.length, seen.goals.book), (_("today"), seen.today, seen.goals.day)
+        yield from goal_rows(goals, plain=is_plain(self.app))
         if not seen.goals.day:
             yield Content(_("today {n}").format(n=f"{seen.today:+,}"))
 

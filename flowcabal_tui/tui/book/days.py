@@ -24,9 +24,9 @@ from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed, Unreadable
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import counted, one_line
-from flowcabal_tui.tui.widgets.cells import cell_width, padded
+from flowcabal_tui.tui.widgets.cells import is_plain
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
-from flowcabal_tui.tui.widgets.progress import goal_bar
+from flowcabal_tui.tui.widgets.progress import goal_rows
 from flowcabal_tui.tui.widgets.role_words import facts_words, head_words
 from flowcabal_tui.tui.widgets.roles import role_sign, role_style
 
@@ -100,13 +100,9 @@ class DaysScreen(ModalScreen[None]):
         rows = [
             (_("the book"), log.length, goals.book),
             (one_line(volume[0], 30), volume[1], goals.volume if volume[0] else 0),
-            (_("today"), today, goals.day),
         ]
-        width = max(cell_width(name) for name, _done, goal in (*rows, (_("today"), 0, 1)) if goal)
-        plain = not self.app.console.encoding.lower().startswith("utf")
-        for name, done, goal in rows:
-            if goal:
-                yield Content(f"{padded(name, width)} {goal_bar(done, goal, plain=plain)}")
+        set_goals = [row for row in rows if row[2]]
+        yield from goal_rows([*set_goals, (_("today"), today, goals.day)], plain=is_plain(self.app))
         if not goals.day:
             yield Content(_("today {n}").format(n=f"{today:+,}"))
         yield Content(facts_words(*self._speed(log)))
@@ -137,7 +133,7 @@ class DaysScreen(ModalScreen[None]):
         if not day.saves:
             yield Content(_("{day}: nothing was written.").format(day=day.day))
             return
-        plain = not self.app.console.encoding.lower().startswith("utf")
+        plain = is_plain(self.app)
         saves = ngettext("{n} save", "{n} saves", day.saves).format(n=day.saves)
         hand, model = _("by hand {n}").format(n=f"{day.hand:+,}"), _("by a model {n}").format(n=f"{day.model:+,}")
         yield Content.assemble(

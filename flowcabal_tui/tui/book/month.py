@@ -16,7 +16,7 @@ from textual.widget import Widget
 from flowcabal_tui.domain.overview import Goals
 from flowcabal_tui.domain.writing_days import WritingDay, WritingLog
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.tui.widgets.cells import cell_width, padded
+from flowcabal_tui.tui.widgets.cells import cell_width, is_plain, padded
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.roles import Role, role_sign, role_style
 
@@ -96,7 +96,7 @@ class MonthCalendar(Widget, can_focus=True):
         if known is None:
             return f"{day.day:>2}".ljust(width), "secondary"
         reached = 0 < self._goals.day <= known.counted(self._goals)
-        plain = not self.app.console.encoding.lower().startswith("utf")
+        plain = is_plain(self.app)
         begins = f"{day.day:>2}{role_sign('done', plain=plain) if reached else ' '}"
         words = f"{known.counted(self._goals):,}"
         return begins + " " * max(0, width - cell_width(begins) - len(words)) + words, "done" if reached else "text"

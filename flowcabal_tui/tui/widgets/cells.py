@@ -1,11 +1,12 @@
-"""Cell widths of text, measured once per character."""
+"""The cells of a terminal: which signs it shows, and the widths of text, measured once per character."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from rich.cells import cell_len, get_character_cell_size
+from textual.app import App
 
 TAB_CELLS: Final = 4
 _JOINER: Final = "\u200d"
@@ -24,6 +25,11 @@ class _Widths(dict[str, int]):
 
 
 WIDTHS: Final = _Widths()
+
+
+def is_plain(app: App[Any]) -> bool:
+    """True if the terminal is not in UTF-8: signs and lines are drawn in ASCII."""
+    return not app.console.encoding.lower().startswith("utf")
 
 
 def cell_width(text: str) -> int:

@@ -10,7 +10,7 @@ from typing import Final
 from textual.notifications import SeverityLevel
 from textual.widgets import Static
 
-from flowcabal_tui.tui.widgets.cells import cell_width, crop, padded
+from flowcabal_tui.tui.widgets.cells import cell_width, crop, is_plain, padded
 from flowcabal_tui.tui.widgets.role_words import key_words, without_backticks
 
 LEFT_CELLS: Final = 5
@@ -48,7 +48,7 @@ class NoticeRow(Static):
     def _fitting(self, words: str, left: int) -> str:
         space = row_space(self.app.size.width) + _SIGN_CELLS
         if words and not words.startswith("! "):
-            words = f"{'»' if self.app.console.encoding.lower().startswith('utf') else '>'} {words}"
+            words = f"{'>' if is_plain(self.app) else '»'} {words}"
         if not left or not words:
             return crop(words, space + LEFT_CELLS)
         cut = crop(words, space)

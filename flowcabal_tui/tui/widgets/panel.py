@@ -9,6 +9,8 @@ from textual.containers import Vertical
 from textual.geometry import Region
 from textual.strip import Strip
 
+from flowcabal_tui.tui.widgets.cells import is_plain
+
 
 class FrameEdge(NamedTuple):
     """The characters of a frame: line, upright, and the corners from the upper left one round."""
@@ -78,8 +80,7 @@ class Panel(Vertical):
 
     def _row(self, y: int) -> Strip:
         width, height = self.outer_size
-        plain = not self.app.console.encoding.lower().startswith("utf")
-        edge = edge_of(is_current=self._is_current, plain=plain)
+        edge = edge_of(is_current=self._is_current, plain=is_plain(self.app))
         style = self.get_component_rich_style("panel--current" if self._is_current else "panel--edge")
         left, right, filled = edge.upright, edge.upright, " "
         if y == 0:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from textual.content import Content
+
 from flowcabal_tui.locale import _
+from flowcabal_tui.tui.widgets.cells import cell_width, padded
 
 GOAL_CELLS: Final = 16
 """Cells of the bar of a goal."""
@@ -17,7 +21,11 @@ def progress_bar(part: float, cells: int, *, plain: bool = False) -> str:
     return full * filled + empty * (cells - filled)
 
 
-def goal_bar(done: int, goal: int, *, plain: bool = False) -> str:
-    """The progress towards a length: a bar and both numbers."""
-    bar = progress_bar(done / goal, GOAL_CELLS, plain=plain)
-    return _("{bar} {done} of {goal}").format(bar=bar, done=f"{done:,}", goal=f"{goal:,}")
+def goal_rows(goals: Sequence[tuple[str, int, int]], *, plain: bool) -> Iterator[Content]:
+    """The progress towards each goal that is set: its name, a bar and both numbers. `goals` are (name, done, goal)."""
+    width = max(cell_width(name) for name, _done, _goal in goals)
+    for name, done, goal in goals:
+        if goal:
+            bar = progress_bar(done / goal, GOAL_CELLS, plain=plain)
+            words = _("{bar} {done} of {goal}").format(bar=bar, done=f"{done:,}", goal=f"{goal:,}")
+            yield Content(f"{padded(name, width)} {words}")
