@@ -29,8 +29,7 @@ from textual.widget import Widget
 from textual.widgets import TextArea
 
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
-from flowcabal_tui.tui.widgets.rail_graph import RailGraph
-from flowcabal_tui.tui.widgets.rail_layout import RailNode
+from flowcabal_tui.tui.widgets.rail_graph import RailGraph, RailNode
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 from flowcabal_tui.tui.widgets.writing_area import WritingArea
 

@@ -130,6 +130,16 @@ class ManuscriptPane(Vertical):
             yield WritingLine()
 
     @property
+    def reader(self) -> NotedView:
+        """The text to read."""
+        return self.query_one("#read", NotedView)
+
+    @property
+    def area(self) -> WritingArea:
+        """The editor."""
+        return self.query_one(WritingArea)
+
+    @property
     def version(self) -> int:
         """The newest version of the displayed chapter, 0 if nothing is written."""
         return self._known.chapter.version if self._known else 0
@@ -138,7 +148,7 @@ class ManuscriptPane(Vertical):
     def text(self) -> str:
         """The displayed text, saved or not."""
         saved = self._known.text if self._known else ""
-        return self.query_one(ProseArea).text if self.face == "edit" else saved
+        return self.area.text if self.face == "edit" else saved
 
     def show(
         self, chapter: Chapter, text: str, versions: Sequence[ChapterVersion], draft: Draft | None = None,
@@ -155,8 +165,8 @@ class ManuscriptPane(Vertical):
             known = OpenText(chapter, text, versions, draft)
         self._known, self._chapter, self.is_unsaved = known, chapter, known.is_unsaved
         known.is_locked, self.is_changed_outside = is_locked, is_changed_outside
-        if self.face == "edit" and not self.is_unsaved and self.query_one(ProseArea).text != known.saved:
-            self.query_one(ProseArea).load_text(known.saved)
+        if self.face == "edit" and not self.is_unsaved and self.area.text != known.saved:
+            self.area.load_text(known.saved)
         self._refresh_reading(follow_start=not same)
         self._refresh_head()
 
@@ -178,7 +188,7 @@ class ManuscriptPane(Vertical):
         """Opens the editor near the place that was being read."""
         if self.face == "edit" or self._need_chapter() is None or notify_locked(self, self._known):
             return
-        text, reader, area = self.text, self.query_one("#read", StreamView), self.query_one(ProseArea)
+        text, reader, area = self.text, self.reader, self.area
         place = int(len(text) * reader.scroll_offset.y / max(1, reader.virtual_size.height))
         area.load_text(text)
         self._turn_to("edit")
@@ -189,8 +199,7 @@ class ManuscriptPane(Vertical):
         """Opens the editor with these characters selected."""
         self.edit()
         if self.face == "edit":
-            area = self.query_one(ProseArea)
-            area.select_span(start, end)
+            self.area.select_span(start, end)
 
     def propose(self, start: int, end: int, before: str, after: str) -> None:
         """Shows another version of a passage, which can be inserted only while the old one is still in its place."""
@@ -207,7 +216,7 @@ class ManuscriptPane(Vertical):
 
     def _text_in_view(self) -> StreamView | ProseArea:
         if self.face == "edit":
-            return self.query_one(ProseArea)
+            return self.area
         return self.query_one(f"#{self.face}", StreamView)
 
     def action_find(self) -> None:
@@ -226,10 +235,9 @@ class ManuscriptPane(Vertical):
 
     def go_to(self, start: int, end: int) -> None:
         """Marks these characters of the text and scrolls to them; marks none below 0."""
-        reader = self.query_one("#read", StreamView)
-        reader.highlight(start, end)
+        self.reader.highlight(start, end)
         if start >= 0:
-            reader.scroll_to_offset(start)
+            self.reader.scroll_to_offset(start)
 
     def action_origin(self) -> None:
         """Asks for the origin of the paragraph at `place`."""
@@ -267,7 +275,7 @@ class ManuscriptPane(Vertical):
         self._refresh_head()
 
     def _refresh_reading(self, *, follow_start: bool) -> None:
-        reader, text = self.query_one("#read", StreamView), self.text
+        reader, text = self.reader, self.text
         if reader.text != text:
             row = 0 if follow_start else reader.scroll_offset.y
             reader.set_text(text, follow=False)
@@ -364,7 +372,7 @@ class ManuscriptPane(Vertical):
             self.notify(_("Select a passage (Shift and arrows), then press Ctrl+r again."), markup=False)
             return
         text = self.text
-        start, end = self.query_one(ProseArea).selected_span
+        start, end = self.area.selected_span
         start, end = (start, end) if start != end else paragraph_at(text, start)
         passage = text[start:end]
         if not passage.strip():
@@ -390,9 +398,8 @@ class ManuscriptPane(Vertical):
         self._proposal = None
         self.post_message(ProposalAccepted(proposal, self.text))
         self.edit()
-        area = self.query_one(ProseArea)
-        area.replace_span(proposal.start, proposal.end, proposal.after)
-        area.report_edit()
+        self.area.replace_span(proposal.start, proposal.end, proposal.after)
+        self.area.report_edit()
 
     def action_reject(self) -> None:
         """Leaves the text unchanged."""

@@ -71,8 +71,8 @@ class PassageProposal:
 
 def paragraph_with(text: str, place: int) -> tuple[str, int]:
     """The line of `text` that contains the character at `place`, and its start."""
-    start, end = text.rfind("\n", 0, place) + 1, text.find("\n", place)
-    return text[start : end if end >= 0 else len(text)], start
+    start, end = paragraph_at(text, place)
+    return text[start:end], start
 
 
 class ProposalAccepted(Request):

@@ -19,7 +19,6 @@ from flowcabal_tui.tui.book.controller import BookController
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.shared.subscriptions import on_request
 from flowcabal_tui.tui.shared.trouble import attempt
-from flowcabal_tui.tui.widgets.writing_area import WritingArea
 
 
 class ProofController:
@@ -43,7 +42,7 @@ class ProofController:
             attempt(self._screen, self._hint(), group="hints", exclusive=True)
 
     async def _hint(self) -> None:
-        area = self._screen.query_one(WritingArea)
+        area = self._screen.query_one(ManuscriptPane).area
         text = area.text
         marks: tuple[ProofMark, ...] = ()
         with suppress(HelperFailed):  # hints are no reason to stop anybody

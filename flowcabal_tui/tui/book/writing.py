@@ -19,7 +19,6 @@ from flowcabal_tui.tui.book.writing_line import WritingLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import OpenView
-from flowcabal_tui.tui.widgets.writing_area import WritingArea
 
 _CLASSES = ("-writing", "-zoom")
 
@@ -58,18 +57,14 @@ class WritingController:
     def _is_editing(self) -> bool:
         return self._pane.face == "edit"
 
-    @property
-    def _area(self) -> WritingArea:
-        return self._screen.query_one(WritingArea)
-
     @on_key("manuscript.writing", group="writing", exclusive=True)
     async def turn(self) -> None:
         """Switches to the next view: all panes, the text alone, the text with only the current paragraph in full
         colour."""
         if not self.is_on:
             await self._enter()
-        elif not self._area.fades_others:
-            self._area.fades_others = True
+        elif not self._pane.area.fades_others:
+            self._pane.area.fades_others = True
         else:
             self.leave()
 
@@ -81,11 +76,11 @@ class WritingController:
         self._follow()
         self._was_zoomed = self._screen.has_class("-zoom")
         self._screen.add_class(*_CLASSES)
-        self._area.is_typewriter = True
+        self._pane.area.is_typewriter = True
         await self._count()
 
     def _follow(self) -> None:
-        self._screen.query_one(WritingLine).follow(self._area)
+        self._screen.query_one(WritingLine).follow(self._pane.area)
         if not self._is_followed:
             self._is_followed = True
             self._screen.watch(self._pane, "face", self._face_changed, init=False)
@@ -119,8 +114,8 @@ class WritingController:
                 words = _("Put the cursor where the next scene begins, then press Ctrl+] again.")
                 self._screen.notify(words, markup=False)
             return
-        text, (_start, at) = self._area.text, self._area.selected_span
-        line = self._area.document.get_line(self._area.cursor_location[0])
+        text, (_start, at) = self._pane.area.text, self._pane.area.selected_span
+        line = self._pane.area.document.get_line(self._pane.area.cursor_location[0])
         if break_line(line) is not None:
             new = without_break(text, scene_at(scenes(text), at).number)
         else:
@@ -128,14 +123,14 @@ class WritingController:
         if new == text:
             self._screen.notify(_("One of the two scenes would be empty."), markup=False)
             return
-        self._area.replace_span(*difference(text, new))
-        self._area.report_edit()
+        self._pane.area.replace_span(*difference(text, new))
+        self._pane.area.report_edit()
 
     def leave(self) -> None:
         """Shows all panes again; the editor is unaffected."""
         if self.is_on:
             self._screen.remove_class(*_CLASSES[: 1 if self._was_zoomed else 2])
-            self._area.is_typewriter = self._area.fades_others = False
+            self._pane.area.is_typewriter = self._pane.area.fades_others = False
 
     @on_event
     def _note_kept(self, _event: OutputPersisted) -> None:

@@ -18,8 +18,6 @@ from flowcabal_tui.tui.book.manuscript_words import paragraph_with
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import OpenView
-from flowcabal_tui.tui.widgets.prose_area import ProseArea
-from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
@@ -85,12 +83,12 @@ class RevisionController:
         """The selected words with their place, else the paragraph at the cursor or the uppermost one in view."""
         pane = self._screen.query_one(ManuscriptPane)
         if pane.face == "edit":
-            start, end = pane.query_one(ProseArea).selected_span
+            start, end = pane.area.selected_span
             if start < end:
                 words = pane.text[start:end]
                 return words.strip(), start + len(words) - len(words.lstrip())
         else:
-            start = pane.query_one("#read", StreamView).place
+            start = pane.reader.place
         words, start = paragraph_with(pane.text, start)
         return words.strip(), start + len(words) - len(words.lstrip())
 

@@ -20,9 +20,7 @@ from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.hints import COMMENT_SIGN, Hint
-from flowcabal_tui.tui.widgets.noted_view import NotedView
 from flowcabal_tui.tui.widgets.role_words import facts_words
-from flowcabal_tui.tui.widgets.writing_area import WritingArea
 
 
 class CommentMarks:
@@ -36,22 +34,14 @@ class CommentMarks:
     def follow_text(self) -> None:
         """Shows marks as soon as there is a text."""
         watch = self._screen.watch
-        watch(self._reader, "texts_shown", self._read_again)
+        watch(self._pane.reader, "texts_shown", self._read_again)
         watch(self._pane, "face", self._read_again, init=False)
-        watch(self._reader, "scroll_y", self._tell, init=False)
-        watch(self._area, "selection", self._tell, init=False)
+        watch(self._pane.reader, "scroll_y", self._tell, init=False)
+        watch(self._pane.area, "selection", self._tell, init=False)
 
     @property
     def _pane(self) -> ManuscriptPane:
         return self._screen.query_one(ManuscriptPane)
-
-    @property
-    def _reader(self) -> NotedView:
-        return self._pane.query_one("#read", NotedView)
-
-    @property
-    def _area(self) -> WritingArea:
-        return self._pane.query_one(WritingArea)
 
     @on_request(ManuscriptPane.DraftEdited)
     def typed(self, chapter: ChapterId, text: str | None, base: int | None) -> None:
@@ -79,22 +69,22 @@ class CommentMarks:
             return  # another one is on its way
         self._marks = _marks(placed, saved, text)
         if pane.face == "edit":
-            self._area.show_hints(self._marks, COMMENT_SIGN)
+            self._pane.area.show_hints(self._marks, COMMENT_SIGN)
         else:
-            self._reader.mark_notes((start, end) for start, end, _words in self._marks)
+            self._pane.reader.mark_notes((start, end) for start, end, _words in self._marks)
         self._tell()
 
     def _tell(self) -> None:
         """Shows the comment at the cursor; in the reader the one that was gone to, else the first in view."""
         words, pane = "", self._pane
         if self._marks and pane.face == "edit":
-            words = self._area.hint(COMMENT_SIGN)
+            words = self._pane.area.hint(COMMENT_SIGN)
         elif self._marks and pane.face == "read":
             words = next((words for start, _end, words in self._marks if self._is_read(start)), "")
         pane.query_one(CommentLine).show(words)
 
     def _is_read(self, start: int) -> bool:
-        span, (first, last) = self._reader.highlighted, self._reader.in_view
+        span, (first, last) = self._pane.reader.highlighted, self._pane.reader.in_view
         return start == span[0] if span and first <= span[0] < last else first <= start < last
 
     @on_key("revision.next-comment")
@@ -109,15 +99,15 @@ class CommentMarks:
         here = self._here()
         start, end, _words = next((mark for mark in self._marks if mark[0] > here), self._marks[0])
         if self._pane.face == "edit":
-            self._area.select_span(start, end)
+            self._pane.area.select_span(start, end)
         else:
             self._pane.go_to(start, end)
         self._tell()
 
     def _here(self) -> int:
         if self._pane.face == "edit":
-            return self._area.selected_span[0]
-        span, (first, last) = self._reader.highlighted, self._reader.in_view
+            return self._pane.area.selected_span[0]
+        span, (first, last) = self._pane.reader.highlighted, self._pane.reader.in_view
         return span[0] if span and first <= span[0] < last else first - 1
 
 

@@ -83,13 +83,9 @@ class Notices:
         self.listed: deque[Notice] = deque(maxlen=LISTED)
         self._waiting: deque[Notice] = deque(maxlen=WAITING)
         self._running_work: dict[str, str] = {}
-        self._shown: Notice | None = None
-        self._rows: list[str] = []
-
-    @property
-    def shown(self) -> Notice | None:
+        self.shown: Notice | None = None
         """The displayed notice."""
-        return self._shown
+        self._rows: list[str] = []
 
     @property
     def row(self) -> str:
@@ -105,13 +101,13 @@ class Notices:
     def seconds(self) -> tuple[float, float]:
         """The minimum seconds for the displayed row when another one is waiting, and its normal seconds."""
         least = reading_seconds(self.row)
-        usual = NOTICE_SECONDS if self._shown is None or self._shown.severity == "information" else WARNED_SECONDS
+        usual = NOTICE_SECONDS if self.shown is None or self.shown.severity == "information" else WARNED_SECONDS
         return least, max(least, usual)
 
     def say(self, notice: Notice) -> None:
         """Adds a notice to the list; queues it unless the same words are displayed or queued already."""
         self.listed.append(notice)
-        known = (self._shown, *self._waiting)
+        known = (self.shown, *self._waiting)
         if all(other is None or other.line != notice.line for other in known):
             self._waiting.append(notice)
 
@@ -119,8 +115,8 @@ class Notices:
         """Moves to the next row of at most `width` cells, or to none."""
         self._rows = self._rows[1:]
         if not self._rows:
-            self._shown = self._waiting.popleft() if self._waiting else None
-            self._rows = _wrapped(self._shown.line, width) if self._shown else []
+            self.shown = self._waiting.popleft() if self._waiting else None
+            self._rows = _wrapped(self.shown.line, width) if self.shown else []
 
     def fit(self, width: int) -> None:
         """Wraps the rest of the displayed notice for another width."""
@@ -129,7 +125,7 @@ class Notices:
     def withdraw(self, words: str) -> None:
         """Hides a notice that no longer applies; it stays in the list."""
         self._waiting = deque((each for each in self._waiting if each.words != words), maxlen=WAITING)
-        if self._shown is not None and self._shown.words == words:
+        if self.shown is not None and self.shown.words == words:
             self._rows = self._rows[:1]
 
     def hold(self, source: str, words: str) -> None:

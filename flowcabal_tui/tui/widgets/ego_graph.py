@@ -64,14 +64,11 @@ class EgoGraph(ScrollView, can_focus=True):
 
     def __init__(self, *, plain: bool = False, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id, classes=classes)
-        self._plain, self._centre_name, self._cursor_at = plain, "", ""
+        self._plain, self._centre_name = plain, ""
+        self.cursor = ""
+        """The neighbour under the cursor; empty when there is none."""
         self._neighbours: tuple[EgoNeighbour, ...] = ()
         self._plan: EgoPlan = lay_out((), 0)
-
-    @property
-    def cursor(self) -> str:
-        """The neighbour under the cursor; empty when there is none."""
-        return self._cursor_at
 
     def show(self, centre: str, neighbours: Iterable[EgoNeighbour], cursor: str = "") -> None:
         """Draws another graph; the cursor goes to `cursor`, or stays at its neighbour, or goes to the first one."""
@@ -80,13 +77,13 @@ class EgoGraph(ScrollView, can_focus=True):
             replace(each, name=_one_row(each.name), words=_one_row(each.words)) for each in neighbours
         )
         known = [each.id for each in self._neighbours]
-        wanted = next((each for each in (cursor, self._cursor_at) if each in known), None)
+        wanted = next((each for each in (cursor, self.cursor) if each in known), None)
         self._lay_out()
-        self._cursor_at = wanted or next(iter(known), "")
+        self.cursor = wanted or next(iter(known), "")
         self._bring(self._plan.middle)
         self._follow_cursor()
         self.refresh()
-        self.post_message(self.NeighbourHighlighted(self._cursor_at))
+        self.post_message(self.NeighbourHighlighted(self.cursor))
 
     def go_to(self, neighbour: str) -> None:
         """Moves the cursor to a neighbour; ignores one that is not drawn."""
@@ -116,7 +113,7 @@ class EgoGraph(ScrollView, can_focus=True):
         return Strip(Segment(each.text, self._style_of(each, base)) for each in pieces).adjust_cell_length(width, base)
 
     def _style_of(self, piece: RowPiece, base: Style) -> Style:
-        name = "cursor" if piece.role == "name" and piece.neighbour == self._cursor_at else piece.role
+        name = "cursor" if piece.role == "name" and piece.neighbour == self.cursor else piece.role
         known = name in ("line", "words", "centre", "cursor")
         return base + self.get_component_rich_style(f"ego--{name}", partial=True) if known else base
 
@@ -125,14 +122,14 @@ class EgoGraph(ScrollView, can_focus=True):
         self.scroll_to(y=max(0, row - self.size.height // 2), animate=False, force=True)
 
     def _follow_cursor(self) -> None:
-        place = self._plan.place(self._cursor_at)
+        place = self._plan.place(self.cursor)
         top, height = self.scroll_offset.y, self.size.height
         if place is not None and not top <= place[1] < top + height:
             self._bring(place[1])
 
     def _move_to(self, neighbour: str) -> None:
-        if neighbour and neighbour != self._cursor_at:
-            self._cursor_at = neighbour
+        if neighbour and neighbour != self.cursor:
+            self.cursor = neighbour
             self._follow_cursor()
             self.refresh()
             self.post_message(self.NeighbourHighlighted(neighbour))
@@ -141,19 +138,19 @@ class EgoGraph(ScrollView, can_focus=True):
         """Moves to the next neighbour: down one side, then down the other."""
         order = [each.id for each in self._plan.order]
         if order:
-            self._move_to(order[(order.index(self._cursor_at) + step) % len(order)])
+            self._move_to(order[(order.index(self.cursor) + step) % len(order)])
 
     def action_side(self, side: str) -> None:
         """Moves to the nearest neighbour of the other side."""
-        place = self._plan.place(self._cursor_at)
+        place = self._plan.place(self.cursor)
         column = self._plan.left if side == "left" else self._plan.right
         if place is not None and place[0] != side and column:
             self._move_to(column[min(column, key=lambda row: abs(row - place[1]))].id)
 
     def action_select(self) -> None:
         """Makes the neighbour under the cursor the centre."""
-        if self._cursor_at:
-            self.post_message(self.NeighbourChosen(self._cursor_at))
+        if self.cursor:
+            self.post_message(self.NeighbourChosen(self.cursor))
 
     def on_click(self, event: Click) -> None:
         """Moves the cursor to the clicked neighbour; a second click makes it the centre."""
@@ -161,7 +158,7 @@ class EgoGraph(ScrollView, can_focus=True):
         for each in draw_row(self._plan, self._centre_name, event.y + self.scroll_offset.y, self.size.width):
             left -= len(each.text) if each.role == "line" else Segment(each.text).cell_length
             if left < 0:
-                if each.neighbour and each.neighbour == self._cursor_at:
+                if each.neighbour and each.neighbour == self.cursor:
                     self.action_select()
                 self._move_to(each.neighbour)
                 return

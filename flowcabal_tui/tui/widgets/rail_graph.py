@@ -20,7 +20,6 @@ from flowcabal_tui.drawing.rails import NODE_SIGN, PLAIN_RAILS, RailRow, rail_ro
 from flowcabal_tui.locale import mark
 from flowcabal_tui.tui.widgets.cells import crop
 from flowcabal_tui.tui.widgets.help import HelpData
-from flowcabal_tui.tui.widgets.rail_layout import RailNode
 from flowcabal_tui.tui.widgets.roles import Role
 
 STATE_SIGNS: Final[dict[str, tuple[str, str]]] = {
@@ -54,6 +53,16 @@ STATE_ROLES: Final[dict[str, Role]] = {
 def state_sign(state: str, plain: bool) -> str:
     """The sign of a node's state, one cell wide."""
     return STATE_SIGNS[state][plain] if state in STATE_SIGNS else crop(state, 1) or "."
+
+
+@dataclass(frozen=True, slots=True)
+class RailNode:
+    """One node as drawn; parents are ids of earlier nodes (others are ignored)."""
+
+    id: str
+    label: str
+    state: str = "pending"
+    parents: tuple[str, ...] = ()
 
 
 class RailGraph(ScrollView, can_focus=True):

@@ -15,8 +15,7 @@ from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import dependencies, order
 from flowcabal_tui.tui.shared.words import one_line
-from flowcabal_tui.tui.widgets.rail_graph import RailGraph
-from flowcabal_tui.tui.widgets.rail_layout import RailNode
+from flowcabal_tui.tui.widgets.rail_graph import RailGraph, RailNode
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.builder.records import BuildRecord

@@ -23,8 +23,7 @@ from flowcabal_tui.tui.shared.lists import PickTree
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.help import HelpData
-from flowcabal_tui.tui.widgets.rail_graph import RailGraph
-from flowcabal_tui.tui.widgets.rail_layout import RailNode
+from flowcabal_tui.tui.widgets.rail_graph import RailGraph, RailNode
 from flowcabal_tui.tui.widgets.role_words import key_words
 from flowcabal_tui.tui.widgets.roles import role_style
 from flowcabal_tui.tui.workflows.keys import KEYS

@@ -22,7 +22,6 @@ from flowcabal_tui.tui.shared.spending import agrees_to_spend
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import OpenView
-from flowcabal_tui.tui.widgets.noted_view import NotedView
 
 _PAUSE: Final = 0.5
 """Seconds after a change, in which further ones are waited for, until beats are counted again."""
@@ -63,7 +62,7 @@ class BeatsBeside:
         if self._panel is None:
             self._panel = BeatsPanel()
             await self._screen.query_one("#centre").mount(self._panel)
-            self._screen.watch(self._pane.query_one("#read", NotedView), "texts_shown", self._read_again, init=False)
+            self._screen.watch(self._pane.reader, "texts_shown", self._read_again, init=False)
             self._screen.watch(self._pane, "face", self._read_again, init=False)
         self._is_wanted = True
         self._screen.add_class(_CLASS)

@@ -37,7 +37,6 @@ from flowcabal_tui.tui.runs.waiting import WaitController
 from flowcabal_tui.tui.shared.known_books import KnownBooks
 from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.story.controller import StoryController
-from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.workflows.builds_controller import BuildController
 from flowcabal_tui.tui.workflows.controller import GraphController
 from flowcabal_tui.tui.workflows.document import WorkflowDocument
@@ -161,5 +160,5 @@ class Controllers:
     def _selection(self) -> Chip | None:
         """The passage that is selected in the editor."""
         pane, chapter = self._screen.query_one(ManuscriptPane), self._view.chapter
-        start, end = pane.query_one(ProseArea).selected_span if pane.face == "edit" else (0, 0)
+        start, end = pane.area.selected_span if pane.face == "edit" else (0, 0)
         return Chip("selection", chapter, start, end, text=pane.text[start:end]) if chapter and start < end else None

@@ -24,9 +24,7 @@ from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import OpenView
 from flowcabal_tui.tui.story.controller import StoryController
 from flowcabal_tui.tui.story.words import BY_ENTITY, kind_words
-from flowcabal_tui.tui.widgets.noted_view import NotedView
 from flowcabal_tui.tui.widgets.role_words import facts_words
-from flowcabal_tui.tui.widgets.writing_area import WritingArea
 
 OpenAt = Callable[[ChapterId, int, int], Awaitable[None]]
 ShowProfile = Callable[[str], Awaitable[None]]
@@ -52,14 +50,6 @@ class NameCardController:
     def _pane(self) -> ManuscriptPane:
         return self._screen.query_one(ManuscriptPane)
 
-    @property
-    def _reader(self) -> NotedView:
-        return self._pane.query_one("#read", NotedView)
-
-    @property
-    def _area(self) -> WritingArea:
-        return self._pane.query_one(WritingArea)
-
     @on_key("manuscript.card", group="name-card-panel")
     async def toggle(self) -> None:
         """Opens the card, or closes it."""
@@ -81,10 +71,10 @@ class NameCardController:
 
     def _follow_text(self) -> None:
         watch = self._screen.watch
-        watch(self._reader, "texts_shown", self._follow, init=False)
-        watch(self._reader, "scroll_y", self._follow, init=False)
+        watch(self._pane.reader, "texts_shown", self._follow, init=False)
+        watch(self._pane.reader, "scroll_y", self._follow, init=False)
         watch(self._pane, "face", self._follow, init=False)
-        watch(self._area, "selection", self._follow, init=False)
+        watch(self._pane.area, "selection", self._follow, init=False)
         watch(self._pane, "virtual_size", self._fit, init=False)
 
     def _fit(self) -> None:
@@ -124,11 +114,11 @@ class NameCardController:
 
     def _hit(self) -> NameHit | None:
         if self._pane.face == "edit":
-            row, column = self._area.cursor_location
-            return self._names.at(self._area.document.get_line(row), column)
+            row, column = self._pane.area.cursor_location
+            return self._names.at(self._pane.area.document.get_line(row), column)
         if self._pane.face == "proposal":
             return None
-        span, (first, last) = self._reader.highlighted, self._reader.in_view
+        span, (first, last) = self._pane.reader.highlighted, self._pane.reader.in_view
         if span is not None and first <= span[0] < last:
             return self._names.at(self._pane.text, span[0])
         return self._names.first_in(self._pane.text, first, last)
@@ -137,8 +127,8 @@ class NameCardController:
         """The last name before the cursor of the editor, else the first behind it, in the same paragraph."""
         if self._pane.face != "edit":
             return None
-        row, column = self._area.cursor_location
-        line = self._area.document.get_line(row)
+        row, column = self._pane.area.cursor_location
+        line = self._pane.area.document.get_line(row)
         before = self._names.last_in(line, column - _NEAR, column)
         return before or self._names.first_in(line, column, column + _NEAR)
 
@@ -169,7 +159,7 @@ class NameCardController:
         if hit is None:
             self._screen.notify(_("No further name in this chapter."), markup=False)
         elif self._pane.face == "edit":
-            self._area.select_span(hit.start, hit.end)
+            self._pane.area.select_span(hit.start, hit.end)
         else:
             self._pane.go_to(hit.start, hit.end)
         self._follow()
@@ -177,14 +167,14 @@ class NameCardController:
     def _here(self) -> tuple[int, int]:
         """The span of the name where one is, else the cursor or the first character in view."""
         if self._pane.face == "edit":
-            return self._area.selected_span
-        span, (first, last) = self._reader.highlighted, self._reader.in_view
+            return self._pane.area.selected_span
+        span, (first, last) = self._pane.reader.highlighted, self._pane.reader.in_view
         return span if span is not None and first <= span[0] < last else (first, first)
 
     @on_request(NameCardPanel.Left)
     def _leave(self) -> None:
         if self._panel.has_focus_within:
-            (self._area if self._pane.face == "edit" else self._reader).focus()
+            (self._pane.area if self._pane.face == "edit" else self._pane.reader).focus()
 
     @on_request(NameCardPanel.RenameRequested)
     async def _rename(self) -> None:

@@ -33,8 +33,7 @@ from flowcabal_tui.tui.widgets.jump import JumpOverlay
 from flowcabal_tui.tui.widgets.list_detail import DetailText, ListDetail
 from flowcabal_tui.tui.widgets.list_rows import HangingRow
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
-from flowcabal_tui.tui.widgets.rail_graph import RailGraph, state_sign
-from flowcabal_tui.tui.widgets.rail_layout import RailNode
+from flowcabal_tui.tui.widgets.rail_graph import RailGraph, RailNode, state_sign
 from flowcabal_tui.tui.widgets.role_words import fold_facts, head_words
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 from tests.tui.hosts import Host, shown
