@@ -19,7 +19,7 @@ from flowcabal_tui.locale import _, mark, use_language
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.entry import ModelProposal
 from flowcabal_tui.tui.app.themes import theme_words
-from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.lists import MovesList, PickList
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.widgets.role_words import key_words
 
@@ -31,14 +31,14 @@ OWN_MODEL: Final = "own"
 STEPS: Final = ("language", "theme", "model", "start")
 
 
-class FirstRunScreen(Screen[None]):
+class FirstRunScreen(MovesList, Screen[None]):
     """One list at a time; Enter chooses, Backspace goes back, Esc skips."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "skip", mark("Skip"), id="wizard.skip"),
         Binding("backspace,left", "back", mark("Back"), id="wizard.back"),
-        Binding("j", "move(1)", mark("Down"), show=False, id="wizard.down"),
-        Binding("k", "move(-1)", mark("Up"), show=False, id="wizard.up"),
+        Binding("j", "go('cursor_down')", mark("Down"), show=False, id="wizard.down"),
+        Binding("k", "go('cursor_up')", mark("Up"), show=False, id="wizard.up"),
     ]
 
     @dataclass
@@ -179,8 +179,3 @@ class FirstRunScreen(Screen[None]):
     def action_skip(self) -> None:
         """Stores nothing; the wizard can be opened again from the start page."""
         self.post_message(self.Finished(None, None, ""))
-
-    def action_move(self, rows: int) -> None:
-        """Moves the cursor down or up with letters."""
-        choices = self.query_one("#wizard-list", OptionList)
-        choices.action_cursor_down() if rows > 0 else choices.action_cursor_up()

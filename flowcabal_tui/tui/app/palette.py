@@ -17,14 +17,14 @@ from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.app.command_search import ranked, searched
 from flowcabal_tui.tui.app.commands import PaletteCommand, all_commands
 from flowcabal_tui.tui.app.effects import EFFECT_WORDS, effect_of
-from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.lists import MovesList, PickList
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, Columns
 
 _LISTED: Final = 60
 """The most rows that are listed for what is typed."""
 
 
-class PaletteScreen(ModalScreen[PaletteCommand | None]):
+class PaletteScreen(MovesList, ModalScreen[PaletteCommand | None]):
     """An input over the matching commands, those available here first; returns the chosen one."""
 
     DEFAULT_CSS = """
@@ -112,7 +112,3 @@ class PaletteScreen(ModalScreen[PaletteCommand | None]):
         """Returns the command under the cursor."""
         if (picked := self.query_one(PickList).picked) is not None:
             self.dismiss(self._shown[picked])
-
-    def action_go(self, way: str) -> None:
-        """Moves the cursor in the list without leaving the input."""
-        getattr(self.query_one(PickList), f"action_{way}")()

@@ -25,7 +25,7 @@ from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.views import OpenedSource
 from flowcabal_tui.project.words import SEARCHED
 from flowcabal_tui.tui.shared.hint_line import HintLine
-from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.lists import MovesList, PickList
 from flowcabal_tui.tui.shared.passage import passage_at
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.trouble import attempt
@@ -56,7 +56,7 @@ _SHOWN: Final = 1_000
 _BY_WORDS: Final = tuple(kind for kind in SEARCH_KINDS if kind != "similar")
 
 
-class SearchScreen(ModalScreen[SearchHit | None]):
+class SearchScreen(MovesList, ModalScreen[SearchHit | None]):
     """Returns the hit to open, or None.
 
     `words` is the query. Every query has a number, and an answer older than the displayed one is discarded.
@@ -82,8 +82,8 @@ class SearchScreen(ModalScreen[SearchHit | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", mark("Back"), priority=True, id="search.back"),
         Binding("enter", "open", mark("Open"), show=False, priority=True, id="search.open"),
-        Binding("down", "go(1)", mark("Down"), show=False, priority=True, id="search.down"),
-        Binding("up", "go(-1)", mark("Up"), show=False, priority=True, id="search.up"),
+        Binding("down", "go('cursor_down')", mark("Down"), show=False, priority=True, id="search.down"),
+        Binding("up", "go('cursor_up')", mark("Up"), show=False, priority=True, id="search.up"),
         Binding("pagedown", "page(1)", mark("Page down"), show=False, priority=True, id="search.page-down"),
         Binding("pageup", "page(-1)", mark("Page up"), show=False, priority=True, id="search.page-up"),
         Binding("f3", "order", mark("Order"), tooltip=mark("By relevance, or in story order."), id="search.order"),
@@ -251,14 +251,9 @@ class SearchScreen(ModalScreen[SearchHit | None]):
             if self.is_attached and self.hit == hit:
                 self.query_one(DetailText).show(_passage_lines(hit, source))
 
-    def action_go(self, step: int) -> None:
-        """Moves the cursor in the list without leaving the input."""
-        names = self.query_one(PickList)
-        (names.action_cursor_down if step > 0 else names.action_cursor_up)()
-
-    async def action_page(self, step: int) -> None:
+    def action_page(self, step: int) -> None:
         """Moves the cursor in the list by pages."""
-        await self.query_one(PickList).run_action("page_down" if step > 0 else "page_up")
+        self.action_go("page_down" if step > 0 else "page_up")
 
     @on(OptionList.OptionSelected)
     def action_open(self) -> None:

@@ -22,7 +22,7 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.headings.numerals import chinese_number
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.lists import MovesList, PickList
 from flowcabal_tui.tui.shared.words import one_line
 
 _MOST: Final = 200
@@ -100,7 +100,7 @@ def _plain(words: str) -> str:
     return _COUNTED.sub(lambda found: str(chinese_number(found[0]) or found[0]), "".join(words.casefold().split()))
 
 
-class ChipPicker(ModalScreen[Picked]):
+class ChipPicker(MovesList, ModalScreen[Picked]):
     """Typing narrows the list; Enter takes the row, F2 takes a chapter in full. Words without a match close it."""
 
     DEFAULT_CSS = """
@@ -111,8 +111,8 @@ class ChipPicker(ModalScreen[Picked]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", mark("Cancel"), priority=True, id="chips.cancel"),
-        Binding("down", "move(1)", mark("Down"), show=False, priority=True, id="chips.down"),
-        Binding("up", "move(-1)", mark("Up"), show=False, priority=True, id="chips.up"),
+        Binding("down", "go('cursor_down')", mark("Down"), show=False, priority=True, id="chips.down"),
+        Binding("up", "go('cursor_up')", mark("Up"), show=False, priority=True, id="chips.up"),
         Binding("f2", "take(True)", mark("In full"), priority=True, tooltip=mark("Send the whole chapter."),
                 id="chips.full"),
     ]  # fmt: skip
@@ -187,11 +187,6 @@ class ChipPicker(ModalScreen[Picked]):
         """Takes the row on Enter or a click."""
         event.stop()
         self.action_take(False)
-
-    def action_move(self, rows: int) -> None:
-        """Moves the cursor of the list while typing."""
-        listed = self.query_one(PickList)
-        (listed.action_cursor_down if rows > 0 else listed.action_cursor_up)()
 
     def action_take(self, whole: bool) -> None:
         """Returns the row under the cursor."""

@@ -11,6 +11,7 @@ from rich.text import Span, Text
 from textual.binding import Binding, BindingType
 from textual.color import Color
 from textual.strip import Strip
+from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static, Tree
 from textual.widgets.option_list import Option
 from textual.widgets.tree import TreeNode
@@ -85,6 +86,14 @@ class PickList(OptionList):
                 self.highlighted = row
                 return True
         return False
+
+
+class MovesList(Widget):
+    """A screen whose keys move the cursor of its list while another widget has the focus."""
+
+    def action_go(self, way: str) -> None:
+        """Moves the cursor: `cursor_down`, `cursor_up`, `page_down` or `page_up`."""
+        getattr(self.query_one(PickList), f"action_{way}")()
 
 
 def _reversed(segment: Segment) -> Segment:
