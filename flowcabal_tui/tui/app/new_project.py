@@ -17,7 +17,7 @@ from textual.widgets.option_list import Option
 from flowcabal_tui.domain.text import slug
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.shared.lists import PickList
-from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.trouble import attempt, attempted
 from flowcabal_tui.tui.shared.typed_path import PathSuggester, typed_path
 from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 
@@ -122,11 +122,9 @@ class NewProjectScreen(TypedScreen[NewProject]):
         """Submits the form on Enter in the language field."""
         self.action_make()
 
-    def action_make(self) -> None:
+    @attempted(group="make", exclusive=True)
+    async def action_make(self) -> None:
         """Validates the form as far as possible here and returns it."""
-        attempt(self, self._make(), group="make", exclusive=True)
-
-    async def _make(self) -> None:
         await self._follow_language()
         name = self.query_one("#new-name", Input).value.strip()
         folder = self.query_one("#new-folder", Input).value.strip()

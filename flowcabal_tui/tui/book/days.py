@@ -22,7 +22,7 @@ from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.tui.book.month import MonthCalendar
 from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed, Unreadable
 from flowcabal_tui.tui.shared.hint_line import HintLine
-from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.trouble import attempt, attempted
 from flowcabal_tui.tui.shared.words import counted, one_line
 from flowcabal_tui.tui.widgets.cells import is_plain
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
@@ -146,11 +146,9 @@ class DaysScreen(ModalScreen[None]):
             title = self._titles.get(chapter) or _("a deleted chapter")
             yield Content(f"{words:>+8,}  {one_line(title, 60)}")
 
-    def action_goals(self) -> None:
+    @attempted()
+    async def action_goals(self) -> None:
         """Opens a form with the goals."""
-        attempt(self, self._set_goals())
-
-    async def _set_goals(self) -> None:
         if self._log is None:
             return
         goals = await self.app.push_screen_wait(goals_form(self._log.goals))

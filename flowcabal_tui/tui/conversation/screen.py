@@ -60,7 +60,7 @@ from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.diff import DiffScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.prose_form import ProseScreen
-from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.trouble import attempt, attempted
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
@@ -376,11 +376,9 @@ class ConversationScreen(ModalScreen[Citation | None]):
         """Stop the answer; the text so far is kept."""
         self._workbench.send(StopAnswer(self.identity))
 
-    def action_level(self) -> None:
+    @attempted(group="talk")
+    async def action_level(self) -> None:
         """Asks for the level of the conversation."""
-        self.work(self._level())
-
-    async def _level(self) -> None:
         scopes = {"ask": None, "suggest": None} | {f"do-{at}": scope for at, scope in enumerate(self._scopes())}
         rows = tuple((key, level_words(_level_of(key), scope, self._scope_title)) for key, scope in scopes.items())
         chosen = await self.app.push_screen_wait(ChooseScreen(_("What may the conversation do?"), rows))
@@ -414,11 +412,9 @@ class ConversationScreen(ModalScreen[Citation | None]):
             if chosen == NEW:
                 self.line.focus()
 
-    def action_delete(self) -> None:
+    @attempted(group="talk")
+    async def action_delete(self) -> None:
         """Deletes the conversation, after a question."""
-        self.work(self._delete())
-
-    async def _delete(self) -> None:
         words = _("All its questions and answers are deleted. Accepted changes stay in the book.")
         if await self.app.push_screen_wait(ConfirmScreen(_("Delete this conversation?"), words)):
             await self._workbench.carry_out(DeleteConversation(self.identity))

@@ -21,6 +21,7 @@ from flowcabal_tui.tui.revision.marks import comment_head
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
+from flowcabal_tui.tui.shared.trouble import attempted
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.cast import Cast, read_people
 from flowcabal_tui.tui.story.passages import Passages, QuotedPassage
@@ -205,35 +206,32 @@ class CommentsScreen(FilteredPage):
             place = max(start, 0)
             self.dismiss(StoryPlace(comment.chapter, place if edit else start, max(end, 0) if edit else end, edit))
 
-    def action_add(self) -> None:
+    @attempted()
+    async def action_add(self) -> None:
         """Adds a comment on the whole open chapter."""
-        if self._open_chapter is not None:
-            self.work(self._add(self._open_chapter))
-
-    async def _add(self, chapter: ChapterId) -> None:
-        if (noted := await self.ask(comment_form(""))) is not None:
+        chapter = self._open_chapter
+        if chapter is not None and (noted := await self.ask(comment_form(""))) is not None:
             await self._do(AddComment(chapter, noted.words, noted.kind))
 
-    def action_change(self) -> None:
+    @attempted()
+    async def action_change(self) -> None:
         """Edits the words or the kind."""
-        if (comment := self.comment) is not None:
-            self.work(self._change(comment))
-
-    async def _change(self, comment: Comment) -> None:
+        if (comment := self.comment) is None:
+            return
         if (noted := await self.ask(comment_form(comment.quotation, comment))) is not None:
             await self._do(EditComments((comment.id,), noted.words, noted.kind))
 
-    def action_resolve(self) -> None:
+    @attempted()
+    async def action_resolve(self) -> None:
         """Marks the comment as resolved, or reopens it."""
         if (comment := self.comment) is not None:
-            self.work(self._do(EditComments((comment.id,), resolved=not comment.resolved)))
+            await self._do(EditComments((comment.id,), resolved=not comment.resolved))
 
-    def action_remove(self) -> None:
+    @attempted()
+    async def action_remove(self) -> None:
         """Removes it after a question."""
-        if (comment := self.comment) is not None:
-            self.work(self._remove(comment))
-
-    async def _remove(self, comment: Comment) -> None:
+        if (comment := self.comment) is None:
+            return
         if await self.confirm(_("Remove this comment?"), one_line(comment.words, 300)):
             await self._do(RemoveComments((comment.id,)))
 

@@ -24,7 +24,7 @@ from flowcabal_tui.protocol.revision import PutPasses
 from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed, Unreadable, names_of
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
-from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.trouble import attempt, attempted
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.column_rows import Column, Columns
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
@@ -99,24 +99,20 @@ class PassesScreen(ModalScreen[None]):
             ]
             self.query_one(".details", Static).update("\n".join(lines))
 
-    def action_add(self) -> None:
+    @attempted()
+    async def action_add(self) -> None:
         """Adds a pass at the end."""
-        attempt(self, self._add())
-
-    async def _add(self) -> None:
         made = await self.app.push_screen_wait(pass_form(new_pass(_("New pass"), self._passes), is_new=True))
         if made is not None:
             await self._put((*self._passes, made), made.id)
 
     @on(OptionList.OptionSelected)
-    def action_change(self) -> None:
+    @attempted()
+    async def action_change(self) -> None:
         """Edits title, findings, comments and checklist."""
-        if (each := self._current) is not None:
-            attempt(self, self._change(each))
-
-    async def _change(self, old: RevisionPass) -> None:
-        made = await self.app.push_screen_wait(pass_form(old))
-        if made is not None:
+        old = self._current
+        made = await self.app.push_screen_wait(pass_form(old)) if old is not None else None
+        if old is not None and made is not None:
             await self._put([made if each.id == old.id else each for each in self._passes], old.id)
 
     def action_move(self, delta: int) -> None:
@@ -127,12 +123,11 @@ class PassesScreen(ModalScreen[None]):
             passes.insert(max(0, at + delta), passes.pop(at))
             attempt(self, self._put(passes, each.id))
 
-    def action_remove(self) -> None:
+    @attempted()
+    async def action_remove(self) -> None:
         """Removes it after a question."""
-        if (each := self._current) is not None:
-            attempt(self, self._remove(each))
-
-    async def _remove(self, gone: RevisionPass) -> None:
+        if (gone := self._current) is None:
+            return
         title = _("Remove the pass {name}?").format(name=one_line(_(gone.title), 60))
         if await self.app.push_screen_wait(ConfirmScreen(title, _("Its ticks are lost."))):
             await self._put([each for each in self._passes if each.id != gone.id])

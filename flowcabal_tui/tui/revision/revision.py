@@ -28,7 +28,7 @@ from flowcabal_tui.tui.shared.diff import DiffScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import ColumnHead, PickList
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
-from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.trouble import attempt, attempted
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.cast import Cast, read_people
 from flowcabal_tui.tui.story.findings import FindingsScreen
@@ -254,11 +254,9 @@ class RevisionScreen(StoryPage):
             self.shown = self._passes[number - 1].id
             self.work(self.reload(), exclusive=True)
 
-    def action_passes(self) -> None:
+    @attempted()
+    async def action_passes(self) -> None:
         """Adds, changes, moves or removes passes."""
-        self.work(self._change_passes())
-
-    async def _change_passes(self) -> None:
         await self.app.push_screen_wait(PassesScreen(self.workbench, self.shown))
         await self.reload()
 
@@ -304,17 +302,14 @@ class RevisionScreen(StoryPage):
         """Undoes the last accepted rewrite."""
         self.work(self._rewriting.undo())
 
-    def action_compare(self) -> None:
+    @attempted()
+    async def action_compare(self) -> None:
         """Shows the changes since the chapter was last locked."""
-        chapter = self.chapter
+        chapter, book = self.chapter, self.workbench.book
         lock = self._locks.get(chapter) if chapter else None
-        if chapter is not None and lock is not None:
-            self.work(self._compare(chapter, lock))
-        else:
+        if chapter is None or lock is None:
             self.notify(_("The chapter was never locked: `L` locks it."), markup=False)
-
-    async def _compare(self, chapter: ChapterId, lock: ChapterLock) -> None:
-        book = self.workbench.book
+            return
         before, now = await book.chapter_text(chapter, lock.version), await book.chapter_text(chapter)
         name = self.cast.chapter(chapter) if self.cast else ""
         title = _("{chapter}: changes since it was locked on {day}").format(chapter=name, day=f"{lock.at:%Y-%m-%d}")

@@ -12,7 +12,7 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import mark
 from flowcabal_tui.tui.shared.editor import edit_outside, editor_command
 from flowcabal_tui.tui.shared.hint_line import HintLine
-from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.trouble import attempted
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
@@ -55,11 +55,9 @@ class ProseScreen(TypedScreen[str]):
         text = clean(self.query_one(ProseArea).text).strip()
         self.dismiss(text if (text or self._may_be_empty) and text != self._before.strip() else None)
 
-    def action_editor(self) -> None:
+    @attempted()
+    async def action_editor(self) -> None:
         """Opens the writer's own editor and takes its text."""
-        attempt(self, self._edit_outside())
-
-    async def _edit_outside(self) -> None:
         area = self.query_one(ProseArea)
         edited = await edit_outside(self.app, area.text, self._heading, editor_command(self._editor))
         if edited is not None:

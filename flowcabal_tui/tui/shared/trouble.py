@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Coroutine
-from typing import Any
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from textual.message import Message
 from textual.screen import Screen
@@ -12,6 +13,9 @@ from textual.worker import Worker
 
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.value_class import dataclass
+
+P = ParamSpec("P")
+S = TypeVar("S", bound=Screen[Any])
 
 
 @dataclass
@@ -45,3 +49,18 @@ async def noticed(screen: Screen[Any], work: Coroutine[Any, Any, object]) -> Non
         await work
     except FlowCabalError as error:
         screen.notify(str(error), severity="error", markup=False)
+
+
+def attempted(
+    *, group: str = "default", exclusive: bool = False
+) -> Callable[[Callable[Concatenate[S, P], Coroutine[Any, Any, None]]], Callable[Concatenate[S, P], None]]:
+    """Makes a coroutine method of a screen one that only starts it, as `attempt` does."""
+
+    def starting(method: Callable[Concatenate[S, P], Coroutine[Any, Any, None]]) -> Callable[Concatenate[S, P], None]:
+        @wraps(method)
+        def start(screen: S, /, *arguments: P.args, **named: P.kwargs) -> None:
+            attempt(screen, method(screen, *arguments, **named), group=group, exclusive=exclusive)
+
+        return start
+
+    return starting

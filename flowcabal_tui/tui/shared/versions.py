@@ -18,7 +18,7 @@ from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.words import AUTHORS
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
-from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.trouble import attempt, attempted
 from flowcabal_tui.tui.shared.words import author_role, length_words, one_line
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, Columns
 from flowcabal_tui.tui.widgets.diff_view import DiffView
@@ -79,13 +79,11 @@ class VersionsPage(ModalScreen[T | None]):
         if message.option.id is not None:
             attempt(self, self.show_version(message.option.id), group="show", exclusive=True)
 
-    def action_restore(self) -> None:
+    @attempted()
+    async def action_restore(self) -> None:
         """Returns the version under the cursor, to be saved as the newest."""
         if (picked := self.query_one(PickList).picked) is not None:
-            attempt(self, self._restore(picked))
-
-    async def _restore(self, key: str) -> None:
-        self.dismiss(await self.contents(key))
+            self.dismiss(await self.contents(picked))
 
 
 class VersionsScreen(VersionsPage[str]):

@@ -13,7 +13,7 @@ from flowcabal_tui.domain.versions import WorkflowVersion
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.tui.shared.lists import PickList
-from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.trouble import attempted
 from flowcabal_tui.tui.shared.versions import VersionsPage
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.column_rows import Column, Columns
@@ -59,12 +59,11 @@ class WorkflowVersionsScreen(VersionsPage[Workflow]):
         texts = [_plain(await self.contents(each)) for each in (key, newest.reference)]
         self.query_one(DiffView).set_texts(*texts)
 
-    def action_delete(self) -> None:
+    @attempted()
+    async def action_delete(self) -> None:
         """Deletes the version under the cursor, after a question."""
-        if (picked := self.query_one(PickList).picked) is not None:
-            attempt(self, self._delete(picked))
-
-    async def _delete(self, reference: str) -> None:
+        if (reference := self.query_one(PickList).picked) is None:
+            return
         title = _("Delete {name}?").format(name=reference)
         if await self.app.push_screen_wait(ConfirmScreen(title, _("It cannot be restored."))):
             await self._delete_version(reference)

@@ -26,7 +26,7 @@ from flowcabal_tui.tui.app.keys_page import all_keys
 from flowcabal_tui.tui.shared.actions import KeyRow, shown_key
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
-from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.trouble import attempt, attempted
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -137,11 +137,9 @@ class KeysScreen(ModalScreen[None]):
     def _picked(self) -> KeyRow | None:
         return self._key_rows.get(self.query_one(PickList).picked or "")
 
-    def action_find(self) -> None:
-        """Puts the cursor on the next row with these words."""
-        attempt(self, self._find(), group="key", exclusive=True)
-
-    async def _find(self) -> None:
+    @attempted(group="key", exclusive=True)
+    async def action_find(self) -> None:
+        """Asks for words and puts the cursor on the next row with them."""
         typed = await self.app.push_screen_wait(PromptLine(_("Find"), value=self._sought))
         if typed:
             self._sought = typed

@@ -36,7 +36,7 @@ from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed, Unreadable
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
-from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.trouble import attempt, attempted
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
@@ -293,11 +293,9 @@ class SettingsScreen(ModalScreen[None]):
             await self._saved(lambda: change_user(lambda user: with_own_model(user, table, endpoint)))
         self.notify(_("Saved."), markup=False)
 
-    def action_add(self) -> None:
+    @attempted(group="change", exclusive=True)
+    async def action_add(self) -> None:
         """Adds a further model."""
-        attempt(self, self._add(), group="change", exclusive=True)
-
-    async def _add(self) -> None:
         place = "book" if self._book_view is not None else "own"
         name = await self.app.push_screen_wait(PromptLine(_("Name of the model, as nodes will refer to it")))
         name = clean_line(name or "").strip()
@@ -305,11 +303,9 @@ class SettingsScreen(ModalScreen[None]):
             await self._change_model(place, f"more.{name}")
             await self.reload()
 
-    def action_remove(self) -> None:
+    @attempted(group="change", exclusive=True)
+    async def action_remove(self) -> None:
         """Removes the model under the cursor."""
-        attempt(self, self._remove(), group="change", exclusive=True)
-
-    async def _remove(self) -> None:
         place, _sign, table = (self.query_one(PickList).picked or "").partition(":")
         if place not in _PLACES or table not in self._models(place).tables:
             self.notify(_("Move the cursor to a configured model first."), markup=False)
