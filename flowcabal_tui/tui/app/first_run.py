@@ -58,14 +58,12 @@ class FirstRunScreen(MovesList, Screen[None]):
 
         name: str
 
-    def __init__(
-        self, proposals: tuple[ModelProposal, ...], themes: tuple[str, ...], settings: ScreenSettings, step: str = ""
-    ) -> None:
+    def __init__(self, proposals: tuple[ModelProposal, ...], themes: tuple[str, ...], settings: ScreenSettings) -> None:
         super().__init__()
         self._proposals, self._theme_names = proposals, themes
         self._settings = settings
         self._chosen_model: ModelProposal | ModelChoice | None = None
-        self._step = step or STEPS[0]
+        self._step = STEPS[0]
 
     def compose(self) -> ComposeResult:
         """Yields a heading with the step number, a text, and the list of this step."""

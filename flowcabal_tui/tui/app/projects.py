@@ -75,19 +75,19 @@ class ProjectOpener:
         self._departure.workspace = workspace
         self._put_base(workspace)
 
-    def open_project(self, folder: Path, *, read_only: bool = False, manuscript: Path | None = None) -> None:
+    def open_project(self, folder: Path, *, manuscript: Path | None = None) -> None:
         """Opens a project and shows its workspace; `manuscript` is imported into it."""
         if not isinstance(self._app.screen, OpeningScreen):
             self._put_base(OpeningScreen(folder.name))
-        self._work(self._open(folder, read_only, manuscript), group="open", exclusive=True)
+        self._work(self._open(folder, manuscript), group="open", exclusive=True)
 
     def _work(self, work: Coroutine[Any, Any, None], *, group: str = "project", exclusive: bool = False) -> None:
         """Runs it on the first screen, which is never replaced: the workers of a screen end with it."""
         attempt(self._app.screen_stack[0], work, group=group, exclusive=exclusive)
 
-    async def _open(self, folder: Path, read_only: bool, manuscript: Path | None) -> None:
+    async def _open(self, folder: Path, manuscript: Path | None) -> None:
         try:
-            workbench = await self._opened(folder, read_only)
+            workbench = await self._opened(folder)
             if workbench is None:
                 self.show_home()
                 return
@@ -101,10 +101,10 @@ class ProjectOpener:
         finally:
             self._app.call_after_refresh(end_loading)
 
-    async def _opened(self, folder: Path, read_only: bool) -> Project | None:
+    async def _opened(self, folder: Path) -> Project | None:
         """The project, read-only if another has it and the writer agrees; None if not."""
         try:
-            self._departure.workbench = await self._access.opener(folder, read_only)
+            self._departure.workbench = await self._access.opener(folder, False)
         except ProjectLocked as error:
             if not await self._agreed_to_read(error):
                 return None

@@ -92,8 +92,8 @@ class ChapterList(Vertical):
 
         chapter: ChapterId
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
-        super().__init__(id=id, classes=classes)
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
         self._book: tuple[Chapter, ...] | None = None
         self._unsaved: frozenset[ChapterId] = frozenset()
         self._opened: ChapterId | None = None

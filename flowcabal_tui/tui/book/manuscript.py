@@ -111,8 +111,8 @@ class ManuscriptPane(Vertical):
         text: str
         base: int | None
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
-        super().__init__(id=id, classes=classes)
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
         self.book_language = ""
         self._chapter: Chapter | None = None
         self._known: OpenText | None = None

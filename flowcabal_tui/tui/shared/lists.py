@@ -37,8 +37,8 @@ class PickList(OptionList):
         Binding("G", "last", mark("Last"), show=False, id="list.last"),
     ]
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
-        super().__init__(id=id, classes=classes, markup=False, compact=True)
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id, markup=False, compact=True)
 
     @property
     def picked(self) -> str | None:
@@ -130,8 +130,8 @@ class PickTree(Tree[Leaf]):
         Binding("G", "scroll_end", mark("Last"), show=False, id="tree.last"),
     ]
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
-        super().__init__("", id=id, classes=classes)
+    def __init__(self) -> None:
+        super().__init__("")
         self.show_root = False
         self.guide_depth = 2
 

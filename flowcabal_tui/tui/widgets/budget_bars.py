@@ -82,15 +82,9 @@ class BudgetBar(Widget):
     DEFAULT_CSS = "BudgetBar { height: auto; width: 1fr; }"
     help = HelpData(mark("Budget"), mark("Tokens given to each class of sources, in the order of the prompt."))
 
-    def __init__(
-        self,
-        classes_of_budget: Sequence[BudgetClass] = (),
-        *,
-        plain: bool = False,
-        id: str | None = None,  # noqa: A002 - Textual's own name for it
-    ) -> None:
-        super().__init__(id=id)
-        self._budget = tuple(classes_of_budget)
+    def __init__(self, *, plain: bool = False) -> None:
+        super().__init__()
+        self._budget: tuple[BudgetClass, ...] = ()
         self._plain = plain
 
     def set_budget(self, classes_of_budget: Sequence[BudgetClass]) -> None:

@@ -96,10 +96,8 @@ class DiffView(StreamView):
         mark("`[-` removed `-]`, `{+` added `+}`. `n` and `N` go from change to change, `f` shows unchanged text."),
     )
 
-    def __init__(
-        self, old: str = "", new: str = "", *, id: str | None = None, classes: str | None = None  # noqa: A002 - Textual's
-    ) -> None:  # fmt: skip
-        super().__init__(id=id, classes=classes)
+    def __init__(self, old: str = "", new: str = "", *, id: str | None = None) -> None:  # noqa: A002 - Textual's
+        super().__init__(id=id)
         self._new_text = ""
         self._diff_hunks: tuple[Hunk, ...] = ()
         self._diff_text = DiffText()

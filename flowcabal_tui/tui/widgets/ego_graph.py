@@ -62,8 +62,8 @@ class EgoGraph(ScrollView, can_focus=True):
 
         neighbour: str
 
-    def __init__(self, *, plain: bool = False, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
-        super().__init__(id=id, classes=classes)
+    def __init__(self, *, plain: bool = False) -> None:
+        super().__init__()
         self._plain, self._centre_name = plain, ""
         self.cursor = ""
         """The neighbour under the cursor; empty when there is none."""

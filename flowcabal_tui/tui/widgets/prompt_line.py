@@ -25,21 +25,18 @@ class PromptLine(TypedScreen[str]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", mark("Leave"), id="prompt.leave")]
 
-    def __init__(
-        self, title: str, *, value: str = "", placeholder: str = "", suggester: Suggester | None = None
-    ) -> None:
+    def __init__(self, title: str, *, value: str = "", suggester: Suggester | None = None) -> None:
         """`suggester` completes the input; the right arrow accepts it."""
         super().__init__()
         self._completes = suggester
         self._question = clean(title)
         self._first_value = clean(value).replace("\n", " ")
-        self._placeholder = placeholder
 
     def compose(self) -> ComposeResult:
         """Yields the question and the line."""
         with Vertical():
             yield Static(self._question, markup=False)
-            yield Input(self._first_value, placeholder=self._placeholder, suggester=self._completes, compact=True)
+            yield Input(self._first_value, suggester=self._completes, compact=True)
 
     def on_mount(self) -> None:
         """Focuses the input."""

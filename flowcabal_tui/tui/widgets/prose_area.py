@@ -92,14 +92,13 @@ class ProseArea(TextArea):
         read_only: bool = False,
         edit_delay: float = EDIT_DELAY,
         id: str | None = None,  # noqa: A002 - Textual's own name for it
-        classes: str | None = None,
     ) -> None:
         self._edit_delay = edit_delay
         self._edit_timer: Timer | None = None
         self._unreported = False
         self._repaint_suspended = False
         self._search_text = ""
-        super().__init__(clean(text), read_only=read_only, max_checkpoints=500, id=id, classes=classes)
+        super().__init__(clean(text), read_only=read_only, max_checkpoints=500, id=id)
         self.set_reactive(TextArea.match_cursor_bracket, False)
         self.set_reactive(TextArea.highlight_cursor_line, False)
         self.set_reactive(TextArea.cursor_blink, not os.environ.get("SSH_CONNECTION"))

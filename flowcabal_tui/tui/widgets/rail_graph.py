@@ -112,21 +112,14 @@ class RailGraph(ScrollView, can_focus=True):
 
         node: str
 
-    def __init__(
-        self,
-        nodes: Iterable[RailNode] = (),
-        *,
-        plain: bool = False,
-        id: str | None = None,  # noqa: A002 - Textual's own name for it
-        classes: str | None = None,
-    ) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self, *, plain: bool = False, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id)
         self._plain = plain
         self._rail_nodes: list[RailNode] = []
         self._rail_rows: list[RailRow] = []
         self._row_of_node: dict[str, int] = {}
         self._cursor_row = 0
-        self._lay_out(list(nodes))
+        self._lay_out([])
 
     @property
     def cursor_node(self) -> str | None:

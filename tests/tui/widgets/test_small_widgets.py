@@ -79,8 +79,14 @@ def nodes() -> list[RailNode]:
     ]
 
 
+def rails(shown: Iterable[RailNode], *, plain: bool = False) -> RailGraph:
+    graph = RailGraph(plain=plain)
+    graph.set_graph(shown)
+    return graph
+
+
 async def test_the_graph_is_walked_by_key_and_says_where_the_cursor_is() -> None:
-    graph = RailGraph(nodes())
+    graph = rails(nodes())
     app = Stage(graph)
     async with app.run_test(size=(40, 10)) as pilot:
         graph.focus()
@@ -94,7 +100,7 @@ async def test_the_graph_is_walked_by_key_and_says_where_the_cursor_is() -> None
 
 
 async def test_a_change_of_state_repaints_one_row() -> None:
-    graph = RailGraph(nodes(), plain=True)
+    graph = rails(nodes(), plain=True)
     app = Stage(graph)
     async with app.run_test(size=(40, 10)) as pilot:
         await pilot.pause()
@@ -115,7 +121,7 @@ async def test_a_change_of_state_repaints_one_row() -> None:
 
 
 async def test_the_cursor_stays_on_its_node_when_the_graph_changes() -> None:
-    graph = RailGraph(nodes())
+    graph = rails(nodes())
     app = Stage(graph)
     async with app.run_test(size=(40, 10)):
         graph.go_to("check")
@@ -127,7 +133,7 @@ async def test_the_cursor_stays_on_its_node_when_the_graph_changes() -> None:
 
 
 async def test_five_thousand_nodes_are_walked_to_the_end() -> None:
-    graph = RailGraph(RailNode(f"n{at}", f"节点 {at}", parents=(f"n{at - 1}",)) for at in range(5000))
+    graph = rails(RailNode(f"n{at}", f"节点 {at}", parents=(f"n{at - 1}",)) for at in range(5000))
     app = Stage(graph)
     async with app.run_test(size=(40, 10)) as pilot:
         graph.focus()
@@ -199,7 +205,8 @@ def test_neither_bar_nor_legend_is_wider_than_the_room(entries: list[tuple[str, 
 
 
 async def test_the_bar_is_as_high_as_its_legend_asks_for() -> None:
-    bar = BudgetBar([BudgetClass("[b]a", 1, 0.1)])
+    bar = BudgetBar()
+    bar.set_budget([BudgetClass("[b]a", 1, 0.1)])
     app = Stage(bar)
     async with app.run_test(size=(40, 10)) as pilot:
         bar.set_budget([BudgetClass("[/]", 1, 0.1), BudgetClass("b", 1, 0.9)])
