@@ -19,7 +19,7 @@ from textual.widgets.option_list import Option
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.domain.overview import BookOverview, ChapterStatus
+from flowcabal_tui.domain.overview import BookOverview
 from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.domain.text import word_count
 from flowcabal_tui.locale import _, mark, ngettext
@@ -38,7 +38,7 @@ from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import counted, one_line
 from flowcabal_tui.tui.widgets.cells import is_plain
-from flowcabal_tui.tui.widgets.column_rows import ColumnRow, Columns
+from flowcabal_tui.tui.widgets.column_rows import Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.list_detail import DetailText, ListDetail
 from flowcabal_tui.tui.widgets.progress import goal_rows
@@ -187,21 +187,16 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         for volume, group in groupby(seen.chapters, key=lambda standing: standing.chapter.volume):
             standings = list(group)
             if volume:
-                yield self._volume_row(volume, standings)
+                row = volume_row(self._columns, volume, standings, folded=volume in self._folded)
+                yield Option(row, id=f"volume/{standings[0].chapter.id}")
             if volume in self._folded and volume:
                 continue
             for standing in standings:
                 chapter = standing.chapter
-                yield Option(self._row(standing, seen.goals.chapter), id=_key(chapter.id))
+                row = chapter_row(self._columns, standing, seen.goals.chapter, unfolded=chapter.id in self._scenes)
+                yield Option(row, id=_key(chapter.id))
                 for scene in self._scenes.get(chapter.id, ()):
                     yield Option(scene_row(self._columns, scene), id=_key(chapter.id, scene))
-
-    def _volume_row(self, volume: str, standings: Sequence[ChapterStatus]) -> Option:
-        row = volume_row(self._columns, volume, standings, folded=volume in self._folded)
-        return Option(row, id=f"volume/{standings[0].chapter.id}")
-
-    def _row(self, standing: ChapterStatus, goal: int) -> ColumnRow:
-        return chapter_row(self._columns, standing, goal, unfolded=standing.chapter.id in self._scenes)
 
     # The cursor
 

@@ -20,14 +20,13 @@ from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.book.comment_line import CommentLine
 from flowcabal_tui.tui.book.manuscript_words import (
     KEYS,
+    NO_CHAPTER,
     Face,
     PassageProposal,
     ProposalAccepted,
     ProposalRefused,
     chapter_head,
     is_possible,
-    no_chapter,
-    notify_locked,
     paragraph_at,
     paragraph_with,
 )
@@ -43,6 +42,7 @@ from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.noted_view import NotedView
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
+from flowcabal_tui.tui.widgets.role_words import key_words
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 from flowcabal_tui.tui.widgets.writing_area import WritingArea
 
@@ -120,7 +120,7 @@ class ManuscriptPane(Vertical):
 
     def compose(self) -> ComposeResult:
         """Yields the head, and one of: the text to read, the editor, a proposal."""
-        yield Static(no_chapter(), markup=False, classes="head")
+        yield Static(key_words(_(NO_CHAPTER)), markup=False, classes="head")
         with ContentSwitcher(initial="read"):
             yield NotedView(id="read")
             yield WritingArea(id="edit")
@@ -186,7 +186,10 @@ class ManuscriptPane(Vertical):
 
     def edit(self) -> None:
         """Opens the editor near the place that was being read."""
-        if self.face == "edit" or self._need_chapter() is None or notify_locked(self, self._known):
+        if self.face == "edit" or self._need_chapter() is None:
+            return
+        if self._known is not None and self._known.is_locked:
+            self.notify(_("The chapter is locked: `L` in the revision (`H`) unlocks it."), markup=False)
             return
         text, reader, area = self.text, self.reader, self.area
         place = int(len(text) * reader.scroll_offset.y / max(1, reader.virtual_size.height))
@@ -211,7 +214,7 @@ class ManuscriptPane(Vertical):
     def _need_chapter(self) -> Chapter | None:
         """The displayed chapter. Without one, shows a notice with the key that adds a chapter."""
         if self._chapter is None:
-            self.notify(_("No chapter is open: `+` in the list of chapters adds one."), markup=False)
+            self.notify(_(NO_CHAPTER), markup=False)
         return self._chapter
 
     def _text_in_view(self) -> StreamView | ProseArea:

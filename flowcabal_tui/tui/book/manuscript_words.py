@@ -82,21 +82,11 @@ class ProposalAccepted(Request):
     text: str
 
 
-def notify_locked(pane: Widget, known: OpenText | None) -> bool:
-    """Shows a notice and returns True when the chapter is locked."""
-    if known is None or not known.is_locked:
-        return False
-    pane.notify(_("The chapter is locked: `L` in the revision (`H`) unlocks it."), markup=False)
-    return True
-
-
 class ProposalRefused(Request):
     """The displayed proposal was refused."""
 
 
-def no_chapter() -> Content:
-    """The heading while no chapter is open."""
-    return key_words(_("No chapter is open: `+` in the list of chapters adds one."))
+NO_CHAPTER: Final = mark("No chapter is open: `+` in the list of chapters adds one.")
 
 
 def chapter_head(

@@ -180,10 +180,7 @@ def _statement(identity: str, turn: Turn, statement: Statement, names: NameWords
 
 
 def _card(identity: str, turn: Turn, used: UsedTool, card: Proposal, names: NameWords) -> TalkRow:
-    at = names.chapter_words(card.place.chapter) if card.place else ""
-    head = beside(_(KINDS[card.kind]), at)
-    title = _("{kind}: {name}").format(kind=head, name=proposal_line(card, names.name))
-    words = _joined(title, changed(card, names.name), reason(card))
+    words = _joined(_title(card, names), changed(card, names.name), reason(card))
     is_open = card.state in OPEN_STATES
     sign = "± " if is_open else "= "
     is_applied = used.applied and not is_open
@@ -191,6 +188,13 @@ def _card(identity: str, turn: Turn, used: UsedTool, card: Proposal, names: Name
     applied = _("applied") if is_applied else ""
     state = f"  [{_joined(applied, agreed)}]"
     return TalkRow(identity, HangingRow(sign, words, state), turn, places=_places(card), card=card, call=used)
+
+
+def _title(card: Proposal, names: NameWords) -> str:
+    """The kind of a proposal with its chapter, and what it proposes."""
+    at = names.chapter_words(card.place.chapter) if card.place else ""
+    name = proposal_line(card, names.name)
+    return _("{kind}: {name}").format(kind=beside(_(KINDS[card.kind]), at), name=name)
 
 
 def _places(card: Proposal) -> tuple[Citation, ...]:
@@ -203,12 +207,9 @@ def _places(card: Proposal) -> tuple[Citation, ...]:
 
 def _finding(identity: str, turn: Turn, card: Proposal, names: NameWords) -> TalkRow:
     """A finding of a check: Enter opens its place; decisions on it are made in the list of findings."""
-    place, after = card.place, card.difference.after
-    at = names.chapter_words(place.chapter) if place else ""
+    after = card.difference.after
     why = after.explanation if isinstance(after, Finding) else ""
-    head = beside(_(KINDS[card.kind]), at)
-    title = _("{kind}: {name}").format(kind=head, name=proposal_line(card, names.name))
-    words = _joined(title, f"“{one_line(card.quotation, _SHOWN)}”", why)
+    words = _joined(_title(card, names), f"“{one_line(card.quotation, _SHOWN)}”", why)
     return TalkRow(identity, HangingRow("! ", words, f"  [{state_words(card)}]"), turn, places=_places(card))
 
 

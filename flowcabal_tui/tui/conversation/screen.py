@@ -11,7 +11,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 
@@ -165,7 +164,8 @@ class ConversationScreen(ModalScreen[Citation | None]):
         """Yields the head with the level, the turns, the input, the price of the question."""
         with Vertical():
             yield Static(markup=False, classes="head")
-            yield Static(_empty_words(), classes="empty")
+            words = _("Ask anything about the book; the answer names its chapters. F7 lets it propose changes.")
+            yield Static(key_words(words), classes="empty")
             yield TurnList()
             yield QuestionLine(self._typed, self._quote)
             yield HintLine()
@@ -434,7 +434,3 @@ async def _started(workbench: Project) -> ConversationId:
 
 def _level_of(key: str) -> ConversationLevel:
     return "do" if key.startswith("do-") else "suggest" if key == "suggest" else "ask"
-
-
-def _empty_words() -> Content:
-    return key_words(_("Ask anything about the book; the answer names its chapters. F7 lets it propose changes."))

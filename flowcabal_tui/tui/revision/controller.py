@@ -14,7 +14,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.revision import AddComment, CommentsChanged, RevisionChanged
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
-from flowcabal_tui.tui.book.manuscript_words import paragraph_with
+from flowcabal_tui.tui.book.manuscript_words import NO_CHAPTER, paragraph_with
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import OpenView
@@ -71,7 +71,7 @@ class RevisionController:
 
         chapter, (words, start) = self._view.chapter, self._passage()
         if chapter is None:
-            self._screen.notify(_("No chapter is open: `+` in the list of chapters adds one."), markup=False)
+            self._screen.notify(_(NO_CHAPTER), markup=False)
             return
         noted = await self._screen.app.push_screen_wait(comment_form(words))
         if noted is not None:

@@ -37,7 +37,7 @@ from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed, Unreadable
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt, attempted
-from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
+from flowcabal_tui.tui.widgets.column_rows import Column, Columns
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.list_detail import DetailText, ListDetail
@@ -183,7 +183,9 @@ class SettingsScreen(ModalScreen[None]):
         self._rows = {}
         for section in sections(self._user, self._book_view):
             rows.append(Option(Content.assemble("\n" if rows else "", (section.heading, "bold")), disabled=True))
-            rows += [Option(self._row(columns, row), id=row.id) for row in section.rows]
+            for row in section.rows:
+                cells = columns.row(row.name, row.value, "↻" if row.later else "", indent=2)
+                rows.append(Option(cells, id=row.id))
             self._rows |= {row.id: row for row in section.rows}
         self.query_one(PickList).refill(rows)
         self._show_detail()
@@ -199,10 +201,6 @@ class SettingsScreen(ModalScreen[None]):
                 Content.styled(row.file, role_style("secondary")),
                 Content.styled(_("Enter changes it."), role_style("secondary")),
             ])  # fmt: skip
-
-    def _row(self, columns: Columns, row: SettingRow) -> ColumnRow:
-        later = "↻" if row.later else ""
-        return columns.row(Cell(row.name), Cell(row.value), Cell(later), indent=2)
 
     @on(OptionList.OptionSelected)
     def change(self, event: OptionList.OptionSelected) -> None:
