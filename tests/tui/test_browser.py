@@ -8,6 +8,7 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.domain.text import digest
+from flowcabal_tui.protocol.book import EditScene
 from flowcabal_tui.tui.book.browser import BrowserPlace, BrowserScreen
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.widgets.list_detail import DetailText
@@ -55,11 +56,9 @@ class Controller:
     async def versions(self, chapter: Chapter) -> None:
         self.done.append(("versions", chapter.id))
 
-    async def move_scene(self, chapter: Chapter, scene: ChapterScene, to: int) -> None:
-        self.done.append(("move scene", chapter.id, scene.number, to))
-
-    async def join_scene(self, chapter: Chapter, number: int) -> None:
-        self.done.append(("join", chapter.id, number))
+    async def edit_scene(self, command: EditScene) -> None:
+        self.done.append(("join", command.chapter, command.number) if command.join else
+                         ("move scene", command.chapter, command.number, command.to))  # fmt: skip
 
     async def name_scene(self, chapter: Chapter, scene: ChapterScene) -> None:
         self.done.append(("name", chapter.id, scene.number))
