@@ -31,7 +31,7 @@ OWN_MODEL: Final = "own"
 STEPS: Final = ("language", "theme", "model", "start")
 
 
-class FirstRunScreen(MovesList, Screen[None]):
+class FirstRunScreen(Screen[None], MovesList):
     """One list at a time; Enter chooses, Backspace goes back, Esc skips."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

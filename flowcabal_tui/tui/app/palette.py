@@ -24,7 +24,7 @@ _LISTED: Final = 60
 """The most rows that are listed for what is typed."""
 
 
-class PaletteScreen(MovesList, ModalScreen[PaletteCommand | None]):
+class PaletteScreen(ModalScreen[PaletteCommand | None], MovesList):
     """An input over the matching commands, those available here first; returns the chosen one."""
 
     DEFAULT_CSS = """

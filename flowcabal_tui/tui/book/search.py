@@ -56,7 +56,7 @@ _SHOWN: Final = 1_000
 _BY_WORDS: Final = tuple(kind for kind in SEARCH_KINDS if kind != "similar")
 
 
-class SearchScreen(MovesList, ModalScreen[SearchHit | None]):
+class SearchScreen(ModalScreen[SearchHit | None], MovesList):
     """Returns the hit to open, or None.
 
     `words` is the query. Every query has a number, and an answer older than the displayed one is discarded.

@@ -100,7 +100,7 @@ def _plain(words: str) -> str:
     return _COUNTED.sub(lambda found: str(chinese_number(found[0]) or found[0]), "".join(words.casefold().split()))
 
 
-class ChipPicker(MovesList, ModalScreen[Picked]):
+class ChipPicker(ModalScreen[Picked], MovesList):
     """Typing narrows the list; Enter takes the row, F2 takes a chapter in full. Words without a match close it."""
 
     DEFAULT_CSS = """

@@ -89,7 +89,10 @@ class PickList(OptionList):
 
 
 class MovesList(Widget):
-    """A screen whose keys move the cursor of its list while another widget has the focus."""
+    """A screen whose keys move the cursor of its list while another widget has the focus.
+
+    It is the last of the bases: Textual takes the styles of the first one.
+    """
 
     def action_go(self, way: str) -> None:
         """Moves the cursor: `cursor_down`, `cursor_up`, `page_down` or `page_up`."""
