@@ -17,17 +17,8 @@ from pydantic_core import ErrorDetails
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.locale import _
-from flowcabal_tui.settings.file_text import plain_text, text_of
 
 M = TypeVar("M")
-
-
-def load(path: Path, shape: type[M], read: Callable[[Path], str] = plain_text) -> M:
-    """The file's settings as a pydantic model or dataclass; a missing file gives the defaults.
-
-    Raises SettingsError.
-    """
-    return parsed(path, shape, text_of(path, read) or "")
 
 
 def changed(path: Path, shape: type[M], text: str | None, change: Callable[[M | None], M]) -> tuple[str, M]:

@@ -14,7 +14,7 @@ from flowcabal_tui.settings.file_text import require_writable, text_of
 from flowcabal_tui.settings.locked import locked
 from flowcabal_tui.settings.project_file import AgentPlugins, ModelsSettings
 from flowcabal_tui.settings.screen import ScreenSettings
-from flowcabal_tui.settings.toml_file import changed, load
+from flowcabal_tui.settings.toml_file import changed, parsed
 from flowcabal_tui.system.files import write_whole
 
 SpendingRule = Literal["ask", "never"] | Annotated[Decimal, Field(gt=0, allow_inf_nan=False)]
@@ -48,12 +48,8 @@ class UserSettings(ScreenSettings):
 
 def load_user() -> UserSettings:
     """The user's settings. Raises SettingsError."""
-    return load(paths.user_file(), UserSettings)
-
-
-def save_user(settings: UserSettings) -> None:
-    """Writes these settings into the file; see `change_user`. Raises OSError or SettingsError."""
-    change_user(lambda _before: settings)
+    path = paths.user_file()
+    return parsed(path, UserSettings, text_of(path) or "")
 
 
 def change_user(change: Callable[[UserSettings], UserSettings]) -> UserSettings:

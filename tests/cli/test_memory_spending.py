@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flowcabal_tui.settings.user_file import UserSettings, save_user
+from flowcabal_tui.settings.user_file import UserSettings, change_user
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
 from tests.project.case import both, calls, endpoint
@@ -46,7 +46,7 @@ def test_without_an_answer_the_price_is_printed_and_nothing_is_sent(
 
 @pytest.mark.parametrize("rule", ["ask", "never"])
 def test_yes_pays_for_what_waits(call: Call, book: Path, server: FaultServer, rule: str) -> None:
-    save_user(UserSettings(memory_spending=rule))
+    change_user(lambda _before: UserSettings(memory_spending=rule))
     before = calls(server)
     done = call("rebuild", book, "--what", "stale", "--yes")
     assert (done.code, "At most: $" in done.err, "what waits was not sent" in done.err) == (0, True, False)
@@ -56,7 +56,7 @@ def test_yes_pays_for_what_waits(call: Call, book: Path, server: FaultServer, ru
 
 
 def test_an_amount_a_day_is_spent_without_a_word(call: Call, book: Path, server: FaultServer) -> None:
-    save_user(UserSettings(memory_spending=Decimal(5)))
+    change_user(lambda _before: UserSettings(memory_spending=Decimal(5)))
     before = calls(server)
     done = call("rebuild", book, "--what", "stale")
     assert (done.code, done.err) == (0, "")

@@ -18,7 +18,7 @@ from flowcabal_tui.project.create import create_project
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.file_modes import file_modes
 from flowcabal_tui.settings.project_file import load_project, save_project
-from flowcabal_tui.settings.user_file import UserSettings, save_user
+from flowcabal_tui.settings.user_file import UserSettings, change_user
 from flowcabal_tui.store import Store
 from flowcabal_tui.system.files import PRIVATE, SHARED, Folder
 
@@ -66,7 +66,7 @@ async def test_a_new_project_is_open_to_nobody_else(folder: Path, tmp_path: Path
 
 
 async def test_the_users_own_file_may_share_projects(folder: Path, tmp_path: Path) -> None:
-    save_user(UserSettings(project_files="shared"))
+    change_user(lambda _before: UserSettings(project_files="shared"))
     assert file_modes() == SHARED
     await create_project(folder, name="Novel", language="en")
     store = await written(folder)

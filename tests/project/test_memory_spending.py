@@ -22,7 +22,7 @@ from flowcabal_tui.protocol.book import RevertChange, WriteChapter
 from flowcabal_tui.protocol.memory import MemoryWaits, PayMemory
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings, load_project
-from flowcabal_tui.settings.user_file import SpendingRule, UserSettings, save_user
+from flowcabal_tui.settings.user_file import SpendingRule, UserSettings, change_user
 from tests.faultserver import FaultServer
 from tests.project.case import Case, calls, endpoint, make_one, opened
 
@@ -32,7 +32,7 @@ DAY = datetime(2026, 3, 4, 12, tzinfo=UTC)
 
 
 def rule(wanted: SpendingRule) -> None:
-    save_user(UserSettings(memory_spending=wanted))
+    change_user(lambda _before: UserSettings(memory_spending=wanted))
 
 
 async def paid(folder: Path, server: FaultServer, **price: object) -> Path:

@@ -28,7 +28,7 @@ from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.key_hosts import bind_keys, key_hosts
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings, load_project, save_project
 from flowcabal_tui.settings.trust import TrustRecord
-from flowcabal_tui.settings.user_file import UserSettings, load_user, save_user
+from flowcabal_tui.settings.user_file import UserSettings, change_user, load_user
 from flowcabal_tui.store import Store
 from tests.faultserver import FaultServer
 from tests.project.case import Case, both, calls, endpoint, make, make_one, opened
@@ -212,7 +212,7 @@ async def test_a_key_goes_over_plain_http_only_where_the_users_own_file_names_th
     folder: Path, monkeypatch: pytest.MonkeyPatch, url: str, user: UserSettings, goes: bool
 ) -> None:
     monkeypatch.setenv("MINE", "sk-mine")
-    save_user(user)
+    change_user(lambda _before: user)
     model = endpoint_at(url)
     await make_one(folder, both(model))
     async with opened(folder) as case:
@@ -235,7 +235,7 @@ async def test_a_key_that_is_unbound_in_the_users_file_is_asked_for_again(
     monkeypatch.setenv("MINE", "sk-mine")
     await make_one(folder, both(endpoint_at("https://models.example.net/v1")))
     assert load_user().key_hosts == {"MINE": ("models.example.net",)}
-    save_user(replace(load_user(), key_hosts={}))
+    change_user(lambda before: replace(before, key_hosts={}))
     async with opened(folder) as case:
         assert await asked(case) == ["MINE"]
         with pytest.raises(ModelError, match="not confirmed"):

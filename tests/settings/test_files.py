@@ -20,8 +20,8 @@ from flowcabal_tui.settings.screen import ScreenSettings, load_screen
 from flowcabal_tui.settings.secrets import find_key, read_secrets
 from flowcabal_tui.settings.user_file import (
     UserSettings,
+    change_user,
     load_user,
-    save_user,
 )
 
 WHOLE = """\
@@ -99,9 +99,9 @@ def test_saving_keeps_comments_and_only_differences(tmp_path):
 
 def test_user_settings_round_trip():
     user = UserSettings(language="zh", keys={"run.start": "f5"}, models=ModelsSettings(user=OFFLINE))
-    save_user(user)
+    change_user(lambda _before: user)
     assert load_user() == user
-    save_user(UserSettings())
+    change_user(lambda _before: UserSettings())
     assert load_user() == UserSettings()
 
 
@@ -170,7 +170,7 @@ def test_a_default_that_somebody_wrote_down_stays_written(tmp_path):
 
 def test_the_first_frame_sees_the_same_settings_as_everything_else():
     assert load_screen() == ScreenSettings()
-    save_user(UserSettings(language="zh", keys={"run.start": "f5"}, wizard_done=True))
+    change_user(lambda _before: UserSettings(language="zh", keys={"run.start": "f5"}, wizard_done=True))
     assert load_screen() == ScreenSettings(language="zh", keys={"run.start": "f5"}, wizard_done=True)
 
 

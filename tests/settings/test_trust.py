@@ -15,7 +15,7 @@ from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.key_hosts import bind_keys, key_hosts
 from flowcabal_tui.settings.project_file import ModelsSettings
 from flowcabal_tui.settings.trust import TrustRecord
-from flowcabal_tui.settings.user_file import UserSettings, load_user, save_user
+from flowcabal_tui.settings.user_file import UserSettings, change_user, load_user
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_processes_that_confirm_at_once_write_one_valid_record(folder: Path) -> 
 
 def test_models_of_the_users_own_file_bind_their_keys_and_their_way(folder: Path) -> None:
     model = Endpoint(model="m", base_url="http://192.0.2.9:8000/v1", api_key_env="MINE", secret="mine")
-    save_user(UserSettings(models=ModelsSettings(user=model)))
+    change_user(lambda _before: UserSettings(models=ModelsSettings(user=model)))
     known = key_hosts()
     assert known.allows("MINE", "192.0.2.9:8000") and known.allows("mine", "192.0.2.9:8000")
     assert not known.allows("MINE", "192.0.2.9") and not known.allows("OTHER", "192.0.2.9:8000")

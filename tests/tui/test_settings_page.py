@@ -25,7 +25,7 @@ from flowcabal_tui.protocol.settings import (
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.key_hosts import keep_model_key, key_hosts
 from flowcabal_tui.settings.secrets import read_secrets
-from flowcabal_tui.settings.user_file import UserSettings, load_user, save_user
+from flowcabal_tui.settings.user_file import UserSettings, change_user, load_user
 from flowcabal_tui.tui.app.settings.keys import KeysScreen, PressKeyScreen
 from flowcabal_tui.tui.app.settings.page import SettingsScreen
 from flowcabal_tui.tui.models.model_form import KnownKeys, ModelChoice, ModelForm, call_question, use_question
@@ -79,7 +79,7 @@ async def fill(pilot: Pilot[int], **values: str) -> None:
 @pytest.mark.parametrize("size", [(80, 24), (140, 40)])
 @pytest.mark.parametrize(("language", "words"), [("en", "Knowledge server"), ("zh", "知识库服务")])
 async def test_every_row_is_there_whole_at_either_size(tmp_path: Path, size, language, words):
-    save_user(replace(load_user(), language=language))
+    change_user(lambda before: replace(before, language=language))
     async with workspace(FakeWorkbench(language), tmp_path, size=size) as pilot:
         use_language(language)
         screen = await page(pilot)
@@ -156,7 +156,7 @@ async def test_a_price_changed_in_a_strangers_book_does_not_bind_the_writers_key
 
 def test_a_key_that_belongs_to_another_host_is_not_overwritten():
     mine = keep_model_key(Endpoint(model="a", base_url="https://api.example.net", secret="mine"), "k1")
-    save_user(UserSettings(key_hosts={mine.secret: ("api.example.net",)}))
+    change_user(lambda _before: UserSettings(key_hosts={mine.secret: ("api.example.net",)}))
     assert keep_model_key(mine, "k2").secret == "mine"
     other = keep_model_key(Endpoint(model="a", base_url="https://api.example.org", secret="mine"), "k3")
     assert other.secret == "api.example.org" and read_secrets() == {"mine": "k2", "api.example.org": "k3"}
