@@ -140,14 +140,8 @@ class ActionRegistry:
             _("Did you mean {near}?").format(near=near[0]) if near else _("Check the files of the action registry."),
         )
 
-    def register_function(self, name: str, function: ActionFunction) -> None:
-        """Registers a function under a name. Raises ActionError when the name is taken."""
-        if name in self._functions:
-            raise ActionError(_("Two functions are called {name}.").format(name=name))
-        self._functions[name] = function
-
     def function(self, name: str) -> ActionFunction | None:
-        """The function of that name, registered or from an installed plug-in, which is imported on first use.
+        """The function of that name from an installed plug-in, which is imported on first use.
 
         Raises ActionError when a plug-in cannot be imported or two offer the name.
         """

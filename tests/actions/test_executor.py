@@ -30,6 +30,7 @@ from flowcabal_tui.actions.errors import (
 from flowcabal_tui.actions.executor import ActionExecutor
 from flowcabal_tui.actions.registry import Action, ActionFunction, ActionRegistry
 from flowcabal_tui.domain.errors import ProjectReadOnly
+from tests.actions.functions import RegistryWithFunctions
 from tests.waiting import PATIENCE, pass_time, until
 
 HOSTILE = "$(touch owned); `touch owned` | touch owned && touch owned > owned\n'\"; --help \\ * ~ %s"
@@ -59,11 +60,10 @@ def run(tmp_path: Path) -> Run:
         limit: int = 10_000,
         **changes: Any,
     ) -> Any:
-        registry = ActionRegistry(
+        registry = RegistryWithFunctions(
             [action(**{"function" if function else "command": "it", **changes})],
+            **({"it": function} if function else {}),
         )
-        if function:
-            registry.register_function("it", function)
         commands = {"it": command or (sys.executable, "-c", program or ECHO)}
         executor = ActionExecutor(registry, commands, folder=tmp_path, timeout=timeout, limit=limit)
         return await executor.run("a", params or {}, role=role, approved=approved)
@@ -224,8 +224,7 @@ async def test_an_action_with_nothing_behind_it_says_so_before_anybody_is_asked(
 
 
 async def test_the_originals_tool_name_finds_a_function_too() -> None:
-    registry = ActionRegistry([action(tool_name="search_web")])
-    registry.register_function("search_web", lambda params: "found")
+    registry = RegistryWithFunctions([action(tool_name="search_web")], search_web=lambda params: "found")
     assert await attempt(registry) == "found"
 
 

@@ -13,6 +13,7 @@ from flowcabal_tui.actions.errors import ActionError, ApprovalRequired, Simulati
 from flowcabal_tui.actions.executor import ActionExecutor
 from flowcabal_tui.actions.registry import Action, ActionRegistry
 from flowcabal_tui.actions.simulation import load_simulations, simulate
+from tests.actions.functions import RegistryWithFunctions
 from tests.compat.result import CaseResult
 
 HERE = "velvetflow"
@@ -68,11 +69,11 @@ async def _gates(case: dict[str, Any]) -> set[str]:
     """The actions at which a run of the case's nodes stops for approval."""
     needing = case["requires_approval"]
     ids = dict.fromkeys(node["action_id"] for node in case["nodes"] if node.get("action_id"))
-    registry = ActionRegistry(
+    actions = (
         Action(action_id=each, description="", arg_schema={}, function="done", requires_approval=each in needing)
         for each in ids
     )
-    registry.register_function("done", lambda params: params)
+    registry = RegistryWithFunctions(actions, done=lambda params: params)
     executor = ActionExecutor(registry, {}, folder=Path())
     stopped = set()
     for node in case["nodes"]:

@@ -15,7 +15,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 from flowcabal_tui.actions.executor import ActionExecutor
-from flowcabal_tui.actions.registry import Action, ActionRegistry
+from flowcabal_tui.actions.registry import Action
 from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.ids import NodeId, QuestionId
 from flowcabal_tui.domain.run import Decision
@@ -29,6 +29,7 @@ from flowcabal_tui.nodes.validation import require_valid
 from flowcabal_tui.protocol.runs import NodeNeedsHuman, WorkflowFailed
 from flowcabal_tui.runner.effects import with_effect
 from flowcabal_tui.runner.fold import fold
+from tests.actions.functions import RegistryWithFunctions
 from tests.effort import effort
 from tests.nodes.flows import FakeActions, act, answered, bench, body, edge, failure, node, values
 from tests.nodes.item_flows import Allowed
@@ -184,8 +185,8 @@ class Executed(FakeActions):
 
     def __init__(self, folder: Path, function: Any, timeout: float) -> None:
         super().__init__()
-        registry = ActionRegistry([Action(action_id="bad", description="", arg_schema={}, function="f")])
-        registry.register_function("f", function)
+        bad = Action(action_id="bad", description="", arg_schema={}, function="f")
+        registry = RegistryWithFunctions([bad], f=function)
         self._executor = ActionExecutor(registry, {}, folder=folder, timeout=timeout)
 
     async def act(self, action: str, params: Mapping[str, Any], *, approved: bool) -> Any:
