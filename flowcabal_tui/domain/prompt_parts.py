@@ -164,11 +164,6 @@ def read_parts(prompt: str) -> tuple[Part, ...]:
     return tuple(_read(match) for match in _PART.finditer(prompt))
 
 
-def without_parts(prompt: str) -> str:
-    """The text outside all parts: the instructions to the model."""
-    return _PART.sub("\n", prompt)
-
-
 def words_of(prompt: str) -> str:
     """A prompt without tags and labels, and unescaped, as used to search the book."""
 

@@ -17,7 +17,7 @@ from typing import Final
 
 from flowcabal_tui.domain.ids import ChapterId, NodeId
 from flowcabal_tui.domain.memory import MetaName
-from flowcabal_tui.domain.prompt_parts import read_parts, without_parts
+from flowcabal_tui.domain.prompt_parts import read_parts
 from flowcabal_tui.domain.run import Decision, RunRequest
 from flowcabal_tui.project import Project, create_project
 from flowcabal_tui.protocol.book import AddChapter, ImportManuscript, PersistOutput, WriteMeta
@@ -29,6 +29,7 @@ from tests.bench.doubting import DoubtingServer
 from tests.bench.projects import TITLE, hosted_at, novel, own_folders
 from tests.bench.report import Figure, checked
 from tests.faultserver import FaultServer
+from tests.outside_parts import outside_parts
 from tests.trusting import confirmed
 
 CHAPTERS: Final = (1, 10, 60, 119)
@@ -60,7 +61,7 @@ def layers(requests: Sequence[Sent]) -> Counter[str]:
     for request in requests:
         for part in read_parts(request.text):
             found[part.key] += count(part.source)
-        found["orders"] += count(without_parts(request.text))
+        found["orders"] += count(outside_parts(request.text))
     return found
 
 

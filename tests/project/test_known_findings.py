@@ -11,13 +11,14 @@ import pytest
 
 from flowcabal_tui.domain.context import NOTHING_ABOUT, About, Injection, Receipt
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId
-from flowcabal_tui.domain.prompt_parts import Item, fenced, fenced_items, read_parts, without_parts
+from flowcabal_tui.domain.prompt_parts import Item, fenced, fenced_items, read_parts
 from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Quotation, RuleName
 from flowcabal_tui.domain.workflow import Node, PromptParams, Workflow
 from flowcabal_tui.project.runs.known_findings import KnownFindings
 from flowcabal_tui.protocol.book import AddChapter, ImportManuscript
 from tests.agents.fakes import FakeBook, FakeTokens
 from tests.faultserver import FaultServer
+from tests.outside_parts import outside_parts
 from tests.project.case import NO_FINDINGS, both, change, endpoint, make, opened, write_chapters
 
 NODE = Node(id=NodeId("polish"), name="Polish")
@@ -79,7 +80,7 @@ async def test_findings_stand_behind_the_draft_with_the_order_to_mend_them() -> 
     assert "“As an AI language model, I cannot go on.”" in part.whole and "not part of the story" in part.whole
     assert "said on the screen" not in sent
     assert sent.startswith(f"{PLAN}\n\n{DRAFT}\n\n") and sent.endswith(f"{part.source}\n\nPolish it.")
-    assert "even if that changes a fact" in without_parts(sent)
+    assert "even if that changes a fact" in outside_parts(sent)
     assert (made.user_suffix, made.stable, made.receipt.used) == (plain.user_suffix, plain.stable, plain.receipt.used)
     listed = sent.removeprefix(f"{PLAN}\n\n{DRAFT}\n\n").removesuffix("\n\nPolish it.")
     assert given.added == FakeTokens().count(listed)
