@@ -25,7 +25,7 @@ from flowcabal_tui.project.proof_words import proof_words
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.passage import passage_at
-from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.trouble import attempt, attempted
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
@@ -93,10 +93,8 @@ class ProofScreen(ModalScreen[ProofPlace | None]):
         self.query_one(PickList).focus()
         self._read()
 
-    def _read(self) -> None:
-        attempt(self, self._show(), group="proof", exclusive=True)
-
-    async def _show(self) -> None:
+    @attempted(group="proof", exclusive=True)
+    async def _read(self) -> None:
         self.query_one(".head", Static).update(_("Reading the text ..."))
         found = await self._controller.proof(whole=self.is_whole, repeats=self.finds_repeats)
         self._places.clear()

@@ -21,7 +21,7 @@ from flowcabal_tui.project.memory.knowledge_contents import KnowledgeEntry, Know
 from flowcabal_tui.project.words import LEVELS, TASK_STATES, beside
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickTree
-from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.trouble import attempt, attempted
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -259,11 +259,9 @@ class KnowledgeScreen(ModalScreen[None]):
         else:
             self.dismiss(None)
 
-    def action_find(self) -> None:
+    @attempted(group="find", exclusive=True)
+    async def action_find(self) -> None:
         """Asks for words, and shows the texts nearest in meaning."""
-        attempt(self, self._find(), group="find", exclusive=True)
-
-    async def _find(self) -> None:
         query = await self.app.push_screen_wait(PromptLine(_("Find by meaning:"), value=self._query))
         if not query or not query.strip():
             return

@@ -25,7 +25,7 @@ from flowcabal_tui.protocol.book import AssignOutline, WriteMeta, WriteOutlinePa
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
-from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.trouble import attempt, attempted
 from flowcabal_tui.tui.shared.versions import VersionsScreen
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, Columns
@@ -273,11 +273,9 @@ class OutlineScreen(ModalScreen[None]):
         return PartOf(placed, next(iter(placed.chapters), NOWHERE))
 
     @on(OptionList.OptionSelected)
-    def edit(self) -> None:
+    @attempted()
+    async def edit(self) -> None:
         """Edits the text of the part beside its chapter."""
-        attempt(self, self._edit())
-
-    async def _edit(self) -> None:
         async with self._editing:  # begins from what the last edit saved
             of = self._current()
             if self._book is None or of == PartOf():
@@ -286,11 +284,9 @@ class OutlineScreen(ModalScreen[None]):
                 await self._read()
                 self.notify(_("Saved."), markup=False)
 
-    def action_assign(self) -> None:
+    @attempted()
+    async def action_assign(self) -> None:
         """Assigns a chapter to the part."""
-        attempt(self, self._assign())
-
-    async def _assign(self) -> None:
         placed = self._current().placed
         if self._book is None or placed is None or placed.part.kind == "book":
             return
@@ -303,11 +299,9 @@ class OutlineScreen(ModalScreen[None]):
             await self._controller.assign(placed.part, chapter)
             await self._read()
 
-    def action_versions(self) -> None:
+    @attempted()
+    async def action_versions(self) -> None:
         """Restores an earlier version of the outline."""
-        attempt(self, self._restore())
-
-    async def _restore(self) -> None:
         text = await self._controller.earlier_text()
         if text is not None:
             await self._controller.write_all(text, self._version)

@@ -280,10 +280,8 @@ class RevisionScreen(StoryPage):
             lock = self._locks.get(chapter)
             self._do(LockChapters((chapter,), lock is None or not lock.locked))
 
-    def _do(self, command: Command) -> None:
-        self.work(self._carry_out(command))
-
-    async def _carry_out(self, command: Command) -> None:
+    @attempted()
+    async def _do(self, command: Command) -> None:
         await self.workbench.carry_out(command)
         await self.reload()
 

@@ -26,7 +26,7 @@ from flowcabal_tui.tui.shared.diff import DiffScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.source import SourceScreen
-from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.trouble import attempt, attempted
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.column_rows import Column, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
@@ -211,11 +211,9 @@ class BlameScreen(ModalScreen[tuple[RunId, NodeId] | None]):
         title = _("from version {old} to version {new}").format(old=origin.version - 1, new=origin.version)
         self.app.push_screen(DiffScreen(title, before, after))
 
-    def action_receipt(self) -> None:
+    @attempted()
+    async def action_receipt(self) -> None:
         """Shows the receipt of the node."""
-        attempt(self, self._receipt())
-
-    async def _receipt(self) -> None:
         written = await self._written()
         if written is None or written.receipt is None:
             self.notify(_("No run of this project wrote this line."), markup=False)
@@ -223,11 +221,9 @@ class BlameScreen(ModalScreen[tuple[RunId, NodeId] | None]):
             title = _("{node}, attempt {n}").format(node=one_line(written.title), n=written.attempt)
             self.app.push_screen(ReceiptScreen(written.receipt, title, self._workbench.memory.source))
 
-    def action_run(self) -> None:
+    @attempted()
+    async def action_run(self) -> None:
         """Goes to the run."""
-        attempt(self, self._run())
-
-    async def _run(self) -> None:
         written = await self._written()
         if written is None:
             self.notify(_("No run of this project wrote this line."), markup=False)

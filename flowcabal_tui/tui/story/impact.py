@@ -28,6 +28,7 @@ from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.story import ApplyImpact, AskPatches, UndoDecision
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.spending import agrees_to_spend
+from flowcabal_tui.tui.shared.trouble import attempted
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.cast import Cast, read_people
 from flowcabal_tui.tui.story.proposal_list import PAGE, ProposalList
@@ -343,11 +344,9 @@ class ImpactScreen(StoryPage):
         )
         self.notify(message.format(n=len(new)), markup=False)
 
-    def action_undo(self) -> None:
+    @attempted()
+    async def action_undo(self) -> None:
         """Undoes the last decision."""
-        self.work(self._undo())
-
-    async def _undo(self) -> None:
         await self.workbench.carry_out(UndoDecision(scope="impact"))
         await self.reload()
 

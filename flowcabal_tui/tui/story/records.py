@@ -26,7 +26,7 @@ from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import ColumnHead, PickList
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
 from flowcabal_tui.tui.shared.passage import MarkedPassage, passage_at
-from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.trouble import attempt, attempted
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.record_forms import NEW, end_form, payment_form, record_form
@@ -252,11 +252,9 @@ class RecordsScreen(FilteredPage):
             self._position = min(max(1, self._position + step), len(self.cast.chapters))
             self.refill()
 
-    def action_add(self) -> None:
+    @attempted()
+    async def action_add(self) -> None:
         """Opens a form for a new record, beginning at the current chapter."""
-        self.work(self._add())
-
-    async def _add(self) -> None:
         if self.cast is None:  # the key came before what is shown
             await self.reload()
         cast = self.cast

@@ -17,7 +17,7 @@ from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.domain.versions import ActionRow
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.shared.lists import PickList
-from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.trouble import attempted
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, Columns
 
 FindActions = Callable[[str], Awaitable[Sequence[ActionRow]]]
@@ -53,10 +53,8 @@ class ActionPicker(ModalScreen[str | None]):
         self.query_one(Input).focus()
         self._search("")
 
-    def _search(self, query: str) -> None:
-        attempt(self, self._show(query), group="search", exclusive=True)
-
-    async def _show(self, query: str) -> None:
+    @attempted(group="search", exclusive=True)
+    async def _search(self, query: str) -> None:
         rows = await self._find(query)
         self._found_for = query
         ends = Column(rank=1, fill=True, least=12), Column(rank=2, role="secondary")
