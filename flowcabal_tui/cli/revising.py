@@ -16,7 +16,7 @@ from flowcabal_tui.domain.findings import FindingFilter
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.proposals import Proposal, ProposalId
 from flowcabal_tui.domain.proposed_rewrite import ProposedRewrite, RewriteId
-from flowcabal_tui.domain.text import clean_line
+from flowcabal_tui.domain.text import clean_line, line_spans
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
 from flowcabal_tui.protocol.book import DropRewrite, RevertChange, RewriteProposed, RewriteSelection, TakeRewrite
@@ -84,11 +84,7 @@ def _is_wanted(row: Proposal, ids: list[str], start: int, end: int) -> bool:
 
 def _span(text: str, paragraphs: tuple[int | None, int | None] | None) -> tuple[int, int]:
     """The characters of these paragraphs, counted from 1 without blank lines; None: of all. Raises BadArgument."""
-    spans, at = [], 0
-    for line in text.splitlines(keepends=True):
-        if line.strip():
-            spans.append((at, at + len(line.rstrip())))
-        at += len(line)
+    spans = [(start, start + len(text[start:end].rstrip())) for start, end in line_spans(text)]
     first, last = paragraphs or (None, None)
     if not spans or max(first or 1, last or 1) > len(spans):
         raise BadArgument(_("The chapter has {n} paragraphs.").format(n=len(spans)), _("Nothing was sent."))

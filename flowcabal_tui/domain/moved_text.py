@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from flowcabal_tui.domain.text import line_spans
 from flowcabal_tui.domain.value_class import dataclass
 
 _ALIKE: Final = 0.5
@@ -95,7 +96,7 @@ def _lines(old: str, new: str, at: int, to: int) -> Iterator[_Same]:
 
 def _changed(old: str, new: str, at: int, to: int) -> Iterator[_Same]:
     """The common text at both ends of each changed line and its new form."""
-    ours, theirs = _spans(old), _spans(new)
+    ours, theirs = line_spans(old), line_spans(new)
     if not (ours and theirs):
         return
     pairs = zip(ours, theirs, strict=True) if len(ours) == len(theirs) else _alike(old, new, ours, theirs)
@@ -113,16 +114,6 @@ def _alike(old: str, new: str, ours: Sequence[_Span], theirs: Sequence[_Span]) -
             del rest[: found + 1]
 
 
-def _spans(text: str) -> list[_Span]:
-    """The spans of the lines that are not blank."""
-    spans, at = [], 0
-    for line in text.splitlines(keepends=True):
-        if line.strip():
-            spans.append((at, at + len(line)))
-        at += len(line)
-    return spans
-
-
 def _ends(old: str, new: str, at: int, to: int) -> Iterator[_Same]:
     """The common text at both ends of a changed stretch."""
     head = _shared(old, new)
@@ -133,13 +124,9 @@ def _ends(old: str, new: str, at: int, to: int) -> Iterator[_Same]:
 
 def _once(text: str) -> dict[str, int]:
     """Lines that occur once, with their places, in order."""
-    lines = text.splitlines(keepends=True)
-    times, places, at = Counter(lines), {}, 0
-    for line in lines:
-        if times[line] == 1 and line.strip():
-            places[line] = at
-        at += len(line)
-    return places
+    lines = [(text[start:end], start) for start, end in line_spans(text)]
+    times = Counter(line for line, _start in lines)
+    return {line: start for line, start in lines if times[line] == 1}
 
 
 def _rising(pairs: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:

@@ -10,6 +10,7 @@ from typing import Final, Literal, NewType
 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proposals import ProposalId
+from flowcabal_tui.domain.text import line_spans
 from flowcabal_tui.domain.value_class import dataclass
 
 RewriteId = NewType("RewriteId", int)
@@ -139,9 +140,5 @@ def pieces(text: str, most: int = PIECE) -> tuple[tuple[int, int], ...]:
 
 def _paragraphs(text: str) -> list[tuple[int, int]]:
     """Spans of the lines that are not blank, without the blanks around them."""
-    spans, at = [], 0
-    for line in text.splitlines(keepends=True):
-        if line.strip():
-            spans.append((at + len(line) - len(line.lstrip()), at + len(line.rstrip())))
-        at += len(line)
-    return spans
+    lines = ((text[start:end], start) for start, end in line_spans(text))
+    return [(at + len(line) - len(line.lstrip()), at + len(line.rstrip())) for line, at in lines]

@@ -7,6 +7,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable
+from itertools import accumulate, pairwise
 from typing import Any, Final
 
 from flowcabal_tui.domain.ids import Digest
@@ -120,6 +121,12 @@ def span_of_letters(text: str, words: str, start: int = 0) -> tuple[int, int] | 
     wanted = "".join(char for char in words if char.isalnum())
     found = "".join(text[at] for at in places).find(wanted) if wanted else -1
     return None if found < 0 else (places[found], places[found + len(wanted) - 1] + 1)
+
+
+def line_spans(text: str) -> list[tuple[int, int]]:
+    """The spans of the lines that are not blank, with their line ends."""
+    ends = accumulate(map(len, text.splitlines(keepends=True)), initial=0)
+    return [(start, end) for start, end in pairwise(ends) if not text[start:end].isspace()]
 
 
 def line_around(text: str, start: int, end: int | None = None) -> tuple[int, int]:
