@@ -52,6 +52,15 @@ class Slots:
                 return
         self._free += 1
 
+    @asynccontextmanager
+    async def taken(self, priority: float) -> AsyncIterator[None]:
+        """Holds a slot for the duration of a `with` block."""
+        await self.acquire(priority)
+        try:
+            yield
+        finally:
+            self.release()
+
 
 class Breaker:
     """Pauses new calls to a provider that fails repeatedly, so that attempts are not wasted.
@@ -127,7 +136,7 @@ class Limits:
         """
         breaker = self._breakers.setdefault(endpoint.limiter, Breaker(self._pause))
         provider = self._providers.setdefault(endpoint.limiter, Slots(endpoint.pace.concurrency))
-        async with _TakenSlot(provider, priority), breaker.watched(tell), _TakenSlot(self.work, priority):
+        async with provider.taken(priority), breaker.watched(tell), self.work.taken(priority):
             yield
 
     def hurry(self) -> None:
@@ -135,21 +144,6 @@ class Limits:
         for breaker in self._breakers.values():
             breaker.hurry()
 
-    @asynccontextmanager
-    async def turn(self, request: Digest) -> AsyncIterator[None]:
+    def turn(self, request: Digest) -> asyncio.Lock:
         """Serialises equal requests, so that the second finds the paid result of the first."""
-        async with self._turns.setdefault(request, asyncio.Lock()):
-            yield
-
-
-class _TakenSlot:
-    """Takes a slot for the duration of a `with` block."""
-
-    def __init__(self, slots: Slots, priority: float) -> None:
-        self._slots, self._priority = slots, priority
-
-    async def __aenter__(self) -> None:
-        await self._slots.acquire(self._priority)
-
-    async def __aexit__(self, *_error: object) -> None:
-        self._slots.release()
+        return self._turns.setdefault(request, asyncio.Lock())

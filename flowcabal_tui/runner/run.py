@@ -164,7 +164,16 @@ class Run:
             self._tell_if_waiting()
 
     async def cancelled(self, path: NodeId) -> None:
-        await self._was_cancelled(path)
+        """Logs a cancellation before the scope closes. When the process ends, nothing is logged, so the node can be
+        resumed.
+        """
+        if self.scope.closing:
+            return
+        self._past.node(path).state = "cancelled"
+        self._cut = True
+        services = self.scope.services
+        await self._note(RunEvent(self.scope.id, "cancelled", path, at=services.now()))
+        services.emit(NodeStateChanged(self.scope.id, path, "cancelled"))
 
     def skipped(self, path: NodeId) -> None:
         past = self._past.node(path)
@@ -245,7 +254,7 @@ class Run:
         try:
             output, attempt = await self._run_kind(frame, step, run, past)
         except asyncio.CancelledError:
-            await self._was_cancelled(path)
+            await self.cancelled(path)
         except Rejected:
             self._failed = True
             past.state = "failed"
@@ -348,18 +357,6 @@ class Run:
         self.scope.services.emit(
             WorkflowFailed(self.scope.id, error.title, error.detail, error.advice, node, isinstance(error, ModelError))
         )
-
-    async def _was_cancelled(self, node: NodeId) -> None:
-        """Logs a cancellation before the scope closes. When the process ends, nothing is logged, so the node can be
-        resumed.
-        """
-        if self.scope.closing:
-            return
-        self._past.node(node).state = "cancelled"
-        self._cut = True
-        services = self.scope.services
-        await self._note(RunEvent(self.scope.id, "cancelled", node, at=services.now()))
-        services.emit(NodeStateChanged(self.scope.id, node, "cancelled"))
 
     # what its owner may do
 

@@ -81,9 +81,9 @@ class RunScope:
     limit_refused: bool = False
     """True once a person has declined to exceed the limit."""
     continues: bool = False
+    """Texts that were cut off are continued from where they stopped, not written from the start."""
     continue_agreed: bool = False
     """The first call of a continued run may pass the limit: the person was asked already."""
-    """Texts that were cut off are continued from where they stopped, not written from the start."""
     closing: bool = False
     """True when the process ends: interrupted work stays resumable."""
 
