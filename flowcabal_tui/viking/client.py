@@ -55,14 +55,6 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
-    """The answer of /health; it needs no key."""
-
-    ok: bool
-    version: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class FileWrite:
     """One file of a batch; an existing one is replaced. Tags are `key=value`."""
 
@@ -85,14 +77,6 @@ class VectorHit:
 
     uri: str
     score: float
-
-
-@dataclass(frozen=True, slots=True)
-class QueueState:
-    """Work that the server has accepted but not finished, and the number of failures since it started."""
-
-    waiting: int
-    errors: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +114,11 @@ class KnowledgeClient:
             await self._http.aclose()
             self._http = None
 
-    async def health(self) -> Health:
-        """The state of the server. Needs no key."""
+    async def is_healthy(self) -> bool:
+        """True when the server works. Needs no key."""
         status, content = await self._request("GET", "/health")
         answer = _checked(status, content, self._address().key)
-        return Health(answer.get("status") == "ok", str(answer.get("version", "")))
+        return bool(answer.get("status") == "ok")
 
     async def mkdir(self, uri: str, description: str) -> bool:
         """Makes a directory (and its parents) with `description` as its L0; returns False if it existed."""
@@ -210,10 +194,11 @@ class KnowledgeClient:
         """Moves a directory with its tags and vectors to an unused place, since existing files there would be lost."""
         await self._call("POST", "fs/mv", {"from_uri": uri, "to_uri": to}, seconds=self._work_seconds)
 
-    async def queue(self) -> QueueState:
-        """The server's own backlog."""
+    async def waiting(self) -> int:
+        """The number of tasks that the server has accepted and not finished."""
         answer = _mapping(await self._call("GET", "observer/queue", params={"format": "json"}))
-        return _queue_state(answer)
+        summary = _mapping(_mapping(answer.get("status")).get("summary"))
+        return int(summary.get("pending", 0)) + int(summary.get("in_progress", 0))
 
     async def vectors(self) -> int:
         """The number of vectors in the server, over all its trees."""
@@ -313,13 +298,6 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 def _entries(value: Any) -> tuple[ListingEntry, ...]:
     return tuple(ListingEntry(str(line["uri"]), bool(line.get("isDir"))) for line in value or ())
-
-
-def _queue_state(answer: Mapping[str, Any]) -> QueueState:
-    summary = _mapping(_mapping(answer.get("status")).get("summary"))
-    return QueueState(
-        int(summary.get("pending", 0)) + int(summary.get("in_progress", 0)), int(summary.get("errors", 0))
-    )
 
 
 def _checked(status: int, content: bytes, key: str) -> dict[str, Any]:

@@ -283,7 +283,7 @@ class OpenVikingServer:
             while not running.over and (passed := loop.time() - began) < seconds:
                 self._set_status(Starting(int(passed)))
                 with contextlib.suppress(KnowledgeError):
-                    if (await client.health()).ok:
+                    if await client.is_healthy():
                         await client.ls(f"{RESOURCES}/")
                         return not running.over
                 await asyncio.sleep(_POLL_SECONDS)

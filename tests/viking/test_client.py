@@ -70,7 +70,7 @@ async def test_a_directory_that_exists_is_no_lock() -> None:
 async def test_an_answer_of_something_else_is_told() -> None:
     async with client_of([(200, b"<html>a router</html>")]) as (client, _heads):
         with pytest.raises(KnowledgeError, match="cannot be read") as caught:
-            await client.health()
+            await client.is_healthy()
         assert "[knowledge] url" in caught.value.advice
 
 
@@ -78,7 +78,7 @@ async def test_a_message_with_our_key_or_escapes_is_shown_without_them() -> None
     error = {"error": {"code": "INTERNAL", "message": f"\x1b[31mbad {KEY}"}}
     async with client_of([(500, json.dumps(error).encode())]) as (client, _heads):
         with pytest.raises(KnowledgeError) as caught:
-            await client.queue()
+            await client.waiting()
         assert caught.value.detail == "bad ***"
 
 

@@ -154,7 +154,7 @@ async def test_removing_is_safe_to_repeat_and_calls_no_chat_model(
         await sync.remove(layout.chapter_subject(RIVER.id))
     assert {hit.chapter for hit in await sync.find("阿青把船系在渡口", limit=20)} == {RAIN.id}
     async with asyncio.timeout(PATIENCE):
-        while (await running.client.queue()).waiting:  # noqa: ASYNC110 - the server has nothing to wait on
+        while await running.client.waiting():  # noqa: ASYNC110 - the server has nothing to wait on
             await asyncio.sleep(0.05)
     assert await running.client.abstract(f"{root}/{layout.chapter_path(RAIN)}") == "rain L0"
     assert running.model.chats == []

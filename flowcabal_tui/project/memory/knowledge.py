@@ -277,7 +277,7 @@ class KnowledgeConnection:
         """Waits until the server has finished the work that it resumed by itself; until then vectors seem to be
         missing."""
         for _look in range(DRAIN_LOOKS):
-            waiting = (await client.queue()).waiting
+            waiting = await client.waiting()
             if not waiting:
                 return
             self._emit_status(StatusEvent("starting", _("indexing missing texts: {n}").format(n=waiting)))
