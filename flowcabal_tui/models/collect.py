@@ -34,10 +34,6 @@ def went_out(body: Mapping[str, Any]) -> None:
         take(body)
 
 
-def _tell_nobody(_seconds: float, _reason: str, _attempt: int) -> None:
-    """Ignores the wait."""
-
-
 @dataclass(slots=True)
 class Arrived:
     """The text of a call that has arrived, including thoughts and arguments of tools; emptied when the answer is
@@ -74,7 +70,7 @@ async def collect(model: ModelPort, request: ModelRequest) -> Answer:
     thinking: list[str] = []
     spent: list[Usage] = []
     last = Finished("stop", Usage())
-    arrived, tell = ARRIVED.get() or Arrived(), WAITS.get() or _tell_nobody
+    arrived, tell = ARRIVED.get() or Arrived(), WAITS.get() or (lambda _seconds, _reason, _attempt: None)
     waited = False
     try:
         async with aclosing(model.stream(request)) as events:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from flowcabal_tui.domain.endpoints import Endpoint
-from flowcabal_tui.domain.providers import Provider
 from flowcabal_tui.domain.text import clean
+from flowcabal_tui.models.presets import KNOWN, LOCAL, Preset
 
 PROBE_SECONDS: Final = 0.3
 PROBE_LIMIT: Final = 2**20
@@ -34,55 +34,6 @@ class DiscoveredModels:
     embedding: Endpoint | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    name: str
-    key_env: str
-    base_url: str
-    model: str
-    embedding: str = ""
-    provider: Provider = "openai"
-    base_env: str = ""
-
-
-KNOWN: Final = (
-    _Known("DeepSeek", "DEEPSEEK_API_KEY", "https://api.deepseek.com/v1", "deepseek-chat"),
-    _Known(
-        "Qwen (DashScope)",
-        "DASHSCOPE_API_KEY",
-        "https://dashscope.aliyuncs.com/compatible-mode/v1",
-        "qwen-plus",
-        "text-embedding-v4",
-    ),
-    _Known("Kimi (Moonshot)", "MOONSHOT_API_KEY", "https://api.moonshot.cn/v1", "kimi-k2-turbo-preview"),
-    _Known("GLM (Zhipu)", "ZHIPUAI_API_KEY", "https://open.bigmodel.cn/api/paas/v4", "glm-4.6", "embedding-3"),
-    _Known(
-        "Anthropic", "ANTHROPIC_API_KEY", "", "claude-sonnet-4-5", provider="anthropic", base_env="ANTHROPIC_BASE_URL"
-    ),
-    _Known("OpenAI", "OPENAI_API_KEY", "", "gpt-4.1", "text-embedding-3-small", base_env="OPENAI_BASE_URL"),
-    _Known(
-        "Gemini",
-        "GEMINI_API_KEY",
-        "https://generativelanguage.googleapis.com/v1beta/openai",
-        "gemini-2.5-pro",
-        "gemini-embedding-001",
-    ),
-    _Known(
-        "SiliconFlow", "SILICONFLOW_API_KEY", "https://api.siliconflow.cn/v1", "deepseek-ai/DeepSeek-V3", "BAAI/bge-m3"
-    ),
-    _Known("Mistral", "MISTRAL_API_KEY", "https://api.mistral.ai/v1", "mistral-large-latest", "mistral-embed"),
-    _Known("Groq", "GROQ_API_KEY", "https://api.groq.com/openai/v1", "llama-3.3-70b-versatile"),
-    _Known("xAI", "XAI_API_KEY", "https://api.x.ai/v1", "grok-4"),
-    _Known("OpenRouter", "OPENROUTER_API_KEY", "https://openrouter.ai/api/v1", "deepseek/deepseek-chat"),
-)
-LOCAL: Final[Mapping[str, str]] = {
-    "Ollama": "http://127.0.0.1:11434/v1",
-    "LM Studio": "http://127.0.0.1:1234/v1",
-    "llama.cpp": "http://127.0.0.1:8080/v1",
-    "vLLM": "http://127.0.0.1:8000/v1",
-}
-
-
 async def discover(environ: Mapping[str, str], local: Mapping[str, str] = LOCAL) -> tuple[DiscoveredModels, ...]:
     """Models on this machine first, then providers whose key is in `environ`; `local` maps names to base URLs."""
     found = await asyncio.gather(*(_on_this_machine(name, url) for name, url in local.items()))
@@ -94,7 +45,7 @@ def in_environment(environ: Mapping[str, str]) -> tuple[DiscoveredModels, ...]:
     return tuple(_proposal(known, environ) for known in KNOWN if environ.get(known.key_env, "").strip())
 
 
-def _proposal(known: _Known, environ: Mapping[str, str]) -> DiscoveredModels:
+def _proposal(known: Preset, environ: Mapping[str, str]) -> DiscoveredModels:
     url = environ.get(known.base_env, "").strip() or known.base_url
     endpoint = Endpoint(provider=known.provider, model=known.model, base_url=url, api_key_env=known.key_env)
     embedding = Endpoint(model=known.embedding, base_url=url, api_key_env=known.key_env) if known.embedding else None
