@@ -74,11 +74,7 @@ def query(expression: str, data: Any) -> Any:
 
 def check_query(expression: str, *, field: str = "") -> Problem | None:
     """The syntax error of a JMESPath expression; None when it is valid."""
-    try:
-        _parsed_query(expression)
-    except ExpressionError as error:
-        return Problem(code="SYNTAX_ERROR", message=error.title, field=field)
-    return None
+    return _syntax_error(_parsed_query, expression, field)
 
 
 def _parsed_query(expression: str) -> Any:
@@ -165,8 +161,12 @@ def _reason(error: Exception) -> str:
 
 def check(expression: str, *, field: str = "") -> Problem | None:
     """The syntax error of a condition's expression; None when it is valid."""
+    return _syntax_error(parsed, expression, field)
+
+
+def _syntax_error(parse: Callable[[str], object], expression: str, field: str) -> Problem | None:
     try:
-        parsed(expression)
+        parse(expression)
     except ExpressionError as error:
         return Problem(code="SYNTAX_ERROR", message=error.title, field=field)
     return None

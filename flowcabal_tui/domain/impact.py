@@ -31,7 +31,7 @@ class ChapterChanged:
 
 @dataclass(frozen=True, slots=True)
 class ChapterMoved:
-    """The text of a story record changes."""
+    """A chapter moves to `position`. `origin` is the position that it had (0: the present one)."""
 
     moved: ChapterId
     position: int

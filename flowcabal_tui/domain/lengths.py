@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Final, Literal
 
 from flowcabal_tui.domain.late_pattern import late
@@ -33,16 +34,10 @@ class TextLength:
     groups: int = 0
 
     def __add__(self, other: TextLength) -> TextLength:
-        return TextLength(
-            self.han + other.han, self.words + other.words, self.signs + other.signs,
-            self.characters + other.characters, self.groups + other.groups,
-        )  # fmt: skip
+        return TextLength(*map(operator.add, _COUNTS(self), _COUNTS(other)))
 
     def __sub__(self, other: TextLength) -> TextLength:
-        return TextLength(
-            self.han - other.han, self.words - other.words, self.signs - other.signs,
-            self.characters - other.characters, self.groups - other.groups,
-        )  # fmt: skip
+        return TextLength(*map(operator.sub, _COUNTS(self), _COUNTS(other)))
 
     def count(self, how: Counting, *, chinese: bool) -> int:
         """The length by one way of counting; platforms count an English text in words."""
@@ -51,6 +46,9 @@ class TextLength:
         if how == "word":
             return self.han + self.words + self.signs if chinese else self.groups
         return self.han + self.words
+
+
+_COUNTS: Final = operator.attrgetter("han", "words", "signs", "characters", "groups")
 
 
 def text_length(text: str) -> TextLength:

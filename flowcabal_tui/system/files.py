@@ -101,18 +101,17 @@ class Folder:
     def status(self, *names: str) -> os.stat_result | None:
         """The status of a file that may be read; None if it is missing or refused."""
         try:
-            with self._inside(names[:-1]) as (folder, trusted):
-                found = os.stat(_plain(names[-1]), dir_fd=folder, follow_symlinks=False)
+            return self.require(*names)
         except OSError:
             return None
-        return found if _refusal(found, trusted) is None else None
 
-    def require(self, *names: str) -> None:
-        """Raises UnsafePath for a refused file, FileNotFoundError for a missing one; opens no file."""
+    def require(self, *names: str) -> os.stat_result:
+        """The status of a file. Raises UnsafePath for a refused file, FileNotFoundError for a missing one."""
         with self._inside(names[:-1]) as (folder, trusted):
             found = os.stat(_plain(names[-1]), dir_fd=folder, follow_symlinks=False)
         if why := _refusal(found, trusted):
             raise UnsafePath(self._place(names), why)
+        return found
 
     def is_there(self, *names: str) -> bool:
         """True when anything has this name, usable or not."""
