@@ -91,7 +91,7 @@ def _print_preview(preview: ImportPreview, as_json: bool) -> None:
         report = to_plain(preview.report)
         say_json({"chapters": rows} | values | {"report": report}, indent=2)
         return
-    lengths = [word_count(one.text, preview.language) for one in chapters]
+    lengths = [word_count(one.text) for one in chapters]
     for at, one in enumerate(chapters):
         there = _("already in the book") if at in known else ""
         say_row((at + 1, one.volume, one.title, lengths[at], there))

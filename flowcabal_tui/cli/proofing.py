@@ -65,7 +65,7 @@ async def scenes(arguments: Namespace) -> int:
             say_json(to_plain(scene))
         else:
             opening = clean_line(scene.text[:_SHOWN])
-            say_row((scene.number, scene.title, word_count(scene.text, "zh"), opening, scene.beats[:_SHOWN]))
+            say_row((scene.number, scene.title, word_count(scene.text), opening, scene.beats[:_SHOWN]))
     return 0
 
 

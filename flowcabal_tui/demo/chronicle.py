@@ -142,7 +142,7 @@ class _Writer:
             if waiting:
                 sentences.insert(self._random.randrange(1, count), waiting.pop())
             paragraphs.append(self._sheet["joint"].join(sentences))
-            length += word_count(paragraphs[-1], self.language)
+            length += word_count(paragraphs[-1])
         return "\n\n".join(paragraphs)
 
     def _filler(self, cast: list[Entity]) -> str:

@@ -100,10 +100,9 @@ def foreign_words(text: str) -> int:
     return len(_WORD.findall(text))
 
 
-def word_count(text: str, language: str) -> int:
-    """The length in a writer's terms: Chinese characters (plus foreign words) for "zh", words otherwise."""
-    words = foreign_words(text)
-    return han_count(text) + words if language.startswith("zh") else words + han_count(text)
+def word_count(text: str) -> int:
+    """The length in a writer's terms: Chinese characters and foreign words together."""
+    return han_count(text) + foreign_words(text)
 
 
 def says_same(one: str, other: str) -> bool:

@@ -31,7 +31,7 @@ def language_of(text: str) -> str:
     """ "zh" when Chinese characters outnumber words, else "en"."""
     sample = text[:200_000]
     han = han_count(sample)
-    return "zh" if han > word_count(sample, "en") - han else "en"
+    return "zh" if han > word_count(sample) - han else "en"
 
 
 def split_chapters(
@@ -160,7 +160,7 @@ def _odd_numbers(chapters: Sequence[ImportedChapter]) -> list[str]:
 
 def _odd_lengths(chapters: Sequence[ImportedChapter]) -> list[str]:
     warnings = []
-    lengths = [word_count(c.text, "zh") for c in chapters]
+    lengths = [word_count(c.text) for c in chapters]
     typical = median(lengths) if lengths else 0
     pairs = list(zip(chapters, lengths, strict=True))
     if empty := [c.title for c, n in pairs if n == 0]:

@@ -129,7 +129,7 @@ def chapters(words: Words) -> tuple[Chapter, ...]:
             title,
             version=1 if text else 0,
             digest=digest(text) if text else None,
-            length=word_count(text, words.language),
+            length=word_count(text),
             author="human" if text else None,
             changed_at=NOW if text else None,
         )

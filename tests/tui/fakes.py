@@ -458,7 +458,7 @@ class FakeWorkbench(FakeReading, FakeBuilds):
         number = len(older) + 1
         version = ChapterVersion(chapter, number, digest(text), "human", books.NOW, Generation(9), note=note)
         self.version_rows[chapter] = ((version, text), *older)
-        length = word_count(text, self.words.language)
+        length = word_count(text)
         self.chapter_rows = [
             replace(row, version=number, digest=digest(text), length=length) if row.id == chapter else row
             for row in self.chapter_rows

@@ -137,11 +137,11 @@ def _is_mostly(text: str, sentence: Span, older: Iterable[tuple[int, int]]) -> b
 def _words(text: str) -> int:
     """The number of Han characters and words of other scripts; of punctuation marks if there are neither, so that no
     sentence counts 0."""
-    return word_count(text, "zh") or len(text.strip())
+    return word_count(text) or len(text.strip())
 
 
 def _is_long(run: str) -> bool:
-    words = word_count(run, "zh") - han_count(run)
+    words = word_count(run) - han_count(run)
     return han_count(run) >= _RUN_HAN or (words >= _RUN_WORDS and sum(map(str.isalnum, run)) >= _RUN_LETTERS)
 
 

@@ -253,7 +253,7 @@ def _placed(finding: CheckFinding, uri: str) -> CheckFinding:
 
 def is_advised(text: str) -> bool:
     """Is a text long enough for advice on it? A few words of a chapter that has only been begun are not."""
-    return word_count(text, "zh") >= ENOUGH
+    return word_count(text) >= ENOUGH
 
 
 def _advice(failed: DimensionAdvice) -> str:

@@ -246,7 +246,7 @@ class Book(StorePart):
         Raises Gone for an unknown chapter.
         """
         at = self._now()
-        return await self._database.do(lambda connection: keep(connection, keeping, tasks, self._language, at))
+        return await self._database.do(lambda connection: keep(connection, keeping, tasks, at))
 
     async def kept(self, chapter: ChapterId | None = None) -> tuple[Curated, ...]:
         """Kept outputs (of one chapter, or all), forgotten ones too, oldest first."""
@@ -267,12 +267,12 @@ class Book(StorePart):
     @transaction
     def forget(self, connection: Connection, output: OutputId, tasks: TaskMaker = no_tasks) -> Curated:
         """Removes a kept output from the memory at once, and its words from the text. Raises Gone if it is unknown."""
-        return set_deleted(connection, output, True, tasks, self._language, self._now())
+        return set_deleted(connection, output, True, tasks, self._now())
 
     @transaction
     def restore(self, connection: Connection, output: OutputId, tasks: TaskMaker = no_tasks) -> Curated:
         """Restores a forgotten output. Raises Gone if it is unknown."""
-        return set_deleted(connection, output, False, tasks, self._language, self._now())
+        return set_deleted(connection, output, False, tasks, self._now())
 
     def _write(self, connection: Connection, new: NewVersion, position: int, tasks: TaskMaker) -> ChapterVersion:
         before = latest(connection, new.subject)
@@ -286,7 +286,7 @@ class Book(StorePart):
         return version
 
     def _append(self, connection: Connection, new: NewVersion, generation: Generation) -> ChapterVersion:
-        return append_version(connection, new, generation, self._language, self._now())
+        return append_version(connection, new, generation, self._now())
 
     def _begin(self, connection: Connection, kind: ChangeKind, subject: str, position: int) -> Generation:
         return begin_change(connection, kind, subject, position, self._now())

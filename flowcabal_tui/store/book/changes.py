@@ -84,10 +84,10 @@ class Changes(StorePart):
             raise RunError(_("This change has already been undone."), _("Nothing was changed."))
         at = self._now()
         if kind in ("forget", "restore"):
-            set_deleted(connection, OutputId(subject), kind == "restore", tasks, self._language, at)
+            set_deleted(connection, OutputId(subject), kind == "restore", tasks, at)
             (made,) = connection.execute("SELECT max(generation) FROM change_log").fetchone()
         else:
-            made = _Undo(connection, generation, self._language, at).carry_out(note, tasks)
+            made = _Undo(connection, generation, at).carry_out(note, tasks)
         mark_undone(connection, generation, made)
         if kind == "undo":
             connection.execute("UPDATE change_log SET undone=NULL WHERE generation=?", (int(subject),))
@@ -97,8 +97,8 @@ class Changes(StorePart):
 class _Undo:
     """One undo, within a transaction."""
 
-    def __init__(self, connection: Connection, generation: Generation, language: str, at: str) -> None:
-        self._connection, self._generation, self._language, self._at = connection, generation, language, at
+    def __init__(self, connection: Connection, generation: Generation, at: str) -> None:
+        self._connection, self._generation, self._at = connection, generation, at
 
     def carry_out(self, note: str, tasks: TaskMaker) -> Generation:
         """See `Changes.undo`."""
@@ -118,7 +118,7 @@ class _Undo:
 
     def _restore(self, subject: str, number: int, made: Generation, note: str, tasks: TaskMaker) -> None:
         new = NewVersion(subject, self._text_before(subject, number), "human", note)
-        version = append_version(self._connection, new, made, self._language, self._at)
+        version = append_version(self._connection, new, made, self._at)
         position = next((at.position for at in chapters_now(self._connection) if at.id == subject), 0)
         add_tasks(self._connection, tasks(subject, version.digest, position))
 

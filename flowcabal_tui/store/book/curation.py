@@ -72,7 +72,7 @@ def curated_of(row: Row) -> Curated:
     return Curated(output, kind, mode, chapter, text, labels, when, run, node, attempt, version, bool(deleted))
 
 
-def keep(connection: sqlite3.Connection, keeping: Keeping, tasks: TaskMaker, language: str, at: str) -> Kept:
+def keep(connection: sqlite3.Connection, keeping: Keeping, tasks: TaskMaker, at: str) -> Kept:
     """See `Book.keep`."""
     part = clean(keeping.text)
     subject, position = _place(connection, keeping)
@@ -85,7 +85,7 @@ def keep(connection: sqlite3.Connection, keeping: Keeping, tasks: TaskMaker, lan
     new = NewVersion(
         subject, text, keeping.author, keeping.note, output=output, mode=keeping.mode, part=put_text(connection, part)
     )
-    version = _append(connection, new, position, tasks, language, at)
+    version = _append(connection, new, position, tasks, at)
     if keeping.entity is not None and entity_now(connection, subject) is None:
         by: EntityAuthor = "hand" if keeping.author == "human" else "agent"
         entity = Entity(entity_id(subject), keeping.entity, clean(keeping.subject).strip(), note=part, by=by)
@@ -109,27 +109,20 @@ def set_tags(connection: sqlite3.Connection, output: OutputId, tags: Sequence[st
     return replace(before, tags=tuple(tags))
 
 
-def set_deleted(
-    connection: sqlite3.Connection, output: OutputId, deleted: bool, tasks: TaskMaker, language: str, at: str
-) -> Curated:
+def set_deleted(connection: sqlite3.Connection, output: OutputId, deleted: bool, tasks: TaskMaker, at: str) -> Curated:
     """See `Book.forget` and `Book.restore`. Adds a version even if the text stays the same: its generation marks since
     when texts derived from the output are invalid."""
     before = _curated(connection, output)
     if before.deleted != deleted:
         connection.execute("UPDATE curated SET deleted=? WHERE id=?", (deleted, output))
         (subject,) = connection.execute("SELECT subject FROM curated WHERE id=?", (output,)).fetchone()
-        version = _replay(connection, subject, before.chapter, tasks, language, at)
+        version = _replay(connection, subject, before.chapter, tasks, at)
         log_change(connection, version.generation, "forget" if deleted else "restore", output, at)
     return replace(before, deleted=deleted)
 
 
 def _replay(
-    connection: sqlite3.Connection,
-    subject: str,
-    chapter: ChapterId | None,
-    tasks: TaskMaker,
-    language: str,
-    at: str,
+    connection: sqlite3.Connection, subject: str, chapter: ChapterId | None, tasks: TaskMaker, at: str
 ) -> ChapterVersion:
     text = ""
     author: Author = "human"
@@ -141,14 +134,14 @@ def _replay(
         kept = get_text(connection, Digest(part))
         text, author = _joined(text, kept) if mode == "append" else kept, author_of_part
     position = next((at.position for at in chapters_now(connection) if at.id == chapter), 0)
-    return _append(connection, NewVersion(subject, text, author, mode="replay"), position, tasks, language, at)
+    return _append(connection, NewVersion(subject, text, author, mode="replay"), position, tasks, at)
 
 
 def _append(
-    connection: sqlite3.Connection, new: NewVersion, position: int, tasks: TaskMaker, language: str, at: str
+    connection: sqlite3.Connection, new: NewVersion, position: int, tasks: TaskMaker, at: str
 ) -> ChapterVersion:
     generation = next_generation(connection, "truth", position, at)
-    version = append_version(connection, new, generation, language, at)
+    version = append_version(connection, new, generation, at)
     if (entity := entity_now(connection, new.subject)) is not None:
         put_entity_row(connection, replace(entity, note=clean(new.text)), generation)
     add_tasks(connection, tasks(new.subject, version.digest, position))

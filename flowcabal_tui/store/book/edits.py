@@ -165,7 +165,7 @@ class Edits(StorePart):
     def _append(
         self, connection: Connection, new: NewVersion, position: int, generation: Generation, tasks: TaskMaker
     ) -> None:
-        version = append_version(connection, new, generation, self._language, self._now())
+        version = append_version(connection, new, generation, self._now())
         add_tasks(connection, tasks(new.subject, version.digest, position))
 
     def _begin(self, connection: Connection, kind: ChangeKind, subject: str, position: int) -> Generation:

@@ -156,7 +156,7 @@ def purge_output(connection: sqlite3.Connection, output: OutputId, tasks: TaskMa
 
     Raises Gone if it is unknown, RunError if its words would stay in the text.
     """
-    kept = set_deleted(connection, output, True, tasks, language, at)
+    kept = set_deleted(connection, output, True, tasks, at)
     (subject,) = connection.execute("SELECT subject FROM curated WHERE id=?", (output,)).fetchone()
     part = get_text(connection, kept.digest).strip()
     versions = _versions_with(connection, subject, part)
@@ -259,7 +259,7 @@ class _Gone:
     """Deletes rows, and collects the texts that may become unreferenced."""
 
     def __init__(self, connection: sqlite3.Connection, language: str) -> None:
-        self._connection, self._language = connection, language
+        self._connection = connection
         self._window = window_size(language)
         self._texts: set[str] = set()
         self._named: set[EntityId] = set()
@@ -296,7 +296,7 @@ class _Gone:
         self._unindex(subject, number)
         self._connection.execute(
             "UPDATE version SET digest=part, length=? WHERE subject=? AND number=?",
-            (word_count(get_text(self._connection, part), self._language), *place),
+            (word_count(get_text(self._connection, part)), *place),
         )
 
     def _unindex(self, subject: str, number: int) -> None:

@@ -132,7 +132,7 @@ class Memory(StorePart):
         put_entity_row(connection, stored, generation)
         if new.by == "hand" and new.note != (old.note if old else ""):
             note = NewVersion(entity_subject(new.id), new.note, "human")
-            append_version(connection, note, generation, self._language, self._now())
+            append_version(connection, note, generation, self._now())
         return stored
 
     @transaction

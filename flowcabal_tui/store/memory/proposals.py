@@ -75,23 +75,17 @@ def write_edit(
     generation: Generation,
     note: str,
     tasks: TaskMaker,
-    language: str,
     at: str,
 ) -> None:
     """Writes the whole text with the edit as the newest version."""
     subject = subject_of(edit)
-    version = append_version(connection, NewVersion(subject, text, "human", note), generation, language, at)
+    version = append_version(connection, NewVersion(subject, text, "human", note), generation, at)
     position = 0 if subject == OUTLINE else chapter_now(connection, ChapterId(subject)).position
     add_tasks(connection, tasks(subject, version.digest, position))
 
 
 def restore_text(
-    connection: sqlite3.Connection,
-    edit: TextEdit | OutlineEdit,
-    written: Generation,
-    tasks: TaskMaker,
-    language: str,
-    at: str,
+    connection: sqlite3.Connection, edit: TextEdit | OutlineEdit, written: Generation, tasks: TaskMaker, at: str
 ) -> None:
     """Undoes an edit: restores the text before it, or replaces its words in the present text.
 
@@ -118,7 +112,7 @@ def restore_text(
             _("Nothing was changed. Look at the versions of the text."),
         )
     generation = begin_edit(connection, edit, newest.version if newest else 0, at)
-    write_edit(connection, edit, text, generation, _("edit undone"), tasks, language, at)
+    write_edit(connection, edit, text, generation, _("edit undone"), tasks, at)
 
 
 _IN_BOOK: Final = """(chapter='' OR EXISTS (SELECT 1 FROM place WHERE place.chapter=proposal.chapter AND NOT deleted
@@ -172,7 +166,7 @@ class Proposals(StorePart):
         generation = begin_edit(connection, edit, expected_version, at)
         reword_proposal(connection, proposal)
         decide(connection, proposal.id, STATES[verdict], generation, next_decision(connection))
-        write_edit(connection, edit, text, generation, note, tasks, self._language, at)
+        write_edit(connection, edit, text, generation, note, tasks, at)
 
     async def place_words(self) -> Mapping[Digest, WriterWord]:
         """The writer's decisions on places that depend on a change, by their keys."""
@@ -188,7 +182,7 @@ class Proposals(StorePart):
         Raises VersionConflict when something differs from what the writer reviewed.
         """
         at = self._now()
-        return await self._database.do(lambda connection: apply_review(connection, new, tasks, self._language, at))
+        return await self._database.do(lambda connection: apply_review(connection, new, tasks, at))
 
     async def page(self, wish: ProposalFilter, offset: int = 0, limit: int = 100) -> ProposalPage:
         """Rows of the newest reading first, in the order of their raising."""
@@ -284,7 +278,7 @@ class Proposals(StorePart):
             written["record", record].append(made)
         applied = {row[-1] for row in rows if row[1] == "review"}
         for generation in applied:
-            restore_review(connection, generation, tasks, self._language, at)
+            restore_review(connection, generation, tasks, at)
         for *row, by_finding, _was, generation in rows:
             if generation in applied:  # also rows that followed what it wrote
                 continue
@@ -292,7 +286,7 @@ class Proposals(StorePart):
                 written["record", record].append(made)
             edit = proposal_of(row).difference.after
             if generation is not None and isinstance(edit, TextEdit | OutlineEdit):
-                restore_text(connection, edit, generation, tasks, self._language, at)
+                restore_text(connection, edit, generation, tasks, at)
             elif generation is not None and not by_finding:
                 written[_written(proposal_of(row))].append(generation)
         for (table, target), generations in written.items():

@@ -60,9 +60,7 @@ class Reviewed:
     words: Sequence[PlaceWord] = ()
 
 
-def apply_review(
-    connection: sqlite3.Connection, new: Reviewed, following: TaskMaker, language: str, at: str
-) -> Proposal:
+def apply_review(connection: sqlite3.Connection, new: Reviewed, following: TaskMaker, at: str) -> Proposal:
     """Writes all of it or nothing, and returns the row of the list that undoes it.
 
     Raises VersionConflict when something changed since the review.
@@ -78,7 +76,7 @@ def apply_review(
         is_here = text.subject in placed or text.subject.startswith(_META)
         _require(is_here and newest is not None and newest.version == text.expected_version)
         version = NewVersion(text.subject, text.text, "human", new.note)
-        written = append_version(connection, version, generation, language, at)
+        written = append_version(connection, version, generation, at)
         position = placed[ChapterId(text.subject)].position if text.subject in placed else 0
         add_tasks(connection, following(text.subject, written.digest, position))
     for chapter, before, title in new.titles:
@@ -100,9 +98,7 @@ def apply_review(
     return row
 
 
-def restore_review(
-    connection: sqlite3.Connection, written: Generation, following: TaskMaker, language: str, at: str
-) -> None:
+def restore_review(connection: sqlite3.Connection, written: Generation, following: TaskMaker, at: str) -> None:
     """Restores texts, titles, names, records and decisions on places from before generation `written`.
 
     Raises RunError when one was changed since, and then nothing was changed.
@@ -120,7 +116,7 @@ def restore_review(
         if newest is None or newest.version != number:
             raise _changed_since(connection, subject)
         version = NewVersion(subject, get_text(connection, Digest(digest)), "human", _("edit undone"))
-        restored = append_version(connection, version, generation, language, at)
+        restored = append_version(connection, version, generation, at)
         add_tasks(connection, following(subject, restored.digest, positions.get(subject, 0)))
     for chapter, title in connection.execute(
         "SELECT chapter, title FROM place WHERE generation=?", (written,)

@@ -148,9 +148,7 @@ class NewVersion:
     part: Digest | None = None
 
 
-def append_version(
-    connection: sqlite3.Connection, new: NewVersion, generation: Generation, language: str, at: str
-) -> ChapterVersion:
+def append_version(connection: sqlite3.Connection, new: NewVersion, generation: Generation, at: str) -> ChapterVersion:
     """Makes `new` the newest version; cleans its text first, and updates the rows that quote the text.
 
     Raises ChapterLocked.
@@ -167,7 +165,7 @@ def append_version(
         "INSERT INTO version VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             *(new.subject, number, name, new.part or name, new.mode, new.author, new.output, new.note),
-            *(word_count(text, language), generation, at),
+            *(word_count(text), generation, at),
         ),
     )
     when = datetime.fromisoformat(at)

@@ -232,7 +232,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
                 self.query_one(DetailText).show(lines)
 
     def _length(self, of: int | str) -> str:
-        length = of if isinstance(of, int) else word_count(of, "zh" if self._chinese else "en")
+        length = of if isinstance(of, int) else word_count(of)
         return counted(length, chinese=self._chinese)
 
     @on(OptionList.OptionSelected)

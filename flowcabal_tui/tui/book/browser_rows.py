@@ -62,7 +62,7 @@ def scene_row(columns: Columns, scene: ChapterScene) -> ColumnRow:
     """The row of a scene, below its chapter: number, title, first words, length."""
     opening = one_line(scene.text, 120)
     words = f"{one_line(scene.title)} | {opening}" if scene.title else opening
-    length = f"{word_count(scene.text, 'zh'):,}"
+    length = f"{word_count(scene.text):,}"
     return columns.row("", "", Cell(f"{scene.number:>3} {words}", "secondary"), Cell(length, "secondary"))
 
 

@@ -376,7 +376,7 @@ class BookController:
             title = _("All of it is already in the book. Import it again?")
         coming, chinese = new or preview.chapters, preview.language.startswith("zh")
         first = _(", ").join(chapter.title for chapter in coming[:_FIRST])
-        length = counted(sum(word_count(chapter.text, preview.language) for chapter in coming), chinese=chinese)
+        length = counted(sum(word_count(chapter.text) for chapter in coming), chinese=chinese)
         lines = [_("{first} ... ({encoding})").format(first=first, encoding=f"{length}, {preview.encoding}")]
         if volumes := list(dict.fromkeys(chapter.volume for chapter in coming if chapter.volume)):
             shown = _(", ").join(one_line(volume, 20) for volume in volumes[:_FIRST])

@@ -218,7 +218,7 @@ class OutputPane(Vertical):
         if not piece:
             return
         last = self._live_text[-1:]
-        self._live_count += word_count(last + piece, "zh") - word_count(last, "zh")
+        self._live_count += word_count(last + piece) - word_count(last)
         self._live_text += piece
         if not last:
             self._refresh_all()
@@ -227,7 +227,7 @@ class OutputPane(Vertical):
             self.query_one(".head", Static).update(self._head())
 
     def _count_live(self) -> None:
-        self._live_count = word_count(self._live_text, "zh")
+        self._live_count = word_count(self._live_text)
 
     def _ask_reload(self) -> None:
         if not self._reload_requested and self.view is not None:

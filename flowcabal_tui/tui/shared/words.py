@@ -81,7 +81,7 @@ def length_words(text: str, book_language: str = "") -> str:
     """The length of a text, in characters for Chinese and in words otherwise; an empty text is in the book's
     language."""
     chinese = is_chinese(text) if text.strip() else book_language.startswith("zh")
-    return counted(word_count(text, "zh"), chinese=chinese)
+    return counted(word_count(text), chinese=chinese)
 
 
 def is_chinese(text: str) -> bool:
@@ -102,8 +102,8 @@ def changed_words(old: str, new: str) -> str:
     if len(old) + len(new) > _COMPARED:
         return ""
     runs = prose_diff(old, new)
-    added = sum(word_count(run.text, "zh") for run in runs if run.change == DiffKind.INSERT)
-    removed = sum(word_count(run.text, "zh") for run in runs if run.change == DiffKind.DELETE)
+    added = sum(word_count(run.text) for run in runs if run.change == DiffKind.INSERT)
+    removed = sum(word_count(run.text) for run in runs if run.change == DiffKind.DELETE)
     if not added and not removed:
         return ""
     words = _("+{added} -{removed} characters") if is_chinese(new) else _("+{added} -{removed} words")
