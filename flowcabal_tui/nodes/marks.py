@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from typing import Literal
 
 from flowcabal_tui.domain.ids import NodeId
@@ -12,45 +12,28 @@ from flowcabal_tui.nodes.plan import Plan
 
 Stale = Literal["direct", "propagated"]
 """direct: the node itself was edited; propagated: something above it was."""
-Marks = Mapping[NodeId, Stale]
 
 
 def _every(_node: NodeId) -> bool:
     return True
 
 
-def stale_after_edit(
-    plan: Plan, node: NodeId, before: Marks | None = None, *, has_output: Callable[[NodeId], bool] = _every
-) -> dict[NodeId, Stale]:
-    """The marks after `node` was edited: direct for the node, propagated for all nodes after it, and those of `before`.
+def stale_after_edit(plan: Plan, node: NodeId, *, has_output: Callable[[NodeId], bool] = _every) -> dict[NodeId, Stale]:
+    """The marks after `node` was edited: direct for the node, propagated for all nodes after it.
 
-    A direct mark is never replaced by a propagated one. A node without an output cannot be stale.
+    A node without an output cannot be stale.
     """
-    marks = _behind(plan, node, before, has_output)
+    marks = stale_after_run(plan, node, has_output=has_output)
     return marks | {node: "direct"} if has_output(node) else marks
 
 
-def stale_after_run(
-    plan: Plan, node: NodeId, before: Marks | None = None, *, has_output: Callable[[NodeId], bool] = _every
-) -> dict[NodeId, Stale]:
-    """The marks after the output of `node` changed: its own is removed, all nodes after it are marked as propagated.
+def stale_after_run(plan: Plan, node: NodeId, *, has_output: Callable[[NodeId], bool] = _every) -> dict[NodeId, Stale]:
+    """The marks after the output of `node` changed: all nodes after it are marked as propagated.
 
     The same applies when the node is deleted: then `plan` is the one that still contains it.
     """
-    marks = _behind(plan, node, before, has_output)
-    marks.pop(node, None)
-    return marks
-
-
-def _behind(
-    plan: Plan, node: NodeId, before: Marks | None, has_output: Callable[[NodeId], bool]
-) -> dict[NodeId, Stale]:
-    marks = dict(before or {})
     seen = reached([node], plan.dependents.__getitem__)
-    for each in plan.steps:
-        if each in seen and each != node and has_output(each):
-            marks.setdefault(each, "propagated")
-    return marks
+    return {each: "propagated" for each in plan.steps if each in seen and each != node and has_output(each)}
 
 
 def todo(

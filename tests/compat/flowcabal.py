@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,13 @@ from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.nodes.graph import dependencies, order
-from flowcabal_tui.nodes.marks import Marks, stale_after_edit, stale_after_run, todo
-from flowcabal_tui.nodes.plan import plan
+from flowcabal_tui.nodes.marks import Stale, stale_after_edit, stale_after_run, todo
+from flowcabal_tui.nodes.plan import Plan, plan
 from flowcabal_tui.nodes.validation import validate
 from tests.compat.flowcabal_fakes import Memory, checked, ran, refusal
 from tests.compat.result import CaseResult
+
+Marks = Mapping[NodeId, Stale]
 
 HERE = "flowcabal"
 Case = dict[str, Any]
@@ -175,7 +177,7 @@ async def _run(case: Case) -> Found:
     )
     marks = kept(workflow).stale
     for node in found.outputs:
-        marks = stale_after_run(prepared, NodeId(node), marks, has_output=lambda each: each in outputs)
+        marks = _after_run(prepared, NodeId(node), marks, outputs)
     after = expected["after"]
     ours = {
         "done": list(found.outputs),
@@ -255,7 +257,7 @@ def _edited(workflow: Workflow, name: str, given: list[Any]) -> tuple[Workflow, 
     before, outputs, prepared = kept(workflow).stale, kept(workflow).outputs, plan(workflow.nodes)
 
     def marked(node: str) -> Marks:
-        return stale_after_edit(prepared, NodeId(node), before, has_output=outputs.__contains__)
+        return _after_edit(prepared, NodeId(node), before, outputs)
 
     match name, given:
         case "insertBlock" | "addBlock", [node, block, system, *at]:
@@ -281,7 +283,7 @@ def _edited(workflow: Workflow, name: str, given: list[Any]) -> tuple[Workflow, 
         case "removeBlock", [node, system, at]:
             return _with_blocks(workflow, node, system, lambda blocks: blocks[:at] + blocks[at + 1 :]), marked(node)
         case "removeNode", [node]:
-            marks = stale_after_run(prepared, NodeId(node), before, has_output=outputs.__contains__)
+            marks = _after_run(prepared, NodeId(node), before, outputs)
             return _without(workflow, node), marks
         case "markBlockEdited", [node]:
             return workflow, marked(node)
@@ -289,7 +291,7 @@ def _edited(workflow: Workflow, name: str, given: list[Any]) -> tuple[Workflow, 
             marks = before
             for node, kind in before.items():
                 if kind == "direct":
-                    marks = stale_after_edit(prepared, node, marks, has_output=outputs.__contains__)
+                    marks = _after_edit(prepared, node, marks, outputs)
             return workflow, marks
     raise KeyError(name)
 
@@ -341,3 +343,15 @@ def _sample(path: Path) -> Found:
         return _differs("form and findings", found, SAMPLES[path.name])
     written = write(workflow, form)[0]
     return PASS if written == document else _differs("written", written, document)
+
+
+def _after_run(graph: Plan, node: NodeId, before: Marks, outputs: Container[str]) -> Marks:
+    """The marks of the original after a run of a node: earlier ones stay, its own is removed."""
+    marks = {**stale_after_run(graph, node, has_output=outputs.__contains__), **before}
+    return {each: kind for each, kind in marks.items() if each != node}
+
+
+def _after_edit(graph: Plan, node: NodeId, before: Marks, outputs: Container[str]) -> Marks:
+    """The marks of the original after an edit of a node: earlier ones stay, its own is direct."""
+    marks = stale_after_edit(graph, node, has_output=outputs.__contains__)
+    return {**marks, **before, **{each: kind for each, kind in marks.items() if each == node}}
