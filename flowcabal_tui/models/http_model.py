@@ -199,10 +199,10 @@ class HttpModel(ABC):
                     if failure is not None:
                         raise failure
                     if arrival.seconds_left() <= 0 and not reader.reply.whole:
-                        raise self._late(arrival)
+                        raise self._late()
         except ModelError as error:
             if error.fault is ModelFault.STALLED and arrival.at_limit:
-                error = self._late(arrival)
+                error = self._late()
             if not reader.reply.whole:
                 raise self._keeping(error, arrival) from None
         for event in arrival.end():
@@ -249,7 +249,7 @@ class HttpModel(ABC):
             raise failure
         return finished
 
-    def _late(self, arrival: _Arrival) -> ModelError:
+    def _late(self) -> ModelError:
         limit = f"{self._endpoint.pace.answer_timeout:g}"
         words = _("It took longer than {seconds} s (answer_timeout).").format(seconds=limit)
         return self._transport.failures.error(ModelFault.TIME_LIMIT, words)

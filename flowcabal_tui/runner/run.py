@@ -199,10 +199,10 @@ class Run:
             self._emit_done(path, pinned, None, "frozen")
             return pinned
         if past.state == "done":
-            return self._restored(frame, step, path, past)
+            return self._restored(path, past)
         return self._from_earlier_run(frame, step, path, past)
 
-    def _restored(self, frame: Frame, step: PlannedNode, path: NodeId, past: NodeFold) -> Output:
+    def _restored(self, path: NodeId, past: NodeFold) -> Output:
         """The output with which the node ended in an earlier process."""
         output = Output(self._texts[past.digest], past.form, past.digest)
         attempts = past.attempts.get(past.chosen)

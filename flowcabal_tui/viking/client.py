@@ -181,10 +181,10 @@ class KnowledgeClient:
         answer = _mapping(await self._call("POST", "search/find", body))
         return tuple(VectorHit(str(hit["uri"]), float(hit.get("score", 0.0))) for hit in answer.get("resources", ()))
 
-    async def rm(self, uri: str, *, recursive: bool = False) -> bool:
-        """Removes a file or directory; returns False if it did not exist."""
+    async def rm(self, uri: str) -> bool:
+        """Removes a directory with everything in it; returns False if it did not exist."""
         try:
-            params = {"uri": uri, "recursive": recursive, "wait": False}
+            params = {"uri": uri, "recursive": True, "wait": False}
             await self._call("DELETE", "fs", params=params, seconds=self._work_seconds)
         except KnowledgeMissing:
             return False

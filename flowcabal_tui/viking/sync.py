@@ -80,7 +80,7 @@ class KnowledgeSync:
 
     async def clear(self) -> None:
         """Removes everything."""
-        await self._client.rm(self._root, recursive=True)
+        await self._client.rm(self._root)
         for path, _record in list(self._manifest):
             self._manifest.forget(path)
 
@@ -147,10 +147,10 @@ class KnowledgeSync:
         """
         former = self._manifest.former
         if former is not None and former.root != self._root:  # the book was given another name
-            await self._client.rm(former.root, recursive=True)
+            await self._client.rm(former.root)
         there = await self._there()
         for path in there.keys() - {path for path, _record in self._manifest} - self._under_way:
-            await self._client.rm(f"{self._root}/{path}", recursive=True)
+            await self._client.rm(f"{self._root}/{path}")
         broken = [(path, record) for path, record in self._manifest if not there.get(path, set()) >= {*record.files}]
         self._forget(broken)
         return tuple(record.subject for _path, record in (*broken, *await self._without_vectors(thorough)))
@@ -280,5 +280,5 @@ class KnowledgeSync:
         return self._workspace / _ON_DISK / self._root.removeprefix(f"{layout.RESOURCES}/") / path
 
     async def _remove_directory(self, path: str) -> None:
-        await self._client.rm(f"{self._root}/{path}", recursive=True)
+        await self._client.rm(f"{self._root}/{path}")
         self._manifest.forget(path)

@@ -201,7 +201,7 @@ async def test_writers_of_one_chapter_at_once_wait_for_each_other(running: Runni
 async def test_repair_tells_what_must_be_put_again(running: Running, root: str, sync: KnowledgeSync) -> None:
     await sync.put_chapter(RIVER, RIVER_TEXT, "L0", "L1")
     await sync.put_chapter(RAIN, RAIN_TEXT, "L0", "L1")
-    await running.client.rm(f"{root}/{layout.chapter_path(RAIN)}", recursive=True)
+    await running.client.rm(f"{root}/{layout.chapter_path(RAIN)}")
     assert await sync.repair(thorough=False) == (layout.chapter_subject(RAIN.id),)
     assert await sync.put_chapter(RAIN, RAIN_TEXT, "L0", "L1")
     assert await sync.repair(thorough=False) == ()

@@ -91,7 +91,7 @@ async def quotable(
     beats = [_verbatim(found, each, found.outline.beats(each.part), language) for each in own]
     if all(each.part.kind != "chapter" for each in found.placed):
         return beats, [ContextText(URI, _title("whole", language), "", "L2", "outline", found.text, start=0)]
-    earlier = [each for each in reversed(_earlier(found, position, own)) if not _is_blank(found, each)]
+    earlier = [each for each in reversed(_earlier(found, position)) if not _is_blank(found, each)]
     short = [_verbatim(found, each, _first_line(found, each), language) for each in earlier[:_QUOTED]]
     wanted = Wanted(chapter, "before", names, 0)
     return beats, [each for each in (*short, *_unassigned(found, wanted, position, bool(own), language)) if each.text]
@@ -165,7 +165,7 @@ def _around(
         yield _within(_of_part(found, volume, "outline", _("of the volume")), wanted.space, counter)
 
 
-def _earlier(found: BookOutline, position: int, own: Sequence[Placed]) -> list[Placed]:
+def _earlier(found: BookOutline, position: int) -> list[Placed]:
     """Parts that lie entirely before the chapter. A volume's text counts for all its chapters."""
     positions = {each.id: each.position for each in found.chapters}
     last: dict[int, float] = {}
@@ -192,7 +192,7 @@ def _before(
 
     They are left out in tens, so that the requests of the next chapters begin alike.
     """
-    earlier = [each for each in _earlier(found, position, own) if not _is_blank(found, each)]
+    earlier = [each for each in _earlier(found, position) if not _is_blank(found, each)]
     lines: list[str] = []
     space = wanted.space
     for each in reversed(earlier):

@@ -186,7 +186,7 @@ class NameEvidence:
         family = name[0] in self._surnames
         titled = len(name) > 2 and (name[1:] in _ROLES or name[2:] in _ROLES)
         if name in _ROLES or _is_general(name):
-            return self._is_one_persons(name, use)
+            return self._is_one_persons(use)
         spoken = self._speeches.get(name, 0)
         if spoken >= max(_LEAST_TO_JUDGE, _SPEAKER * use.count):
             return True
@@ -243,7 +243,7 @@ class NameEvidence:
         pointed = use.count >= _ENOUGH and use.count_before(_POINTED_AT) >= _MOST_POINTED_AT * use.count
         return pointed and use.chapters < _EVERYWHERE
 
-    def _is_one_persons(self, title: str, use: _Use) -> bool:
+    def _is_one_persons(self, use: _Use) -> bool:
         """True when a form of address is nearly always that of one person with a surname (孙大圣 for 大圣)."""
         if self._is_common(use):
             return False

@@ -59,11 +59,11 @@ def _graph(graph: Mapping[str, Any], place: str, notes: list[ConversionNote]) ->
         kept = _to_branches(nodes, kept, notes)
         for number, node in enumerate(nodes):
             if isinstance(node, dict) and isinstance(node.get("id"), str):
-                kept += _waited_for(node, f"{place}nodes[{number}]", notes)
+                kept += _waited_for(node, f"{place}nodes[{number}]")
     return {"nodes": nodes, "edges": [edge for edge in kept if not _ends(edge)]}
 
 
-def _waited_for(node: Document, place: str, notes: list[ConversionNote]) -> list[PlacedEdge]:
+def _waited_for(node: Document, place: str) -> list[PlacedEdge]:
     """The edges for `depends_on`, which is removed from the node."""
     given = node.pop("depends_on", None)
     found = []

@@ -283,7 +283,7 @@ class RecordsScreen(FilteredPage):
         """Marks the promise as paid in a chapter."""
         record, cast = self.record, self.cast
         if isinstance(record, Promise) and cast is not None:
-            self.work(self._at(record, payment_form(cast), lambda chapter: replace(record, paid=chapter)))
+            self.work(self._at(payment_form(cast), lambda chapter: replace(record, paid=chapter)))
 
     def action_drop(self) -> None:
         """Marks the promise as dropped, or as open again."""
@@ -295,11 +295,9 @@ class RecordsScreen(FilteredPage):
         record, cast = self.record, self.cast
         if isinstance(record, Fact) and cast is not None:
             form = end_form(record, self._position, cast)
-            self.work(self._at(record, form, lambda chapter: replace(record, until=chapter)))
+            self.work(self._at(form, lambda chapter: replace(record, until=chapter)))
 
-    async def _at(
-        self, record: StoryRecord, form: FormScreen[ChapterId], change: Callable[[ChapterId], StoryRecord]
-    ) -> None:
+    async def _at(self, form: FormScreen[ChapterId], change: Callable[[ChapterId], StoryRecord]) -> None:
         chapter = await self.ask(form)
         if chapter is not None:
             await self.write(change(chapter))
