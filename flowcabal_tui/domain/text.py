@@ -114,9 +114,9 @@ def _letters(text: str) -> str:
     return "".join(char for char in text if char.isalnum() or char in _QUOTATION_MARKS)
 
 
-def span_of_letters(text: str, words: str, start: int = 0) -> tuple[int, int] | None:
+def span_of_letters(text: str, words: str) -> tuple[int, int] | None:
     """The span of the text that has the same letters as `words`, regardless of other characters between them."""
-    places = [at for at in range(start, len(text)) if text[at].isalnum()]
+    places = [at for at, char in enumerate(text) if char.isalnum()]
     wanted = "".join(char for char in words if char.isalnum())
     found = "".join(text[at] for at in places).find(wanted) if wanted else -1
     return None if found < 0 else (places[found], places[found + len(wanted) - 1] + 1)

@@ -145,14 +145,14 @@ def with_moved(text: str, number: int, to: int, *, blank_lines: bool = False) ->
     return "".join(parts)
 
 
-def with_break(text: str, at: int, title: str = "") -> str:
+def with_break(text: str, at: int) -> str:
     """The text with a break at a place, which may divide a paragraph. Unchanged if a scene would be empty."""
     before, after = text[:at].rstrip(" \t\n"), text[at:].lstrip(" \t\n")
     beside = before.rpartition("\n")[2], after.partition("\n")[0]
     if not all(line and break_line(line) is None for line in beside):
         return text
     gap = usual_gap(text)
-    return f"{before}{gap}{_line(usual_mark(text), scene_title(title))}{gap}{after}"
+    return f"{before}{gap}{usual_mark(text)}{gap}{after}"
 
 
 def without_break(text: str, number: int, *, blank_lines: bool = False) -> str:

@@ -195,9 +195,9 @@ class Mistakes(DialectError):
         )
 
 
-def not_ours(reason: str, place: str = "") -> Mistakes:
+def not_ours(reason: str) -> Mistakes:
     """The error for a document that is not FlowCabal's."""
-    return Mistakes([(place, reason)])
+    return Mistakes([("", reason)])
 
 
 def form_of(document: Json) -> Form:

@@ -48,9 +48,9 @@ def check_document(
     return validate(workflow, actions=actions, library=library)
 
 
-def require_valid(workflow: Workflow, *, actions: Actions | None = None, library: Library | None = None) -> None:
+def require_valid(workflow: Workflow) -> None:
     """Raises WorkflowError that lists every error."""
-    require_no_errors(workflow, validate(workflow, actions=actions, library=library))
+    require_no_errors(workflow, validate(workflow))
 
 
 def require_no_errors(workflow: Workflow, findings: Iterable[Problem]) -> None:
