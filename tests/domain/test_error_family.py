@@ -16,23 +16,20 @@ GUIDES = [SOURCE.parent / "docs" / "guide" / name for name in ("en.md", "zh.md")
 
 @cache
 def error_classes() -> list[ast.ClassDef]:
-    """Every class of the family, from the source. Only files that name the family in a base or an import are parsed."""
-    texts = (file.read_text(encoding="utf-8") for file in sorted(SOURCE.rglob("*.py")))
-    classes = [
-        found
-        for text in texts
-        if re.search(r"^class \w+\(", text, re.MULTILINE) and ".errors import" in text + str(errors.__name__)
-        for found in ast.parse(text).body
-        if isinstance(found, ast.ClassDef)
-    ]
+    """Every class of the family, from the source. Only files that define one are parsed."""
+    texts = [file.read_text(encoding="utf-8") for file in sorted(SOURCE.rglob("*.py"))]
+    heads = [(text, re.findall(r"^class (\w+)\((.+)\):", text, re.MULTILINE)) for text in texts]
     names = {"FlowCabalError"}
     while grown := {
-        found.name
-        for found in classes
-        if {base.id for base in found.bases if isinstance(base, ast.Name)} & names and found.name not in names
+        name
+        for _text, found in heads
+        for name, bases in found
+        if name not in names and names & set(re.findall(r"\w+", bases))
     }:
         names |= grown
-    return [found for found in classes if found.name in names]
+    family = [text for text, found in heads if names & {name for name, _bases in found}]
+    classes = [node for text in family for node in ast.parse(text).body if isinstance(node, ast.ClassDef)]
+    return [node for node in classes if node.name in names]
 
 
 def drawn(drawing: str) -> set[tuple[str, str]]:
@@ -43,7 +40,7 @@ def drawn(drawing: str) -> set[tuple[str, str]]:
 
 def defined() -> set[tuple[str, str]]:
     """The same of the source; a base outside of the family is left out."""
-    classes = [found for _file, found in error_classes()]
+    classes = error_classes()
     names = {found.name for found in classes}
     bases = {(base.id, found.name) for found in classes for base in found.bases if isinstance(base, ast.Name)}
     return {(base, name) for base, name in bases if base in names}
@@ -58,7 +55,7 @@ def test_the_drawing_of_the_family_has_each_error_below_its_base() -> None:
 def test_every_exit_code_of_an_error_is_in_the_table_of_both_guides() -> None:
     codes = {
         str(part.value.value)
-        for _file, found in error_classes()
+        for found in error_classes()
         for part in found.body
         if isinstance(part, ast.Assign)
         and isinstance(part.value, ast.Constant)
