@@ -85,7 +85,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """Exempts all modules and tests from collection."""
-    gc.collect()
     gc.freeze()
 
 
