@@ -9,13 +9,16 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from flowcabal_tui import locale
 from flowcabal_tui.cli import main
+from flowcabal_tui.cli.argparse_words import Parser
+from flowcabal_tui.cli.parser import parser
 from flowcabal_tui.models.offline import OfflineModel
 from flowcabal_tui.settings.project_file import ModelsSettings
 from tests.faultserver import FaultServer
@@ -69,6 +72,21 @@ def project(tmp_path: Path) -> Make:
         return asyncio.run(make_one(tmp_path / "novel", models))
 
     return project
+
+
+@cache
+def _parser_in(language: str, keys: str) -> Parser:
+    return parser()
+
+
+@pytest.fixture(autouse=True)
+def _builds_the_parser_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program builds it once, for its one command."""
+
+    def once() -> Parser:
+        return _parser_in(locale.language_in_use(), repr(locale._named_keys))
+
+    monkeypatch.setattr("flowcabal_tui.cli.parser.parser", once)
 
 
 @pytest.fixture(autouse=True)
