@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
-PATIENCE: Final = 120.0
+PATIENCE: Final = 240.0
 """Seconds that any wait may take on a machine that is busy with other things."""
 _LOOK_SECONDS: Final = 0.01
 _THREAD_SECONDS: Final = 1.0
