@@ -1,4 +1,4 @@
-"""A real OpenViking server shared by all tests of this folder."""
+"""A real OpenViking server shared by the tests of a file: one that waits takes 3 % of a processor."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from flowcabal_tui.viking.status import Ready
 from tests.viking.fakes import USERS_KEY, Running, Statuses, fake_model, server_command
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Running]:
     server_command()
     folder, statuses = tmp_path_factory.mktemp("knowledge"), Statuses()
