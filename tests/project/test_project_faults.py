@@ -24,7 +24,7 @@ from flowcabal_tui.domain.errors import (
 )
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.workflow import Workflow
-from flowcabal_tui.project import Project
+from flowcabal_tui.project import Project, create_project
 from flowcabal_tui.protocol.book import AddChapter, WriteChapter
 from flowcabal_tui.protocol.runs import RunWorkflow
 from flowcabal_tui.protocol.workflows import SaveWorkflow
@@ -80,14 +80,14 @@ async def test_a_project_is_never_made_over_another(folder: Path) -> None:
     await make(folder)
     before = (folder / "flowcabal.toml").read_bytes()
     with pytest.raises(ProjectExists):
-        await make(folder)
+        await create_project(folder, name="Another", language="en")
     assert (folder / "flowcabal.toml").read_bytes() == before
 
 
 async def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "a file").write_text("in the way")
     with pytest.raises(DiskFull):
-        await make(tmp_path / "a file" / "novel")
+        await create_project(tmp_path / "a file" / "novel", name="Novel", language="en")
     assert (tmp_path / "a file").read_text() == "in the way"
 
 
@@ -105,7 +105,7 @@ async def test_a_project_that_cannot_be_made_leaves_what_was_there(folder: Path)
     (folder / ".flowcabal" / "project.db").write_text("no database")
     (folder / "notes.txt").write_text("mine")
     with pytest.raises(ProjectDamaged):
-        await make(folder)
+        await create_project(folder, name="Novel", language="en")
     assert sorted(path.name for path in folder.rglob("*")) == [".flowcabal", "notes.txt", "project.db"]
 
 
