@@ -52,9 +52,14 @@ def _schema_text(shape: type[BaseModel]) -> str:
 
 
 def answer_schema(shape: type[BaseModel]) -> dict[str, Any]:
-    """The schema of `shape`, closed."""
-    found: dict[str, Any] = closed(shape_schema(shape))
+    """The schema of `shape`, closed, as a new copy."""
+    found: dict[str, Any] = json.loads(_closed_text(shape))
     return found
+
+
+@lru_cache(64)
+def _closed_text(shape: type[BaseModel]) -> str:
+    return json.dumps(closed(shape_schema(shape)))
 
 
 def closed(schema: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
+from flowcabal_tui.domain.answer_schema import shape_schema
 from flowcabal_tui.models.offline.parsed_request import Labelled, LabelledRequest
 from flowcabal_tui.models.offline.reading import PERSON, MaskedSentence, extract, named, nearest, share
 from flowcabal_tui.models.offline.statements import Values, clashes, facts, stated
@@ -35,7 +36,7 @@ _OPEN: Final = re.compile(r"^(\S+) (promise|secret): (.*)$", re.M)
 
 def filled(shape: type[BaseModel], request: LabelledRequest) -> Values:
     """The fields of a shape; required ones without a function are empty if they are texts or lists, else null."""
-    schema, empty = {"required": [], **shape.model_json_schema()}, {"string": "", "array": []}
+    schema, empty = {"required": [], **shape_schema(shape)}, {"string": "", "array": []}
     required = {key: empty.get(schema["properties"][key].get("type")) for key in schema["required"]}
     return required | {key: _EXTRACTS[key](request) for key in shape.model_fields if key in _EXTRACTS}
 
