@@ -118,6 +118,12 @@ def _built_in(name: str) -> str:
     return (_FOLDER / f"{name}.md").read_text(encoding="utf-8")
 
 
+@cache
+def _built_in_names() -> tuple[str, ...]:
+    stems = (item.name.removesuffix(".md") for item in _FOLDER.iterdir() if item.name.endswith(".md"))
+    return tuple(sorted(stem for stem in stems if stem != "README"))
+
+
 class PromptLibrary:
     """The prompts by name. A file `<name>.md` in the project's folder replaces the built-in one."""
 
@@ -128,8 +134,7 @@ class PromptLibrary:
 
     def names(self) -> tuple[str, ...]:
         """All prompts that the agents use and all parts of prompts, sorted."""
-        stems = (item.name.removesuffix(".md") for item in _FOLDER.iterdir() if item.name.endswith(".md"))
-        return tuple(sorted(stem for stem in stems if stem != "README"))
+        return _built_in_names()
 
     def source(self, name: str) -> Path | None:
         """The writer's file in use for `name`; None when the built-in one is used."""
@@ -168,14 +173,16 @@ class PromptLibrary:
 
     def get(self, name: str) -> AgentPrompt:
         """The prompt in use. Raises SettingsError for a writer's file without a rule, or with other placeholders."""
-        prompt = _parse(name, self.text(name), self.source(name))
-        expected = _parse(name, _built_in(name), None).placeholders
+        text, path = self.text(name), self.source(name)
+        if path is None:
+            return _built_in_prompt(name)
+        prompt, expected = _parse(name, text, path), _built_in_prompt(name).placeholders
         unknown, missing = sorted(prompt.placeholders - expected), sorted(expected - prompt.placeholders)
         if problems := [
             *(_("unknown placeholder ${{{name}}}").format(name=each) for each in unknown),
             *(_("missing placeholder ${{{name}}}").format(name=each) for each in missing),
         ]:
-            raise _unfit(self.source(name), ", ".join(problems))
+            raise _unfit(path, ", ".join(problems))
         return prompt
 
     def part(self, name: str) -> str:
@@ -185,6 +192,11 @@ class PromptLibrary:
             problem = _("it contains text that becomes part of a prompt, so no line --- is allowed")
             raise _unfit(self.source(name), problem)
         return words
+
+
+@cache
+def _built_in_prompt(name: str) -> AgentPrompt:
+    return _parse(name, _built_in(name), None)
 
 
 def _advice() -> str:
