@@ -211,7 +211,7 @@ class Background:
 
     async def emit_counts(self, task: BackgroundTask | None = None) -> None:
         """Emits the counts of tasks, with those for the knowledge server separate, since it may be down."""
-        counts, owed = [await self._outbox.counts(kinds) for kinds in (LOCAL, KNOWLEDGE)]
+        counts, owed = await self._outbox.counts_of((LOCAL, KNOWLEDGE))
         self._emit(BackgroundChanged(tuple(sorted(counts.items())), task, tuple(sorted(owed.items()))))
 
     async def heal(self, stored: Mapping[str, str]) -> None:

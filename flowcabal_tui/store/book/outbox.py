@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -124,17 +124,23 @@ class Outbox:
     def _as_it_is(self, task: BackgroundTask) -> BackgroundTask:
         return replace(task, state="waiting") if task.state == "running" and self._is_left() else task
 
-    async def counts(self, kinds: Iterable[TaskKind] = TASK_KINDS) -> dict[Freshness, int]:
+    async def counts(self, kinds: Collection[TaskKind] = TASK_KINDS) -> dict[Freshness, int]:
         """The number of tasks of these kinds in each state, without those of paid jobs."""
-        rows = await self._database.rows(
-            "SELECT state, count(*) FROM task WHERE job='' AND kind IN (SELECT value FROM json_each(?))"
-            " GROUP BY state ORDER BY state",
-            (json.dumps([*kinds]),),
-        )
-        counts: dict[Freshness, int] = dict(rows)
-        if self._is_left() and (begun := counts.pop("running", 0)):
-            counts["waiting"] = counts.get("waiting", 0) + begun
+        (counts,) = await self.counts_of([kinds])
         return counts
+
+    async def counts_of(self, lanes: Sequence[Collection[TaskKind]]) -> list[dict[Freshness, int]]:
+        """See `counts`, of several sets of kinds at the same moment."""
+        rows = await self._database.rows(
+            "SELECT kind, state, count(*) FROM task WHERE job='' GROUP BY kind, state ORDER BY state"
+        )
+        found: list[dict[Freshness, int]] = [{} for _lane in lanes]
+        for counts, kinds in zip(found, lanes, strict=True):
+            for kind, stored, number in rows:
+                if kind in kinds:
+                    state: Freshness = "waiting" if stored == "running" and self._is_left() else stored
+                    counts[state] = counts.get(state, 0) + number
+        return found
 
     async def hasten(self) -> None:
         """Makes all waiting tasks due now, as if they had not been tried."""

@@ -18,16 +18,16 @@ from typing import Final, Literal
 from flowcabal_tui.domain.codec import to_json
 from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, Generation
-from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Derived, Evidence, Level, StaleText
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import mark
 from flowcabal_tui.store.file.blobs import get_text, pack_large, put_text, unpack
 from flowcabal_tui.store.file.connection import Database, Row
 from flowcabal_tui.store.file.reading import decodes, read_json
+from flowcabal_tui.store.memory.snapshot import Snapshot
 from flowcabal_tui.store.rows.generations import next_generation
 from flowcabal_tui.store.rows.texts import chapters_now
-from flowcabal_tui.store.rows.withdrawn import Withdrawn, rests_on, stale_texts, withdrawn
+from flowcabal_tui.store.rows.withdrawn import rests_on, stale_texts
 
 DERIVED: Final = "uri, level, body, source, position, derived.generation, method, evidence, at, anchor"
 Choice = Literal["pin", "unpin", "take"]
@@ -52,12 +52,10 @@ class Chosen:
 class DerivedTexts:
     """The current states of derived texts, as of a generation and before a chapter's position."""
 
-    def __init__(
-        self, database: Database, generation: Generation, before: int, placed: Mapping[ChapterId, Chapter]
-    ) -> None:
-        self._database, self._generation, self._before, self._placed = database, generation, before, placed
+    def __init__(self, database: Database, generation: Generation, before: int, snapshot: Snapshot) -> None:
+        self._database, self._generation, self._before = database, generation, before
+        self._snapshot, self._placed = snapshot, snapshot.chapters
         self._choices: dict[str, Chosen] | None = None
-        self._out: Withdrawn | None = None
 
     async def one(self, uri: str, level: Level) -> Derived | None:
         """The current state of a level."""
@@ -88,12 +86,7 @@ class DerivedTexts:
 
     async def stale(self) -> tuple[StaleText, ...]:
         """Derived texts that were made from other words than their chapters have."""
-        return await stale_texts(self._database, self._generation, self._placed, await self._withdrawn())
-
-    async def _withdrawn(self) -> Withdrawn:
-        if self._out is None:
-            self._out = await withdrawn(self._database, self._generation, self._placed)
-        return self._out
+        return await stale_texts(self._database, self._generation, self._placed, await self._snapshot.withdrawn())
 
     async def _chosen(self) -> dict[str, Chosen]:
         if self._choices is None:
@@ -111,7 +104,7 @@ class DerivedTexts:
     async def _standing(
         self, where: str, level: Level, values: Sequence[object], choices: Mapping[str, Chosen] | None = None
     ) -> tuple[Derived, ...]:
-        out = await self._withdrawn()
+        out = await self._snapshot.withdrawn()
         column = "rests" if out else "'{}'"  # of the whole work it names every chapter: read only on request
         rows = await self._database.rows(
             f"SELECT number, uri, position, anchor, generation, method='hand', {column} FROM derived"
@@ -123,6 +116,8 @@ class DerivedTexts:
             at = self._position(position, anchor)
             if at is not None and not out.takes(rests) and not out.foretells(rests, at):
                 seen[uri].append((at, number, generation, bool(by_hand)))
+        if not seen:
+            return ()
         chosen = await self._chosen() if choices is None else choices
         newest = {uri: best for uri, states in seen.items() if (best := self._best(states, chosen.get(uri, Chosen())))}
         bodies = await self._database.rows(

@@ -24,6 +24,7 @@ from flowcabal_tui.store.memory.story import Parsed, StoryIndex, Texts, story_be
 from flowcabal_tui.store.rows.entities import FIELDS, entity_of
 from flowcabal_tui.store.rows.texts import CHAPTERS, chapter_of
 from flowcabal_tui.store.rows.tokens import match
+from flowcabal_tui.store.rows.withdrawn import Withdrawn, withdrawn
 
 ENTITIES: Final = f"""SELECT {FIELDS} FROM entity WHERE NOT removed AND generation=
     (SELECT max(generation) FROM entity AS other WHERE other.id=entity.id AND generation<=?)"""
@@ -97,6 +98,7 @@ class Snapshot:
         self._database, self.generation = database, generation
         self.chapters = {chapter.id: chapter for chapter in chapters}
         self.outline: BookOutline | None = None
+        self._withdrawn: Withdrawn | None = None
         self._meta: dict[str, Digest] | None = None
         self._entities: tuple[Entity, ...] | None = None
         self._passages: PassageIndex | None = None
@@ -112,6 +114,12 @@ class Snapshot:
     async def read(cls, database: Database, generation: Generation) -> Snapshot:
         rows = await database.rows(CHAPTERS, {"as_of": generation})
         return cls(database, generation, map(chapter_of, rows))
+
+    async def withdrawn(self) -> Withdrawn:
+        """The texts that left the book."""
+        if self._withdrawn is None:
+            self._withdrawn = await withdrawn(self._database, self.generation, self.chapters)
+        return self._withdrawn
 
     async def meta(self) -> Mapping[str, Digest]:
         """The digests of the texts about the book, and of the links of the outline."""

@@ -52,7 +52,7 @@ class View:
         self._snapshot, self._generation, self._before = snapshot, generation, before
         self._placed = snapshot.chapters
         self._seen = {at.id: at for at in self._placed.values() if at.position < before and at.digest}
-        texts = DerivedTexts(database, generation, before, self._placed)
+        texts = DerivedTexts(database, generation, before, snapshot)
         self.derived, self.derived_under, self.derived_of = texts.one, texts.under, texts.of
         self.made, self.made_under = texts.made, texts.made_under
         self.stale, self.pinned = texts.stale, texts.pinned
