@@ -14,10 +14,12 @@ from flowcabal_tui.agents.checking.rules import kept
 from flowcabal_tui.project import helper
 from flowcabal_tui.project.helper import WorkLimits
 from flowcabal_tui.project.workshop import USUAL, Arguments, T, Workshop
+from flowcabal_tui.viking.server import COMMAND_VARIABLE
 from tests.faultserver import FaultServer
 from tests.project.case import demos
+from tests.viking.fakes import quick_server
 
-__all__ = ["demos", "folder", "server", "work_here"]
+__all__ = ["demos", "folder", "quick_knowledge", "server", "work_here"]
 
 
 @pytest_asyncio.fixture
@@ -29,6 +31,12 @@ async def server() -> AsyncIterator[FaultServer]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return tmp_path / "novel"
+
+
+@pytest.fixture
+def quick_knowledge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Projects with a knowledge server start the installed OpenViking without libraries that no test needs."""
+    monkeypatch.setenv(COMMAND_VARIABLE, quick_server(tmp_path))
 
 
 class WorkshopHere(Workshop):

@@ -25,15 +25,15 @@ from flowcabal_tui.protocol.story import PutRecord, RemoveRecord
 from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
-from flowcabal_tui.viking.server import COMMAND_VARIABLE, OpenVikingServer
+from flowcabal_tui.viking.server import OpenVikingServer
 from flowcabal_tui.viking.status import Ready
 from tests.project.case import Case, change, make, opened, write_chapters
 from tests.project.served import counts, knowledge, whole
 from tests.trusting import confirmed
-from tests.viking.fakes import DIMENSION, KEY, FakeModel, Statuses, embed, fake_model, quick_server, server_process
+from tests.viking.fakes import DIMENSION, KEY, FakeModel, Statuses, embed, fake_model, server_process
 from tests.waiting import PATIENCE, soon
 
-pytestmark = [pytest.mark.viking, pytest.mark.slow]
+pytestmark = [pytest.mark.viking, pytest.mark.slow, pytest.mark.usefixtures("quick_knowledge")]
 
 LAMPS = ("lantern", "lamp")
 SECRET = "Under the boathouse floor the old lamp still burned, and nobody living had filled it.\n"
@@ -43,11 +43,6 @@ CHAPTERS = {
     for n in range(1, 13)
 }
 QUESTION = "She must find whoever lit that lantern."
-
-
-@pytest.fixture(autouse=True)
-def _starts_sooner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(COMMAND_VARIABLE, quick_server(tmp_path))
 
 
 def by_meaning(text: str) -> list[float]:

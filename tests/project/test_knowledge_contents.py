@@ -39,6 +39,7 @@ def test_what_is_held_and_what_is_owed_are_one_list() -> None:
 
 
 @pytest.mark.viking
+@pytest.mark.usefixtures("quick_knowledge")
 async def test_the_real_server_shows_finds_and_rewrites_a_part(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

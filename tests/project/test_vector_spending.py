@@ -139,6 +139,7 @@ async def priced(
 
 
 @pytest.mark.viking
+@pytest.mark.usefixtures("quick_knowledge")
 @pytest.mark.slow
 async def test_a_real_server_waits_for_the_answer_and_then_has_everything(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -163,6 +164,7 @@ async def test_a_real_server_waits_for_the_answer_and_then_has_everything(
 
 
 @pytest.mark.viking
+@pytest.mark.usefixtures("quick_knowledge")
 @pytest.mark.slow
 async def test_a_yes_pays_for_all_that_a_real_server_requests_of_the_book_as_it_is(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,7 +1,7 @@
 """Starts the installed OpenViking without two libraries that take more than half of its start: no test needs them.
 
 `lark_oapi` reads documents of Feishu and `litellm` asks chat models; no project of ours configures either. Files,
-vectors and locks are those of the server itself. tests/viking/conftest.py starts it whole.
+vectors and locks are those of the server itself. tests/viking/test_server.py starts it whole.
 """
 
 from __future__ import annotations

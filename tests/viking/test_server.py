@@ -28,6 +28,7 @@ from tests.viking.fakes import (
     gone,
     processes_of,
     quick_server,
+    server_command,
     server_process,
 )
 
@@ -45,6 +46,12 @@ async def main():
     await asyncio.Event().wait()
 asyncio.run(main())
 """
+
+
+@pytest.fixture(scope="module")
+def program() -> str:
+    """The installed server as it is."""
+    return server_command()[-1]
 
 
 async def test_it_starts_and_answers(running: Running) -> None:
