@@ -23,21 +23,24 @@ $(VENV)/.tools: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@ $(BIN)/flowcabal-tui
 
+# Otherwise each worker of `make test` compiles all tests.
+$(VENV)/.compiled: $(VENV)/.tools
+	-$(BIN)/python -m pytest --collect-only > $(VENV)/tests.log 2>&1
+	@touch $@
+
 # OpenViking brings 350 MB of source, of which it imports a sixth: only that is compiled, before the first test needs it.
-# The tests are compiled here, too: otherwise each worker of `make test` compiles all of them.
 $(VENV)/.dev: $(VENV)/.tools
 	$(BIN)/python -m pip install -q --disable-pip-version-check --no-compile -c constraints.txt 'flowcabal-tui[knowledge]'
 	-LITELLM_LOCAL_MODEL_COST_MAP=True $(BIN)/python -c 'import openviking.server.bootstrap, openviking.server.app' > $(VENV)/openviking.log 2>&1
-	-$(BIN)/python -m pytest --collect-only > $(VENV)/tests.log 2>&1
 	@touch $@
 
 demo: $(BIN)/flowcabal-tui  ## the sample novel with the offline model: no key, no network
 	$(BIN)/flowcabal-tui demo
 
-test: $(VENV)/.dev  ## all tests, a real OpenViking server included
+test: $(VENV)/.dev $(VENV)/.compiled  ## all tests, a real OpenViking server included
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-check: licences types lint contracts  ## lint, types, import contracts, licences; -j2: at once, while OpenViking is fetched
+check: licences types $(VENV)/.compiled lint contracts  ## lint, types, import contracts, licences; -j2: at once, while OpenViking is fetched
 
 lint: $(VENV)/.tools  ## what ruff finds, and the format
 	$(BIN)/ruff check .
