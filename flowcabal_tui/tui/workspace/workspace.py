@@ -123,8 +123,8 @@ class WorkspaceScreen(Screen[None]):
 
     def on_screen_resume(self, event: ScreenResume) -> None:
         """Skips restyling on the first resume: its widgets were styled when they were mounted."""
-        event.refresh_styles = not self._is_new
-        self._is_new = False
+        if self._is_new:
+            event.refresh_styles = self._is_new = False
         if self._is_ready:  # the settings page may have changed the models
             self.status.show_project(self._workbench.info)
 
