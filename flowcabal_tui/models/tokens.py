@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import string
 from bisect import bisect_right
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
@@ -23,7 +24,8 @@ _HAN: Final = late(
 )
 _HAN_MARKS: Final = late(r"[\u3000-\u3004\u3008-\u303f\uff00-\uffef\u2013-\u2026]+")
 _WORDS: Final = late(r"[A-Za-z\u00c0-\u024f\u0370-\u052f]{1,12}")  # a longer word is at least two
-_MARKS: Final = late(r"[!-/:-@\[-`{-~]+")
+_MARKS: Final = string.punctuation.encode()
+_BEYOND_ASCII: Final = late(r"[^\x00-\x7f]+")
 _OTHERS: Final = late(r"[\u00a0-\u00bf\u0530-\u1fff\u2027-\u2e7f\ua000-\uabff\U00010000-\U0001ffff]+")
 _DIGITS: Final = late(r"[0-9]{1,3}")
 _SENTENCE_END: Final = late(r"(?:[。！？!?…\n]|\.(?=[\s\"'”’）)]))+[”’\"'』」）)]*")
@@ -130,11 +132,14 @@ class TokenEstimator:
     def _raw(self, text: str) -> float:
         if self.exact is not None:
             return self.exact.count(text) if text.strip() else 0
-        others, runs = _HAN.subn(" ", text)  # first, and once: what remains of Chinese text is short
+        others, runs = (text, 0) if text.isascii() else _HAN.subn(" ", text)  # what remains of Chinese text is short
         han = len(text) - len(others) + runs
+        coded = others.encode("utf-8", "surrogatepass")
+        marks = len(coded) - len(coded.translate(None, _MARKS))
+        beyond = "" if others.isascii() else "".join(_BEYOND_ASCII.findall(others))
         rest = WORD * len(_WORDS.findall(others)) + len(_DIGITS.findall(others))
-        rest += MARK * _length(_MARKS, others) + _length(_OTHERS, others)
-        return self._han * (han + MARK * _length(_HAN_MARKS, others)) + self._rest * rest
+        rest += MARK * marks + _length(_OTHERS, beyond)
+        return self._han * (han + MARK * _length(_HAN_MARKS, beyond)) + self._rest * rest
 
 
 def _length(runs: re.Pattern[str], text: str) -> int:
