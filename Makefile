@@ -40,7 +40,7 @@ demo: $(BIN)/flowcabal-tui  ## the sample novel with the offline model: no key, 
 test: $(VENV)/.dev $(VENV)/.compiled  ## all tests, a real OpenViking server included
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-check: licences types $(VENV)/.compiled lint contracts  ## lint, types, import contracts, licences; -j2: at once, while OpenViking is fetched
+check: licences types $(VENV)/.compiled lint contracts  ## lint, types, import contracts, licences; -j3: at once, while OpenViking is fetched
 
 lint: $(VENV)/.tools  ## what ruff finds, and the format
 	$(BIN)/ruff check .
