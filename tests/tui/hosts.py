@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from textual._context import visible_screen_stack
 from textual.app import App, ComposeResult
 from textual.message import Message
 from textual.widget import Widget
@@ -42,6 +43,7 @@ class Host(App[None]):
 
 
 def shown(app: App[Any]) -> list[str]:
-    """The rows on the screen as text."""
+    """The rows on the screen as text, with those of the screens that it lets through."""
+    visible_screen_stack.set(app._background_screens)
     width, height = app.size
     return [strip.text for strip in app.screen._compositor.render_strips(app.size)][:height] if width else []

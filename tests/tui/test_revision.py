@@ -193,7 +193,7 @@ async def test_a_selection_of_several_paragraphs_is_accepted_by_paragraph_in_the
         await press(pilot, "ctrl+r", *"more", "enter")
         assert "$0.25" in screen(pilot)
         await press(pilot, "y")
-        assert isinstance(pilot.app.screen, RewriteScreen)
+        await until(pilot, lambda: isinstance(pilot.app.screen, RewriteScreen))
         await press(pilot, "space", "a")
         row = workbench.revision.rewrites[0]
         wanted = with_changes(text, row.changes, range(1, len(row.changes)))

@@ -13,7 +13,7 @@ import pytest
 from flowcabal_tui.domain.errors import KnowledgeError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.viking.client import Address, KnowledgeClient
+from flowcabal_tui.viking.client import Address, KnowledgeBusy, KnowledgeClient
 from flowcabal_tui.viking.external import ExternalKnowledge
 from flowcabal_tui.viking.layout import project_uri
 from flowcabal_tui.viking.manifest import Head
@@ -31,6 +31,7 @@ from tests.viking.fakes import (
     server_command,
     server_process,
 )
+from tests.waiting import PATIENCE
 
 pytestmark = [pytest.mark.viking, pytest.mark.asyncio(loop_scope="session")]
 
@@ -131,10 +132,20 @@ async def test_killed_in_the_middle_of_its_work_it_comes_back_with_everything(
     ready = await running.statuses.wait_for(lambda status: isinstance(status, Ready), after=seen)
     assert isinstance(ready, Ready)
     assert ready.repair
-    assert await sync.repair(thorough=True) == ()
+    assert await _repaired(sync) == ()
     assert (await sync.find("对岸灯火渐渐熄了"))[0].chapter == kept.id
     assert await sync.put_chapter(half, "灯又亮了。\n", "灯亮", "灯又亮了")
     assert (await sync.find("灯又亮了"))[0].chapter == half.id
+
+
+async def _repaired(sync: KnowledgeSync) -> tuple[str, ...]:
+    """What must be put again, as soon as the server has ended what it was doing when it was killed."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            try:
+                return await sync.repair(thorough=True)
+            except KnowledgeBusy:
+                await asyncio.sleep(0.1)
 
 
 async def test_when_we_are_killed_no_process_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
