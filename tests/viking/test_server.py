@@ -145,7 +145,7 @@ async def _repaired(sync: KnowledgeSync) -> tuple[str, ...]:
             try:
                 return await sync.repair(thorough=True)
             except KnowledgeBusy:
-                await asyncio.sleep(0.1)
+                await asyncio.sleep(0.05)
 
 
 async def test_when_we_are_killed_no_process_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
