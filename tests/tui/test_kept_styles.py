@@ -9,9 +9,10 @@ import pytest
 from textual.css import stylesheet
 
 from flowcabal_tui.tui.app import kept_styles
+from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.test_workspace import workspace
-from tests.tui.waiting import settled
+from tests.tui.waiting import settled, until
 
 PAGES = ("f11", "dollar_sign", "question_mark", "8", "9", "0", "f2", "f4", "f6", "f9", "f12", "ctrl+p")
 
@@ -48,3 +49,14 @@ async def test_no_page_and_no_theme_that_was_seen_parses_a_style_sheet_again(tmp
             assert (pilot.app.screen.styles.background == background) is (theme == first)
         assert len(parsed) > sheets
         assert set(parsed.values()) == {1}
+
+
+async def test_the_workspace_is_not_styled_again_when_a_page_over_it_closes(tmp_path, monkeypatch):
+    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+        styled: list[bool] = []
+        monkeypatch.setattr(WorkspaceScreen, "update_node_styles", lambda _self, animate=True: styled.append(animate))
+        for key in PAGES:
+            await pilot.press(key, "escape")
+            await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen))
+        await settled(pilot)
+        assert styled == []
