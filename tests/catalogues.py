@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,7 @@ def words_of_kinds() -> set[str]:
     return found
 
 
+@cache
 def collected() -> Catalog:
     """Every word in the source, in the order of files and lines, then those of parameters and of Textual."""
     catalog = Catalog(domain="flowcabal")

@@ -10,8 +10,9 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Final
@@ -163,8 +164,19 @@ def refusals(requirements: Iterable[str], find: Find) -> list[Refusal]:
     return found
 
 
-def imported(folder: Path) -> Iterator[tuple[str, Path]]:
-    """The top-level modules that the sources of a folder import, each with its file."""
+@cache
+def _owners() -> Mapping[str, list[str]]:
+    """The distributions of each top-level module that is installed here."""
+    return metadata.packages_distributions()
+
+
+@cache
+def imported(folder: Path) -> tuple[tuple[str, Path], ...]:
+    """The top-level modules that the sources of a folder import, each with its file; read once."""
+    return tuple(_imports(folder))
+
+
+def _imports(folder: Path) -> Iterator[tuple[str, Path]]:
     for file in sorted(folder.rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
@@ -176,7 +188,7 @@ def imported(folder: Path) -> Iterator[tuple[str, Path]]:
 def unchecked(folder: Path, names: Iterable[str]) -> list[Refusal]:
     """Modules that the product imports from distributions other than these, whose licences were checked."""
     known = set(names)
-    owners = metadata.packages_distributions()
+    owners = _owners()
     found: dict[str, Refusal] = {}
     for module, file in imported(folder):
         owned = {canonicalize_name(one) for one in owners.get(module, ())}

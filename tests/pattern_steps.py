@@ -10,6 +10,7 @@ import math
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import islice
 from re import _constants as parts  # type: ignore[attr-defined]  # private, as is the form of a pattern
 from re import _parser as parser  # type: ignore[attr-defined]
@@ -28,7 +29,7 @@ def ends(pattern: re.Pattern[str], text: str) -> list[int]:
 
 def _searched(pattern: re.Pattern[str], text: str) -> _Walk:
     walk, at, depth = _Walk(text, pattern.flags), 0, sys.getrecursionlimit()
-    tree = list(parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE))
+    tree = _tree(pattern)
     sys.setrecursionlimit(20_000)  # repeats of more than a character are calls in each other
     try:
         while at <= len(text):
@@ -38,6 +39,12 @@ def _searched(pattern: re.Pattern[str], text: str) -> _Walk:
     finally:
         sys.setrecursionlimit(depth)
     return walk
+
+
+@cache
+def _tree(pattern: re.Pattern[str]) -> list[Any]:
+    """Kept as long as the process: `_IN_SET` knows its sets by their identity."""
+    return list(parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE))
 
 
 class _Walk:
@@ -130,13 +137,20 @@ class _Walk:
             yield at
 
     def fits(self, part: Any, given: Any, sign: str) -> bool:
-        return self.whole if part is parts.ANY and sign == "\n" else _fits(part, given, sign)
+        if part is not parts.IN:
+            return self.whole if part is parts.ANY and sign == "\n" else _fits(part, given, sign)
+        key = id(given), sign
+        if (known := _IN_SET.get(key)) is None:
+            known = _IN_SET[key] = _fits(part, given, sign)
+        return known
 
 
 def _is_word(sign: str) -> bool:
     return sign.isalnum() or sign == "_"
 
 
+_IN_SET: dict[tuple[int, str], bool] = {}
+"""Whether a set of a kept tree has a character."""
 _SINGLE = (parts.LITERAL, parts.NOT_LITERAL, parts.ANY, parts.IN)
 _CATEGORIES = {
     parts.CATEGORY_SPACE: str.isspace,
