@@ -105,6 +105,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_unconfigure() -> None:
+    """pytest collects garbage five times at its end, for seconds: there is nothing left that a warning could help."""
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True, scope="session")
 def folders_of_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """The same for fixtures that live as long as the session: nothing of theirs reaches the developer's folders."""
