@@ -16,11 +16,11 @@ $(BIN)/flowcabal-tui: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e .
 	@touch $@
 
-# The pip that comes with Python 3.11 takes twice the processor time of a current one.
+# The pip that comes with Python 3.11 takes twice the processor time of a current one. Tools are compiled as they are used.
 $(VENV)/.tools: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --upgrade pip
-	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install -q --disable-pip-version-check --no-compile -c constraints.txt -e '.[dev]'
 	@touch $@ $(BIN)/flowcabal-tui
 
 # Otherwise each worker of `make test` compiles all tests.

@@ -179,7 +179,7 @@ class Gone(UnknownName, KeyError):
     def __init__(self, name: object = "") -> None:
         super().__init__(
             _("There is nothing named {name}.").format(name=name),
-            _("Nothing was changed. It may have been removed since."),
+            _("Nothing was changed. It may have been removed since then."),
             _("Look at the lists again."),
         )
 

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -50,10 +51,15 @@ def messages() -> Iterator[str]:
                 yield from (each.value for each in call.args[:2] if isinstance(each, ast.Constant))
 
 
+@cache
+def known_keys() -> frozenset[str]:
+    """The usual ones."""
+    return frozenset(shown_key(key) for row in all_keys() for key in row.keys)
+
+
 def keys_in(words: str) -> set[str]:
-    known = {shown_key(key) for row in all_keys() for key in row.keys}
     signs = {sign for start, each in NO_KEYS.items() if words.startswith(start) for sign in each.split()}
-    return {one or other for one, other in _KEY_IN_WORDS.findall(words)} & known - signs
+    return {one or other for one, other in _KEY_IN_WORDS.findall(words)} & known_keys() - signs
 
 
 def test_every_key_that_a_message_names_has_its_action() -> None:
