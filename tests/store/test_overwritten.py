@@ -154,7 +154,11 @@ async def test_an_overwrite_during_a_transaction_fails_it(store, file, other, re
         ["INSERT OR REPLACE INTO value VALUES ('theirs', '1')", "PRAGMA wal_checkpoint(RESTART)", "VACUUM"],
     ],
 )
-async def test_another_connection_of_sqlite_may_write(store, folder, file, statements):
+@pytest.mark.parametrize("is_new", [True, False])
+async def test_another_connection_of_sqlite_may_write(store, reopen, folder, file, statements, is_new):
+    if not is_new:
+        await store.close()
+        store = await reopen()
     for turn in range(3):
         await store.values.put(f"ours {turn}", LONG)
         elsewhere(file, statements)

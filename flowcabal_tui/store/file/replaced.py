@@ -53,7 +53,8 @@ class OpenFile:
         with suppress(sqlite3.Error):  # a full disk: the book can be read meanwhile
             if not stamp_on_disk(path):  # it would be that of any file without a stamp
                 self.stamp()
-                connection.execute("PRAGMA wal_checkpoint").fetchall()
+            # A connection that has not restarted the log yet gives it random salts when another one has emptied it.
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         self._folder, self._status = _identity(path.parent), _status(path)
         on_disk = stamp_on_disk(path)
         if on_disk is None:
