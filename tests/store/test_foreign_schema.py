@@ -8,6 +8,7 @@ from contextlib import closing
 import pytest
 
 from flowcabal_tui.domain.errors import ProjectDamaged
+from flowcabal_tui.store import migrations
 from flowcabal_tui.store.file import schema
 from flowcabal_tui.store.migrations import MIGRATIONS
 
@@ -52,6 +53,30 @@ async def test_a_database_of_an_older_program_is_opened_with_its_statistics(fold
             step(connection)
             connection.execute(f"PRAGMA user_version={number}")
         connection.execute("ANALYZE")
+    assert await (await reopen()).runs.put_text("here")
+
+
+async def test_a_migration_that_fails_leaves_an_older_database_as_it_was(folder, reopen, monkeypatch):
+    class CutOff(Exception):
+        pass
+
+    def cut_off(_connection: sqlite3.Connection) -> None:
+        raise CutOff
+
+    (folder / ".flowcabal").mkdir(parents=True)
+    path = folder / ".flowcabal" / "project.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for step in MIGRATIONS[:5]:
+            step(connection)
+        connection.execute("PRAGMA user_version=5")
+        before = connection.execute(schema.SCHEMA).fetchall()
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS[:-1], cut_off))
+    with pytest.raises(CutOff):
+        await reopen()
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (5,)
+        assert connection.execute(schema.SCHEMA).fetchall() == before
+    monkeypatch.undo()
     assert await (await reopen()).runs.put_text("here")
 
 

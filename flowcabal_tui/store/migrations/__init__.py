@@ -91,15 +91,17 @@ def require_current(version: int) -> None:
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Migrates the file to the newest format, each step in a transaction of its own."""
+    """Migrates the file to the newest format in one transaction: cut off or failed, it stays at the format before."""
     done = version_of(connection)
-    for number, step in enumerate(MIGRATIONS[done:], done + 1):
-        connection.execute("BEGIN IMMEDIATE")
-        try:
+    if done == len(MIGRATIONS):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for step in MIGRATIONS[done:]:
             step(connection)
-            connection.execute(f"PRAGMA user_version={number}")
-            connection.execute("COMMIT")
-        except BaseException:  # cut off or failed, the file stays at the format before
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
+        connection.execute(f"PRAGMA user_version={len(MIGRATIONS)}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
