@@ -50,8 +50,8 @@ LONGEST = (
 
 _MEMORY = Path("/dev/shm")
 """A file system in memory, as Linux has one: what a test writes there waits for no disk."""
-_ROOM = 4 << 30
-"""Bytes that must be free in it: a whole run takes a tenth of that."""
+_ROOM = 2 << 30
+"""Bytes that must be free in it: a whole run takes a tenth of that at most."""
 
 _LONGEST_NAME = 300
 """Characters of a parameter that may be its name."""
