@@ -86,9 +86,9 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Half as many again as processors: a test also waits, for servers and other processes."""
+    """Up to twice the processors: for half of its time a test waits, for the disk, servers and other processes."""
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return processors + min((processors + 1) // 2, 4)
+    return processors + min(processors, 4)
 
 
 @pytest.hookimpl(trylast=True)  # pytest itself puts those with the same session fixture together
