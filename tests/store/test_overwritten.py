@@ -251,3 +251,17 @@ async def test_a_checkpoint_that_leaves_out_the_last_page_for_a_reader_is_not_ta
         await store.values.put("after", LONG)
     await store.close()
     assert texts(file) == ["after", "grows"]
+
+
+async def test_opening_empties_the_log_and_leaves_the_patience_of_the_writer(store, reopen, file):
+    await store.close()
+    with contextlib.closing(sqlite3.connect(file)) as writer, contextlib.closing(sqlite3.connect(file)) as reader:
+        reader.execute("SELECT * FROM value").fetchall()
+        writer.execute("INSERT OR REPLACE INTO value VALUES ('theirs', '1')")
+        writer.commit()
+        assert file.with_name(f"{file.name}-wal").stat().st_size
+        again = await reopen()
+        with contextlib.closing(sqlite3.connect(f"{file.as_uri()}?mode=ro&immutable=1", uri=True)) as alone:
+            assert alone.execute("SELECT count(*) FROM value WHERE key = 'theirs'").fetchone() == (1,)
+    patience = await again._database.do(lambda connection: connection.execute("PRAGMA busy_timeout").fetchone())
+    assert patience == (5_000,)

@@ -53,8 +53,7 @@ class OpenFile:
         with suppress(sqlite3.Error):  # a full disk: the book can be read meanwhile
             if not stamp_on_disk(path):  # it would be that of any file without a stamp
                 self.stamp()
-            # A connection that has not restarted the log yet gives it random salts when another one has emptied it.
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            self._restart_log()
         self._folder, self._status = _identity(path.parent), _status(path)
         on_disk = stamp_on_disk(path)
         if on_disk is None:
@@ -101,6 +100,16 @@ class OpenFile:
                 self._remove_log()
         finally:
             os.close(self._log_file)
+
+    def _restart_log(self) -> None:
+        """Empties the log, without waiting for other readers: a connection that has never done so gives the log random
+        salts once another one has emptied it. Raises sqlite3.Error."""
+        (patience,) = self._connection.execute("PRAGMA busy_timeout").fetchone()
+        self._connection.execute("PRAGMA busy_timeout=0")
+        try:
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        finally:
+            self._connection.execute(f"PRAGMA busy_timeout={patience}")
 
     def _look(self, *, with_log: bool) -> None:
         if self.displaced is None:
