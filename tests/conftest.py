@@ -14,6 +14,8 @@ from hypothesis import HealthCheck, settings
 
 from flowcabal_tui.domain.garbage import YOUNG
 from flowcabal_tui.locale import use_language
+from flowcabal_tui.project import base
+from tests.thread_workshop import ThreadWorkshop
 
 KEYS = (
     "OPENAI_API_KEY",
@@ -138,3 +140,10 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pat
     use_language("en")
     yield home
     use_language("en")
+
+
+@pytest.fixture(autouse=True)
+def work_in_threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Projects that a test opens start no helper process, unless it has the mark `helper_process`."""
+    if request.node.get_closest_marker("helper_process") is None:
+        monkeypatch.setattr(base, "Workshop", ThreadWorkshop)

@@ -23,11 +23,8 @@ from flowcabal_tui.models.offline import OfflineModel
 from flowcabal_tui.settings.project_file import ModelsSettings
 from tests.faultserver import FaultServer
 from tests.project.case import make_one, settled_demo
-from tests.project.conftest import work_here
 from tests.trusting import confirmed
 from tests.waiting import PATIENCE
-
-__all__ = ["work_here"]
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,6 @@ from tests.faultserver import FaultServer
 from tests.manuscript.packages import docx
 from tests.project.case import CHAPTERS, both, calls, endpoint, write_chapters
 
-pytestmark = pytest.mark.usefixtures("work_here")
-
 
 def priced(server: FaultServer) -> ModelsSettings:
     return both(endpoint(server, price_in=Decimal(1), price_out=Decimal(2)))

@@ -31,6 +31,8 @@ from tests.faultserver import FaultServer
 from tests.project.case import Case, both, calls, change, endpoint, make_one, opened
 from tests.waiting import PATIENCE
 
+pytestmark = pytest.mark.helper_process
+
 TEXT = "Ines Marlow rang the bell. Ines Marlow waited. Nobody answered Ines Marlow.\n\nThe river rose all night."
 
 PLAIN = "It snowed, and all were asleep."

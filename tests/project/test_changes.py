@@ -29,8 +29,6 @@ from flowcabal_tui.protocol.memory import Purge
 from flowcabal_tui.protocol.revision import AddComment, LockChapters
 from tests.project.case import Case, demo_at, make, opened, write_chapters
 
-pytestmark = pytest.mark.usefixtures("work_here")
-
 Shape = list[tuple[ChapterId, int, str, str, str]]
 
 

@@ -29,8 +29,6 @@ from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
 from tests.project.case import Case, change, endpoint, make, opened, write_chapters
 
-pytestmark = pytest.mark.usefixtures("work_here")
-
 
 def vectors(server: FaultServer, **fields: Any) -> ModelsSettings:
     return ModelsSettings(user=OFFLINE, agent=OFFLINE, embedding=endpoint(server, dimensions=8, **fields))

@@ -22,8 +22,6 @@ from flowcabal_tui.protocol.story import PutEntity, PutRecord, RemoveEntity, Rem
 from flowcabal_tui.settings.project_file import OFFLINE
 from tests.project.case import CHAPTERS, Case, both, make, opened, write_chapters
 
-pytestmark = pytest.mark.usefixtures("work_here")
-
 TOBIAS = Entity(EntityId("tobias"), "character", "Tobias Crane")
 INES = Entity(EntityId("ines"), "character", "Ines Marlow", ("the ferrywoman",), "She lost a brother.")
 

@@ -17,8 +17,6 @@ from flowcabal_tui.protocol.workflows import SaveWorkflow
 from tests.faultserver import FaultServer
 from tests.project.case import Case, both, change, endpoint, make, opened
 
-pytestmark = pytest.mark.usefixtures("work_here")
-
 PAGES = {
     "en": "She was late and had no lamp. The boats came in on the tide and the men looked at her.",
     "zh": "林远走过长街，没有回头。沈青跟在后面，风很大，谁也没有说话。",

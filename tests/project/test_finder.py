@@ -29,8 +29,6 @@ from flowcabal_tui.settings.project_file import OFFLINE, KnowledgeSettings
 from flowcabal_tui.viking.search import KnowledgeHit
 from tests.project.case import CHAPTERS, Case, both, make, opened, write_chapters
 
-pytestmark = pytest.mark.usefixtures("work_here")
-
 FERRY = CHAPTERS["Chapter 1 The Ferry"]
 
 

@@ -28,8 +28,6 @@ from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings, load_pr
 from tests.faultserver import FaultServer
 from tests.project.case import NO_FINDINGS, Case, both, endpoint, make, make_one, opened, write_chapters
 
-pytestmark = pytest.mark.usefixtures("work_here")
-
 ANY = FindingFilter(states=(), folded=True)
 FIRST = "Mara Quill was thirty years old when she came to the harbour. The lamp in her window was green."
 SECOND = "It rained all day. As an AI language model, I cannot describe the storm.\n\nMara Quill was twelve years old."

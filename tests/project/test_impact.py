@@ -26,8 +26,6 @@ from flowcabal_tui.protocol.story import ApplyImpact, AskPatches, PutEntity, Put
 from flowcabal_tui.settings.project_file import ModelsSettings
 from tests.project.case import Case, make, make_one, opened
 
-pytestmark = pytest.mark.usefixtures("work_here")
-
 TEXTS = (
     "Ines Marlow was thirty-four years old. Ines rowed the ferry over.",
     "“Marlow?” said Tobias. At thirty-four years of age Ines could still row.",

@@ -25,8 +25,6 @@ from tests.faultserver import FaultServer
 from tests.project.case import Case, both, calls, change, endpoint, make_one, opened
 from tests.project.test_impact import stored
 
-pytestmark = pytest.mark.usefixtures("work_here")
-
 TOLD = "Ines Marlow was thirty-four years old, and a ferryman's widow."
 NOW = "Ines Marlow was young, and a ferryman's daughter."
 TEXTS = (

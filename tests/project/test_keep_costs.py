@@ -25,8 +25,6 @@ from tests.project.case import NO_FINDINGS, Case, both, change, endpoint, make, 
 from tests.project.test_main_job import DRAFT, PEOPLE
 from tests.trusting import confirmed
 
-pytestmark = pytest.mark.usefixtures("work_here")
-
 NOTHING: dict[str, Any] = {
     kind: [] for kind in ("findings", "entities", "relations", "facts", "promises", "moments", "sequels", "verdicts")
 } | {"compatible": [f"c{number}" for number in range(1, 60)]}

@@ -32,8 +32,6 @@ from tests.project.case import CHAPTERS, Case, both, make, opened, write_chapter
 from tests.runner.fakes import prompt
 from tests.waiting import PATIENCE
 
-pytestmark = pytest.mark.usefixtures("work_here")
-
 
 @pytest_asyncio.fixture
 async def case(folder: Path, tmp_path: Path) -> AsyncIterator[Case]:

@@ -17,8 +17,6 @@ from flowcabal_tui.protocol.story import PutEntity
 from tests.faultserver import FaultServer
 from tests.project.case import CHAPTERS, Case, both, calls, endpoint, make, opened, write_chapters
 
-pytestmark = pytest.mark.usefixtures("work_here")
-
 DRAFT = (
     "Ines Marlow tied the ferry to the ring at Saltreach. Tobias Crane came down the steps with the ledger.\n\n"
     "“You are late,” said Tobias Crane. Ines Marlow gave him the blue glove.\n\n"

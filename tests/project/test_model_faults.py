@@ -24,8 +24,6 @@ from tests.faultserver import PROSE, FaultServer
 from tests.project.case import Case, both, calls, endpoint, leave, make, make_one, opened
 from tests.project.test_purge import everything
 
-pytestmark = pytest.mark.usefixtures("work_here")
-
 SECRET = "sk-a-secret-of-the-writer-0123456789"
 
 

@@ -10,8 +10,6 @@ import pytest
 from flowcabal_tui.settings.project_file import OFFLINE
 from tests.project.case import both, make, make_demo, opened
 
-pytestmark = pytest.mark.usefixtures("work_here")
-
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("make_book", [partial(make, models=both(OFFLINE)), make_demo], ids=["empty", "demo"])

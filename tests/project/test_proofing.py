@@ -12,6 +12,8 @@ from flowcabal_tui.protocol.book import AddChapter, SwitchProofRule, WriteChapte
 from flowcabal_tui.settings.project_file import load_project
 from tests.project.case import make, opened
 
+pytestmark = pytest.mark.helper_process
+
 ONE = "He saw the the door. She definately knew. The river kept its slow and muddy promise to the town of Saltreach."
 TWO = "All well. The river kept its slow and muddy promise to the town of Saltreach."
 

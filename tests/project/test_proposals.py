@@ -19,8 +19,6 @@ from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.project.case import Case, make_one, opened
 from tests.project.test_story import FERRY, INES, LATER, TOBIAS, written
 
-pytestmark = pytest.mark.usefixtures("work_here")
-
 ANY = ProposalFilter(states=())
 
 

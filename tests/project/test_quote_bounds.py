@@ -35,8 +35,6 @@ from flowcabal_tui.project.words import money, spend_lines
 from flowcabal_tui.protocol.workflows import SaveWorkflow
 from tests.project.case import Case, both, change, endpoint, opened
 
-pytestmark = pytest.mark.usefixtures("work_here")
-
 LONG = 900
 """Tokens that an answer may have."""
 SHORT = 250

@@ -20,8 +20,6 @@ from flowcabal_tui.protocol.story import PutRecord, UndoDecision
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.project.case import Case, make_one, opened
 
-pytestmark = pytest.mark.usefixtures("work_here")
-
 TEXTS = ("It rained.", "The lamp went out at four.", "It rained all day. As an AI language model, I cannot go on.")
 ALL = FindingFilter(states=(), folded=True, notes=True)
 NEW = FindingFilter(notes=True)

@@ -18,8 +18,6 @@ from flowcabal_tui.settings.project_file import ModelsSettings
 from tests.faultserver import FaultServer
 from tests.project.case import Case, both, calls, endpoint, make, make_one, opened, write_chapters
 
-pytestmark = pytest.mark.usefixtures("work_here")
-
 TALE = " ".join(f"In the year {n} the ferry of Saltreach went down with hand {n}." for n in range(900))
 REFUSAL = {
     "openai": {"error": {"code": 400, "message": "exceeds the available context size", "n_ctx": 2048}},
