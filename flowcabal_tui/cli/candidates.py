@@ -147,7 +147,7 @@ async def _smoothed(
     _print_changes(changes, as_json=arguments.json and not arguments.accept)
     if unknown := [number for number in arguments.accept if number > len(changes)]:
         raise BadArgument(
-            _("There is no change {n}.").format(n=unknown[0]), "", _("It has: {n}").format(n=len(changes))
+            _("There is no change {n}.").format(n=unknown[0]), "", _("Changes: {n}").format(n=len(changes))
         )
     return with_hunks(text, [changes[number - 1] for number in arguments.accept])
 

@@ -49,7 +49,7 @@ def _changed(goals: Goals, given: Sequence[str]) -> Goals:
         if not equals or name not in asdict(goals):
             known = ", ".join(asdict(goals))
             raise BadArgument(
-                _("{name} is not a goal.").format(name=each), "", _("It has: {names}").format(names=known)
+                _("{name} is not a goal.").format(name=each), "", _("Available: {names}").format(names=known)
             )
         fields[name] = value.strip() or getattr(Goals(), name)
     try:

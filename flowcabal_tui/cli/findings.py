@@ -114,7 +114,7 @@ async def _changed(arguments: Namespace, project: Project) -> ChangeFromHere:
         raise BadArgument(
             _("This cannot be set: {names}.").format(names=", ".join(changes)),
             str(error).splitlines()[0],
-            _("It has: {names}").format(names=", ".join(allowed)),
+            _("Available: {names}").format(names=", ".join(allowed)),
         ) from error
 
 

@@ -128,6 +128,6 @@ async def _edited(
         raise BadArgument(
             _("This cannot be set: {names}.").format(names=", ".join(unknown) or ", ".join(changes)),
             str(error).splitlines()[0],
-            _("It has: {names}").format(names=", ".join(sorted(plain.keys() - {"id", "by"}))),
+            _("Available: {names}").format(names=", ".join(sorted(plain.keys() - {"id", "by"}))),
         ) from error
     return edited

@@ -128,7 +128,7 @@ def _known(given: str, names: tuple[str, ...]) -> tuple[str, ...]:
         raise BadArgument(
             _("There is no {name}.").format(name=", ".join(unknown)),
             "",
-            _("It has: {names}").format(names=", ".join(names)),
+            _("Available: {names}").format(names=", ".join(names)),
         )
     return wanted
 

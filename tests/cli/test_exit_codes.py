@@ -80,7 +80,7 @@ UNKNOWN = [
     ("scenes {book} 1 --title x New", "x is not a whole number from 1"),
     ("scenes {book} 1 --beats 1 {nowhere}", "Cannot read"),
     ("words {nowhere}", "There is no FlowCabal project"),
-    ("words {book} --goal pages=3", "It has: book, chapter"),
+    ("words {book} --goal pages=3", "Available: book, chapter"),
     ("words {book} --goal day=many", "cannot be set: day"),
     ("outline {nowhere}", "There is no FlowCabal project"),
     ("outline {book} --chapter 99", "The book has 7 chapters"),

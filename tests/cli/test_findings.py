@@ -82,7 +82,7 @@ def test_the_writers_word_is_given_and_taken_back(book: str, listed: Any) -> Non
 def test_a_change_is_written_as_a_fact(book: str, listed: Any, capsys: pytest.CaptureFixture[str]) -> None:
     ids = {row["proposal"]["origin"]["maker"]: row["proposal"]["id"] for row in listed()["findings"]}
     assert main(["findings", book, "--changed", ids["ages"], "--set", "colour=red"]) == 2
-    assert "It has: about" in capsys.readouterr().err
+    assert "Available: about" in capsys.readouterr().err
     assert main(["findings", book, "--changed", ids["ages"], "--set", "text=Mara is twelve."]) == 0
     assert listed("--state", "decided")["findings"][0]["proposal"]["state"] == "changed"
 

@@ -173,5 +173,5 @@ def pass_form(known: RevisionPass, *, is_new: bool = False) -> FormScreen[Revisi
 def _require(names: Sequence[str], known: Sequence[str]) -> None:
     if unknown := [name for name in names if name not in known]:
         raise Unreadable(
-            _("There is no {name}. It has: {names}").format(name=_(", ").join(unknown), names=_(", ").join(known))
+            _("There is no {name}. Available: {names}").format(name=_(", ").join(unknown), names=_(", ").join(known))
         )
