@@ -32,6 +32,7 @@ class FakeReading:
     chapter_rows: list[Chapter]
     version_rows: dict[ChapterId, tuple[tuple[ChapterVersion, str], ...]]
     similar: tuple[SearchHit, ...] = ()
+    rules_off: tuple[ProofRule, ...] = ()
     outlined = ""
     """The outline's words for the first chapter."""
     beats_quote: Quote | None = Quote((), (), Spend(1, 900, 90, Decimal("0.02")), None)
@@ -160,6 +161,9 @@ class FakeReading:
 
     async def proof_text(self, text: str) -> tuple[ProofMark, ...]:
         return proof(text, self.words.language, rules_for(self.words.language)[:-1])
+
+    async def proof_rules_off(self) -> tuple[ProofRule, ...]:
+        return self.rules_off
 
     async def occurrences(self, words: str) -> tuple[Occurrence, ...]:
         found = []

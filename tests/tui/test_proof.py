@@ -74,6 +74,23 @@ async def test_a_proposal_is_put_in_and_a_rule_is_silenced(tmp_path: Path):
         assert "doubled word" in pilot.app.announcer.notices.listed[-1].words
 
 
+async def test_rules_that_are_off_are_listed_at_the_end_and_come_back_by_the_same_key(tmp_path: Path):
+    workbench = slips()
+    workbench.rules_off = ("quotes",)
+    async with workspace(workbench, tmp_path, size=(100, 30)) as pilot:
+        screen = await proofed(pilot)
+        page = "\n".join(shown(pilot.app))
+        assert page.index("Off for this book") > page.index("wrong word: definitely?")
+        await pilot.press("G", "enter")
+        assert pilot.app.screen is screen, "there is no place to open"
+        workbench.rules_off = ()
+        await pilot.press("T")
+        await settled(pilot)
+        assert workbench.sent[-1] == SwitchProofRule("quotes", on=True)
+        assert "quotes" in pilot.app.announcer.notices.listed[-1].words
+        assert "Off for this book" not in "\n".join(shown(pilot.app))
+
+
 async def test_hints_are_in_the_margin_and_go_with_the_words_that_they_are_about(tmp_path: Path):
     async with workspace(slips(), tmp_path, size=(100, 30)) as pilot:
         await pilot.press("1", "g", "enter")

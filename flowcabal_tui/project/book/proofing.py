@@ -34,6 +34,11 @@ class Proofing:
             if rule not in known.off and (rule not in ON_REQUEST or rule in known.on)
         )
 
+    @property
+    def off(self) -> tuple[ProofRule, ...]:
+        """The rules that were switched off in this book."""
+        return tuple(rule for rule in rules_for(self._base.language) if rule in self._base.settings.proofing.off)
+
     async def proof(self, chapters: Sequence[ChapterId], rules: Sequence[ProofRule]) -> tuple[ProofedChapter, ...]:
         """The marks of the chapters, including chapters without any. Raises HelperFailed."""
         there = [chapter for chapter in await self._store.book.chapters() if chapter.digest]

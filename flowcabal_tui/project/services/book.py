@@ -215,6 +215,10 @@ class BookService(Service):
         """The marks of the enabled rules in a text that is being written, without comparing it with the book."""
         return await self._parts.book.proofing.proof_text(text)
 
+    async def proof_rules_off(self) -> tuple[ProofRule, ...]:
+        """The rules that were switched off in this book."""
+        return self._parts.book.proofing.off
+
     # Outline and other texts of the writer
 
     async def meta(self, name: MetaName) -> str:

@@ -19,9 +19,9 @@ from textual.widgets.option_list import Option
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Span
-from flowcabal_tui.domain.proofing import ON_REQUEST, ProofedChapter, ProofMark
+from flowcabal_tui.domain.proofing import ON_REQUEST, ProofedChapter, ProofMark, ProofRule
 from flowcabal_tui.locale import _, mark, ngettext, sentences
-from flowcabal_tui.project.proof_words import proof_words
+from flowcabal_tui.project.proof_words import RULES, proof_words
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.passage import passage_at
@@ -45,7 +45,7 @@ class ProofPlace:
     end: int
 
 
-_COLUMNS: Final = (Column(least=20), Column(fill=True, least=20, most=1_000))
+_COLUMNS: Final = (Column(least=20), Column(rank=1, fill=True, least=20, most=1_000))
 """Rule with its proposal, line."""
 
 
@@ -56,8 +56,8 @@ class ProofScreen(ModalScreen[ProofPlace | None]):
         mark("Proof"),
         mark("Places that rules mark in the text, without a model. Enter opens the words in the editor, `a` "
              "inserts the proposed words, `T` switches the rule off for this book, `o` shows the open chapter or "
-             "all, `b` also looks for phrases that are repeated in the book. flowcabal.toml lists the rules that "
-             "are off under [proofing]; empty the list to switch them on again."),
+             "all, `b` also looks for phrases that are repeated in the book. Rules that are off are listed at the "
+             "end: `T` switches them on again."),
     )  # fmt: skip
     DEFAULT_CSS = """
     ProofScreen { background: $background; }
@@ -66,8 +66,8 @@ class ProofScreen(ModalScreen[ProofPlace | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss(None)", mark("Back"), priority=True, id="proof.back"),
         Binding("a", "apply", mark("Accept"), tooltip=mark("Insert the proposed words."), id="proof.accept"),
-        Binding("T", "silence", mark("Switch the rule off"), id="proof.rule",
-                tooltip=mark("Switch the rule of this place off for this book.")),
+        Binding("T", "switch", mark("Rule on / off"), id="proof.rule",
+                tooltip=mark("Switch the rule off for this book, or on again.")),
         Binding("o", "scope", mark("Chapter / all"), id="proof.chapter",
                 tooltip=mark("Show the open chapter only, or all chapters.")),
         Binding("b", "repeats", mark("Repeated phrases"), id="proof.repeats",
@@ -81,6 +81,8 @@ class ProofScreen(ModalScreen[ProofPlace | None]):
         super().__init__()
         self._controller = controller
         self._places: dict[str, tuple[ProofedChapter, ProofMark]] = {}
+        self._off: dict[str, ProofRule] = {}
+        """The rules that are off, by the ids of their rows."""
 
     def compose(self) -> ComposeResult:
         """Yields the number of places, the list, and the paragraph of the place under the cursor."""
@@ -97,8 +99,10 @@ class ProofScreen(ModalScreen[ProofPlace | None]):
     async def _read(self) -> None:
         self.query_one(".head", Static).update(_("Reading the text ..."))
         found = await self._controller.proof(whole=self.is_whole, repeats=self.finds_repeats)
+        self._off = {f"off/{rule}": rule for rule in await self._controller.rules_off()}
         self._places.clear()
         rows = [row for chapter in found for row in self._rows(chapter)]
+        rows += self._off_rows()
         self.query_one(PickList).refill(rows, self.query_one(PickList).picked)
         places = ngettext("{n} place", "{n} places", len(self._places)).format(n=len(self._places))
         chapters = ngettext("{n} chapter", "{n} chapters", len(found)).format(n=len(found))
@@ -123,6 +127,12 @@ class ProofScreen(ModalScreen[ProofPlace | None]):
             identity = f"{chapter.chapter}/{number}"
             self._places[identity] = chapter, each
             yield Option(row, id=identity)
+
+    def _off_rows(self) -> Iterator[Option]:
+        if self._off:
+            yield Option(Content.styled(_("Off for this book"), "bold"), disabled=True)
+        for identity, rule in self._off.items():
+            yield Option(f"  {_(RULES[rule])}", id=identity)
 
     @property
     def _picked(self) -> tuple[ProofedChapter, ProofMark] | None:
@@ -168,14 +178,16 @@ class ProofScreen(ModalScreen[ProofPlace | None]):
         if await self._controller.apply(chapter, found):
             self._read()
 
-    def action_silence(self) -> None:
-        """Switches the rule off for this book."""
-        if (picked := self._picked) is not None:
-            attempt(self, self._silence(picked[1]), group="change")
+    def action_switch(self) -> None:
+        """Switches the rule under the cursor off for this book, or on again."""
+        if (off := self._off.get(self.query_one(PickList).picked or "")) is not None:
+            attempt(self, self._switch(off, on=True), group="change")
+        elif (picked := self._picked) is not None:
+            attempt(self, self._switch(picked[1].rule, on=False), group="change")
 
-    async def _silence(self, found: ProofMark) -> None:
-        await self._controller.silence(found.rule)
-        if found.rule in ON_REQUEST:
+    async def _switch(self, rule: ProofRule, *, on: bool) -> None:
+        await self._controller.switch(rule, on=on)
+        if rule in ON_REQUEST:
             self.finds_repeats = False
         self._read()
 

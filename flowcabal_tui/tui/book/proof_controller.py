@@ -79,11 +79,15 @@ class ProofController:
         await self._workbench.carry_out(ReplaceText(found.words, found.suggestion, (place,)))
         return True
 
-    async def silence(self, rule: ProofRule) -> None:
-        """Switches a rule off for this book."""
-        await self._workbench.carry_out(SwitchProofRule(rule))
-        words = _("Switched off for this book: {rule}.").format(rule=_(RULES[rule]))
-        self._screen.notify(words, markup=False)
+    async def rules_off(self) -> tuple[ProofRule, ...]:
+        """The rules that were switched off in this book."""
+        return await self._workbench.book.proof_rules_off()
+
+    async def switch(self, rule: ProofRule, *, on: bool) -> None:
+        """Switches a rule on or off for this book."""
+        await self._workbench.carry_out(SwitchProofRule(rule, on=on))
+        words = _("Switched on for this book: {rule}.") if on else _("Switched off for this book: {rule}.")
+        self._screen.notify(words.format(rule=_(RULES[rule])), markup=False)
 
 
 def _together(one: ProofedChapter, other: ProofedChapter) -> ProofedChapter:
