@@ -12,7 +12,7 @@ ProofRule = Literal[
 ]  # fmt: skip
 PROOF_RULES: Final[tuple[ProofRule, ...]] = get_args(ProofRule)
 ON_REQUEST: Final[frozenset[ProofRule]] = frozenset({"repeats"})
-"""Rules that mark more than one place a chapter of published novels (`tests/bench/proofing.py`): off by default."""
+"""Rules that compare the whole book: off by default."""
 
 
 @dataclass(frozen=True, slots=True)

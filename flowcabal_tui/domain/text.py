@@ -90,6 +90,12 @@ def slug(name: str, *, fallback: str = "untitled", limit: int = 60) -> str:
     return safe or fallback
 
 
+def lowered(text: str) -> str:
+    """The text in lower case, every character at its place: a letter that would become two stays as it is."""
+    low = text.lower()
+    return low if len(low) == len(text) else "".join(one if len(one := each.lower()) == 1 else each for each in text)
+
+
 def han_count(text: str) -> int:
     """Chinese characters in `text`, punctuation not counted."""
     return len(_HAN.findall(text))

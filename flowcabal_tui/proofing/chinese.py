@@ -9,6 +9,7 @@ from typing import Final
 
 from flowcabal_tui.domain.proofing import ProofMark
 from flowcabal_tui.proofing.lists import words, wrong_words
+from flowcabal_tui.proofing.speech import is_continued
 
 _HAN: Final = "\u4e00-\u9fff\u3400-\u4dbf"
 _FULL: Final = dict(zip(",.!?:;()", "，。！？：；（）", strict=True))
@@ -22,8 +23,8 @@ _DE_AFTER: Final = re.compile(
     "(?<=[跑走飞说做写唱吃睡笑哭气吓累疼痛急])的(?=很[快慢好高远久多]|太[快慢多]|飞快|直发抖|说不出话|喘不过气|不得了|要命|不行)"
 )
 _PAIRS: Final = {"”": "“", "’": "‘", "」": "「", "』": "『", "）": "（", "》": "《", "】": "【"}
-_OPENING: Final = frozenset(_PAIRS.values())
-_QUOTE: Final = re.compile("[" + "".join((*_PAIRS, *_OPENING)) + '"]')
+_CLOSING: Final = {opening: closing for closing, opening in _PAIRS.items()}
+_QUOTE: Final = re.compile("[" + "".join((*_PAIRS, *_CLOSING)) + '"]')
 
 
 def half_width(text: str) -> Iterator[ProofMark]:
@@ -47,7 +48,7 @@ def doubled_words(text: str) -> Iterator[ProofMark]:
 
 
 def wrong_characters(text: str) -> Iterator[ProofMark]:
-    """Marks the commonest wrong characters, as whole words of the list."""
+    """Marks the commonest wrong characters of the list, also where they belong to two words."""
     for end, (wrong, right) in wrong_words("zh_wrong.tsv").iter(text):
         yield ProofMark("wrong-words", end + 1 - len(wrong), end + 1, wrong, right)
 
@@ -75,19 +76,18 @@ def quotes(text: str) -> Iterator[ProofMark]:
     waiting: list[tuple[str, int]] = []
     for found in _QUOTE.finditer(text):
         mark, at = found.group(), found.start()
-        begins = not text[text.rfind("\n", 0, at) + 1 : at].strip()
         if mark == '"':
             yield ProofMark("quotes", at, at + 1, mark)
-        elif mark in _OPENING:
-            if begins:
-                waiting.clear()
+        elif mark in _CLOSING:
+            while waiting and waiting[-1][0] == mark and "\n" in text[waiting[-1][1] : at]:
+                _mark, before = waiting.pop()
+                if not is_continued(text, before, at, _CLOSING[mark]):
+                    yield ProofMark("quotes", before, before + 1, mark)
             waiting.append((mark, at))
-        elif waiting and waiting[-1][0] == _PAIRS[mark]:
-            waiting.pop()
         elif any(opened == _PAIRS[mark] for opened, _at in waiting):
-            while waiting.pop()[0] != _PAIRS[mark]:
-                pass
+            while (last := waiting.pop())[0] != _PAIRS[mark]:
+                yield ProofMark("quotes", last[1], last[1] + 1, last[0])
         else:
             yield ProofMark("quotes", at, at + 1, mark)
-    for mark, at in waiting[-1:]:
+    for mark, at in waiting:
         yield ProofMark("quotes", at, at + 1, mark)

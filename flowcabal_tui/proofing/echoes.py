@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from flowcabal_tui.domain.proofing import ProofMark
@@ -25,6 +26,8 @@ _SHINGLE_ZH: Final = 14
 _SHINGLE_EN: Final = 60
 _MOST_PLACES: Final = 3
 """What is in more chapters is a formula of the book."""
+_AT_ONCE: Final = 1_000_000
+"""Phrases that are compared at once: 100 MB."""
 
 
 def english_echoes(text: str) -> Iterator[ProofMark]:
@@ -66,21 +69,50 @@ def is_verse(paragraph: str) -> bool:
     return size in _VERSE_CLAUSES and count >= 3 and count / lengths.total() >= _VERSE_SHARE
 
 
-def repeats(text: str, others: Sequence[tuple[int, str]], *, chinese: bool) -> Iterator[ProofMark]:
-    """Marks long phrases of a text that other chapters (by position) contain too, or that it contains twice."""
+def repeats(texts: Mapping[int, str], wanted: Collection[int], *, chinese: bool) -> dict[int, tuple[ProofMark, ...]]:
+    """Marks long phrases of the wanted chapters that another chapter contains too, or that occur twice in one.
+
+    `texts` are all chapters by position. The time is proportional to their length.
+    """
     size = _SHINGLE_ZH if chinese else _SHINGLE_EN
-    own: defaultdict[str, list[int]] = defaultdict(list)
+    again, chapters = _repeated(texts.values(), size, chinese=chinese), defaultdict[str, list[int]](list)
+    for position, text in texts.items():
+        for at in _starts(text, size, chinese=chinese):
+            phrase = text[at : at + size]
+            if hash(phrase) in again:
+                known = chapters[phrase]
+                if known[-1:] != [position] and len(known) <= _MOST_PLACES + 1:
+                    known.append(position)
+    return {
+        position: tuple(_repeats_of(position, texts[position], chapters, size, chinese=chinese)) for position in wanted
+    }
+
+
+def _repeated(texts: Collection[str], size: int, *, chinese: bool) -> frozenset[int]:
+    """Hashes of the phrases that occur more than once; few of them in a book are compared at a time, to save memory."""
+    hashes = array("q", (hash(text[at : at + size]) for text in texts for at in _starts(text, size, chinese=chinese)))
+    parts, again = 1 + len(hashes) // _AT_ONCE, set[int]()
+    for part in range(parts):
+        seen = set[int]()
+        for each in hashes:
+            if each % parts == part:
+                (again if each in seen else seen).add(each)
+    return frozenset(again)
+
+
+def _repeats_of(
+    position: int, text: str, chapters: Mapping[str, Sequence[int]], size: int, *, chinese: bool
+) -> Iterator[ProofMark]:
+    """The marks of one chapter. `chapters` has the first positions of each phrase that occurs more than once."""
+    found: dict[int, list[int]] = {}
+    own = set[str]()
     for at in _starts(text, size, chinese=chinese):
-        own[text[at : at + size]].append(at)
-    found: defaultdict[int, list[int]] = defaultdict(list)
-    for position, other in others:
-        for at in _starts(other, size, chinese=chinese):
-            for here in own.get(other[at : at + size], ()):
-                if position not in found[here]:
-                    found[here].append(position)
-    for places in own.values():
-        for here in places[1:]:
-            found[here].append(0)
+        phrase = text[at : at + size]
+        if phrase in chapters:
+            others = [each for each in chapters[phrase] if each != position] + [0] * (phrase in own)
+            if others:
+                found[at] = others
+            own.add(phrase)
     end = -1
     for here in sorted(found):
         if here <= end:

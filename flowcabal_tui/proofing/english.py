@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from flowcabal_tui.domain.proofing import ProofMark
+from flowcabal_tui.domain.text import lowered
 from flowcabal_tui.proofing.lists import wrong_words
+from flowcabal_tui.proofing.speech import is_continued
 
 _DOUBLED: Final = re.compile(r",{2,}|;{2,}|:{2,}|(?<!\.)\.\.(?!\.)|,\.|\?{4,}|!{4,}|(?<=\w) [,;:!?.](?=\s)")
 _TWICE: Final = re.compile(r"\b([A-Za-z]+)[ \n]\1\b")
@@ -33,7 +35,7 @@ def doubled_words(text: str) -> Iterator[ProofMark]:
 
 def misspellings(text: str) -> Iterator[ProofMark]:
     """Marks common wrong spellings and phrases of the list, as whole words."""
-    for end, (wrong, right) in wrong_words("en_wrong.tsv").iter(text.lower()):
+    for end, (wrong, right) in wrong_words("en_wrong.tsv").iter(lowered(text)):
         start = end + 1 - len(wrong)
         before, after = text[start - 1 : start], text[end + 1 : end + 2]
         is_of_course = wrong.endswith(" of") and text.startswith(" course", end + 1)
@@ -43,26 +45,29 @@ def misspellings(text: str) -> Iterator[ProofMark]:
 
 
 def quotes(text: str) -> Iterator[ProofMark]:
-    """Marks closing quotes without an opening one, opening ones that the paragraph does not close, and straight ones
-    among curly.
+    """Marks closing quotes without an opening one, opening ones without a closing one, and straight ones among curly.
 
     A speech of several paragraphs opens again in each of them, and closes in the last.
     """
     curly = "“" in text
-    opened = -1
+    waiting: list[int] = []
     for found in _DOUBLE_QUOTE.finditer(text):
         mark, at = found.group(), found.start()
         if mark == '"':
             if curly:
                 yield ProofMark("quotes", at, at + 1, mark)
         elif mark == "“":
-            begins = not text[text.rfind("\n", 0, at) + 1 : at].strip()
-            if opened >= 0 and not begins:
-                yield ProofMark("quotes", at, at + 1, mark)
-            opened = at
-        elif opened < 0:
-            yield ProofMark("quotes", at, at + 1, mark)
+            between = text[waiting[-1] : at] if waiting else "‘"
+            if "‘" not in between or "\n" in between:  # a quote within a quote is between single ones
+                before = waiting.pop()
+                if not is_continued(text, before, at, "”"):
+                    yield ProofMark("quotes", before, before + 1, mark)
+                if "\n" in between:
+                    waiting.clear()
+            waiting.append(at)
+        elif waiting:
+            waiting.pop()
         else:
-            opened = -1
-    if opened >= 0:
-        yield ProofMark("quotes", opened, opened + 1, "“")
+            yield ProofMark("quotes", at, at + 1, mark)
+    for at in waiting:
+        yield ProofMark("quotes", at, at + 1, "“")

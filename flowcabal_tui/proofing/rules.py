@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from flowcabal_tui.domain.proofing import ProofMark, ProofRule
@@ -33,23 +33,21 @@ def rules_for(language: str) -> tuple[ProofRule, ...]:
     return (*(_CHINESE if language.startswith("zh") else _ENGLISH), "repeats")
 
 
-def proof(
-    text: str, language: str, rules: Collection[ProofRule], others: Sequence[tuple[int, str]] = ()
-) -> tuple[ProofMark, ...]:
-    """The marks of the rules in a text, in its order. `others` are the chapters that `repeats` compares with."""
-    is_chinese = language.startswith("zh")
-    checks = _CHINESE if is_chinese else _ENGLISH
-    marks = [mark for rule, check in checks.items() if rule in rules for mark in check(text)]
-    if "repeats" in rules:
-        marks += repeats(text, others, chinese=is_chinese)
-    return tuple(sorted(marks, key=lambda mark: (mark.start, mark.end, mark.rule)))
+def proof(text: str, language: str, rules: Collection[ProofRule]) -> tuple[ProofMark, ...]:
+    """The marks of the rules in a text, in its order; `repeats` needs the whole book, see `proof_chapters`."""
+    checks = _CHINESE if language.startswith("zh") else _ENGLISH
+    return _in_order(mark for rule, check in checks.items() if rule in rules for mark in check(text))
 
 
 def proof_chapters(
-    texts: dict[int, str], wanted: tuple[int, ...], language: str, rules: tuple[ProofRule, ...]
+    texts: Mapping[int, str], wanted: Sequence[int], language: str, rules: Collection[ProofRule]
 ) -> dict[int, tuple[ProofMark, ...]]:
-    """The marks of each wanted chapter, by its position."""
+    """The marks of each wanted chapter, by its position. `texts` also has those that `repeats` compares with."""
+    again = repeats(texts, wanted, chinese=language.startswith("zh")) if "repeats" in rules else {}
     return {
-        position: proof(texts[position], language, rules, [each for each in texts.items() if each[0] != position])
-        for position in wanted
+        position: _in_order((*proof(texts[position], language, rules), *again.get(position, ()))) for position in wanted
     }
+
+
+def _in_order(marks: Iterable[ProofMark]) -> tuple[ProofMark, ...]:
+    return tuple(sorted(marks, key=lambda mark: (mark.start, mark.end, mark.rule)))

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flowcabal_tui.domain.proofing import ON_REQUEST, PROOF_RULES, ProofRule
+from flowcabal_tui.domain.proofing import ON_REQUEST, PROOF_RULES, ProofMark, ProofRule
+from flowcabal_tui.proofing import echoes
 from flowcabal_tui.proofing.echoes import is_verse
 from flowcabal_tui.proofing.lists import wrong_words
-from flowcabal_tui.proofing.rules import proof, rules_for
+from flowcabal_tui.proofing.rules import proof, proof_chapters, rules_for
 
 
 def marked(text: str, rule: ProofRule, language: str = "zh") -> list[tuple[str, str]]:
@@ -63,23 +64,69 @@ def test_the_third_use_of_a_long_word_nearby_is_an_echo_unless_the_chapter_lives
     assert marked("她轻声叹息着走来，又轻声叹息着坐下，再轻声叹息着睡去。", "echoes")[0][0] in "轻声叹息着"
 
 
+def repeated(*chapters: str, language: str = "zh") -> dict[int, tuple[ProofMark, ...]]:
+    texts = dict(enumerate(chapters, 1))
+    return proof_chapters(texts, tuple(texts), language, ["repeats"])
+
+
 def test_a_long_phrase_of_another_chapter_is_a_repeat_and_formulae_and_verse_are_none():
     phrase = "月光照在她空空的袖口上，像一层薄薄的霜"
-    others = [(2, f"那天夜里，{phrase}。"), (3, "别的话。")]
-    (mark,) = proof(f"后来，{phrase}。她没有说话。", "zh", ["repeats"], others)
-    assert (mark.words, mark.also) == (f"，{phrase}。", 2)
-    formula = [(number, f"话说，{phrase}。") for number in range(2, 7)]
-    assert proof(f"话说，{phrase}。", "zh", ["repeats"], formula) == ()
+    marks = repeated(f"后来，{phrase}。她没有说话。", f"那天夜里，{phrase}。", "别的话。")
+    assert [[(mark.words, mark.also) for mark in marks[n]] for n in marks] == [
+        [(f"，{phrase}。", n)] for n in (2, 1)
+    ] + [[]]
+    assert not any(repeated(*[f"话说，{phrase}。"] * 6).values())
     verse = "白日依山尽，黄河入海流，欲穷千里目，更上一层楼。"
-    assert is_verse(verse) and proof(verse, "zh", ["repeats"], [(2, verse)]) == ()
+    assert is_verse(verse) and not any(repeated(verse, verse).values())
+
+
+def test_a_long_phrase_that_comes_twice_in_a_chapter_is_marked_at_its_second_place():
+    line = "The lamp over the ferry landing had gone out again before anybody saw it.\n"
+    (mark,) = repeated(f"{line}Nothing.\n{line}", "Other.", language="en")[1]
+    assert (mark.start, mark.also) == (len(f"{line}Nothing.\n"), 0)
+
+
+def test_each_chapter_is_read_three_times_however_many_there_are(monkeypatch: pytest.MonkeyPatch):
+    read, starts = [], echoes._starts
+    monkeypatch.setattr(echoes, "_starts", lambda text, *size, **how: read.append(text) or starts(text, *size, **how))
+    repeated(*(f"第{n}章的开头没有别的章节里有的话。" for n in range(40)))
+    assert len(read) == 3 * 40
+
+
+def test_few_phrases_are_compared_at_a_time_and_none_is_missed(monkeypatch: pytest.MonkeyPatch):
+    chapters = [f"她在第{n}个渡口看见同一盏灯笼照着同一条船。" for n in range(3)]
+    at_once = repeated(*chapters)
+    monkeypatch.setattr(echoes, "_AT_ONCE", 5)
+    assert repeated(*chapters) == at_once and at_once[3]
 
 
 @given(st.text(st.sampled_from('她说的地得“”"‘，。,. \n…—ab…!！(（'), max_size=200), st.sampled_from(["zh", "en"]))
 def test_marks_are_spans_of_the_text_in_order(text: str, language: str):
-    marks = proof(text, language, rules_for(language), [(2, text[::-1])])
+    marks = proof_chapters({1: text, 2: text[::-1]}, (1,), language, rules_for(language))[1]
     assert all(text[mark.start : mark.end] == mark.words and mark.words for mark in marks)
     assert [mark.start for mark in marks] == sorted(mark.start for mark in marks)
     assert {mark.rule for mark in marks} <= set(PROOF_RULES) and set(PROOF_RULES) >= ON_REQUEST
+
+
+def test_the_quote_that_is_not_closed_is_marked_and_not_the_next_one():
+    for language, text, unclosed in (
+        ("en", "“Hello, he said.\n\nThen he said “Bye.”", [0]),
+        ("en", "“Go. “Now,” he said.", [0]),
+        ("en", "“One.\n\n“Two,” she said.", []),
+        ("en", "“He said ‘I like “Lear” best’ to me.”", []),
+        ("en", "“One.”\n\n“Two, she said.\n\nShe left.\n\n“Three.”", [8]),
+        ("zh", "他看了《红楼梦。\n“好。”", [3]),
+        ("zh", "他说：“走。\n她没有动。\n“好。”", [3]),
+        ("zh", "“一。\n“二。”他走了。", []),
+        ("zh", "他说（见《三国）。", [4]),
+    ):
+        found = [mark.start for mark in proof(text, language, ["quotes"])]
+        assert found == unclosed, text
+
+
+def test_a_letter_that_becomes_two_in_lower_case_moves_no_mark():
+    (mark,) = proof("İİİİ said he could of gone.", "en", ["wrong-words"])
+    assert (mark.words, mark.start) == ("could of", 13)
 
 
 @pytest.mark.parametrize("name", ["zh_wrong.tsv", "en_wrong.tsv"])

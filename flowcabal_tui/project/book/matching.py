@@ -23,6 +23,7 @@ from typing import Final
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.memory import Level
 from flowcabal_tui.domain.search import SearchHit, SearchKind
+from flowcabal_tui.domain.text import lowered
 
 _K1: Final = 1.2
 _B: Final = 0.75
@@ -65,10 +66,7 @@ class Page:
 
 def fold(text: str) -> str:
     """The text with equivalent letters made equal, every character at its place."""
-    folded = text.lower()
-    if len(folded) != len(text):  # a few letters become two
-        folded = "".join(low if len(low := each.lower()) == 1 else each for each in text)
-    return folded.translate(_QUOTES)
+    return lowered(text).translate(_QUOTES)
 
 
 def _find(text: str, words: str) -> Iterator[int]:
