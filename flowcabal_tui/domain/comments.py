@@ -92,13 +92,14 @@ def placed(comments: Sequence[Comment], texts: Sequence[tuple[ChapterId, str]]) 
 
 
 def _found(words: str, texts: Sequence[tuple[ChapterId, str]], row: int, at: int) -> tuple[int, int] | None:
-    """The first place after the previous one, else the first of all; the first line is enough for a long quotation."""
+    """The first place from the previous one on, else the first of all; the first line of a quotation is enough."""
     first = words.split("\n")[0].strip()
     for wanted in dict.fromkeys((words, first)):
         if not wanted:
             continue
-        for number in (*range(row, len(texts)), *range(row)):
-            place = texts[number][1].find(wanted, at if number == row else 0)
-            if place >= 0:
+        if (place := texts[row][1].find(wanted, at)) >= 0:
+            return row, place
+        for number in (*range(row + 1, len(texts)), *range(row + 1)):
+            if (place := texts[number][1].find(wanted)) >= 0:
                 return number, place
     return None

@@ -68,6 +68,8 @@ class BookOverview:
     chapters: tuple[ChapterStatus, ...]
     goals: Goals = Goals()
     today: int = 0
+    day: date | None = None
+    """The writing day that `today` counts; None: not counted."""
 
     @property
     def length(self) -> int:

@@ -37,8 +37,9 @@ BookState = Literal["there", "open", "missing", "damaged"]
 class BookSummary:
     """The state of a book when it was last edited.
 
-    `length` and `today` are characters (Chinese) or words; `today` counts for the day `day` (ISO) only. `chapter` is
-    the id of the open chapter, `place` the character of its text at the cursor, `is_editing`: in the editor.
+    `length` and `today` are characters (Chinese) or words; `today` counts for the writing day `day` (ISO) only, which
+    begins at the hour `day_begins`. `chapter` is the id of the open chapter, `place` the character of its text at the
+    cursor, `is_editing`: in the editor.
     `decisions`, `findings` and `proposals` wait for the writer; `unsaved` counts chapters.
     """
 
@@ -52,6 +53,7 @@ class BookSummary:
     place: int = 0
     is_editing: bool = False
     day: str = ""
+    day_begins: int = 0
     today: int = 0
     goal: int = 0
     decisions: int = 0

@@ -2,9 +2,8 @@
 
     python -m tests.bench.proofing FOLDER...
 
-Each FOLDER holds a novel, one chapter a file. Printed prose was proofed before, so a rule that marks more than one place a
-chapter there would annoy; digital editions of the Chinese classics were not, and most of their quotes that are marked
-are slips.
+Each FOLDER holds a novel, one chapter a file. Printed prose was proofed before: a rule that marks more than one place a
+chapter there would annoy. Digital editions of the Chinese classics were not: most quotes marked in them are slips.
 """
 
 from __future__ import annotations

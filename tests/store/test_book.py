@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,6 +15,7 @@ from flowcabal_tui.domain.manuscript import ImportedChapter
 from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.store.book.curation import Keeping
+from flowcabal_tui.store.rows import texts
 from flowcabal_tui.store.store import Store
 
 
@@ -233,3 +235,25 @@ def test_whatever_was_done_before_keeping_twice_is_keeping_once(steps, tmp_path_
         await store.close()
 
     asyncio.run(scenario())
+
+
+async def test_one_chapter_is_read_without_the_others(store: Store) -> None:
+    added = [await store.book.add_chapter(f"{n}") for n in range(3)]
+    await store.book.write(added[1].id, "One.")
+    await store.book.write(added[1].id, "Two.")
+    await store.book.delete(added[2].id)
+    lines = store.book._database
+
+    def asked(connection: sqlite3.Connection) -> list[tuple[str, int, str]]:
+        seen: list[str] = []
+        connection.set_trace_callback(seen.append)
+        found = texts.chapter_now(connection, added[1].id)
+        connection.set_trace_callback(None)
+        with pytest.raises(Gone):
+            texts.chapter_now(connection, added[2].id)
+        plan = connection.execute(f"EXPLAIN QUERY PLAN {seen[0]}").fetchall()
+        return [(found.title, found.version, str(step[3])) for step in plan]
+
+    steps = await lines.do(asked)
+    assert {(title, version) for title, version, _step in steps} == {("1", 2)}
+    assert not [step for _title, _version, step in steps if step.startswith("SCAN")]

@@ -67,6 +67,16 @@ async def test_a_deleted_chapter_hides_its_comments_and_a_purge_removes_them(sto
     assert await store.comments._database.rows("SELECT number FROM note_word") == []
 
 
+async def test_a_readers_note_that_cannot_be_read_hides_no_other(store: Store) -> None:
+    chapter = await written(store)
+    for author in ("Ada", "Ben"):
+        await store.comments.add(Comment(chapter, "颜色？", "question", author=author))
+    damage = "UPDATE comment SET at='x' WHERE author='Ada'"
+    await store.comments._database.do(lambda connection: connection.execute(damage).rowcount)
+    assert [comment.author for comment, _word in await store.comments.of_readers()] == ["Ben"]
+    assert store.comments._database.skipped.counts == {"comments": 1}
+
+
 async def test_comments_change_all_or_none(store: Store) -> None:
     chapter = await written(store)
     one, two = await noted(store, chapter), await noted(store, chapter)

@@ -96,7 +96,7 @@ class FakeReading:
             )
             for row in self.chapter_rows
         )  # fmt: skip
-        return BookOverview(tuple(standings), self.goals, 120)
+        return BookOverview(tuple(standings), self.goals, 120, date(2026, 3, 18))
 
     async def writing_log(self) -> WritingLog:
         """Eighteen days of March: some reached the goal, some were cuts, three were free; a model wrote on the last."""

@@ -54,7 +54,9 @@ class Books:
         )
 
 
-def app_over(books: Books, workbench: FakeWorkbench | None = None, *, opened: bool = False) -> FlowCabalApp:
+def app_over(
+    books: Books, workbench: FakeWorkbench | None = None, *, opened: bool = False, now: datetime | None = None
+) -> FlowCabalApp:
     async def opener(_folder: Path, _read_only: bool) -> FakeWorkbench:
         if workbench is None:
             raise ProjectNotFound("There is no project here.", "", "")
@@ -65,7 +67,7 @@ def app_over(books: Books, workbench: FakeWorkbench | None = None, *, opened: bo
     )  # fmt: skip
     return FlowCabalApp(
         access, ScreenSettings(language="en", theme="ink", wizard_done=True),
-        path=Path("book") if opened else None, state_folder=Path("state"), clock=lambda: NOW,
+        path=Path("book") if opened else None, state_folder=Path("state"), clock=lambda: now or NOW,
     )  # fmt: skip
 
 
@@ -115,6 +117,16 @@ async def test_words_of_another_day_are_not_those_of_today():
     async with app.run_test(size=(100, 24)) as pilot:
         await settled(pilot)
         assert "+320" not in rows(app)[0] and "today" not in detail(app)
+
+
+@pytest.mark.parametrize(("hour", "is_counted"), [(3, True), (4, False)])
+async def test_a_late_writers_day_ends_at_its_own_hour(hour: int, is_counted: bool):
+    books = Books()
+    books.listed[0] = replace(books.listed[0], summary=replace(LEFT, day_begins=4))
+    app = app_over(books, now=datetime(2026, 11, 22, hour, 59 if is_counted else 1))
+    async with app.run_test(size=(100, 24)) as pilot:
+        await settled(pilot)
+        assert ("+320" in rows(app)[0], "today 320" in detail(app)) == (is_counted, is_counted)
 
 
 @pytest.mark.parametrize(
@@ -218,7 +230,9 @@ async def test_closing_keeps_the_place_and_a_full_disk_keeps_nobody_from_leaving
         assert [(each.chapter, each.position, each.chapters) for each in books.kept] == [
             (fake_books.chapter_id(4), 4, 4)
         ], "what has not changed is not written again"
-        assert books.kept[0].decisions == 1 and books.kept[0].day == "2026-11-21"
+        assert books.kept[0].decisions == 1
+        kept = books.kept[0]
+        assert (kept.day, kept.today) == ("2026-03-18", 120), "the day that was counted, whatever the clock says since"
 
     def full(_folder: Path, _summary: BookSummary) -> None:
         raise OSError(28, "No space left on device")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import date
 
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.memory import BackgroundTask
@@ -27,6 +28,7 @@ class OverviewReader:
             if task.kind != "knowledge":  # a server that is down is owed, not waited for
                 tasks.get(_chapter_of(task.subject), []).append(task)
         goals, stale = self.goals, await self._stale_chapters()
+        today = day_of(self._clock(), goals.day_begins)
         unsaved = {draft.chapter for draft in await self._store.drafts.all()}
         return BookOverview(
             tuple(
@@ -41,7 +43,8 @@ class OverviewReader:
                 for chapter in chapters
             ),
             goals,
-            await self._today(goals),
+            await self._words_of(today, goals),
+            today,
         )
 
     @property
@@ -65,8 +68,7 @@ class OverviewReader:
             tuple((volume, length) for volume, length in volumes.items() if volume),
         )
 
-    async def _today(self, goals: Goals) -> int:
-        today = day_of(self._clock(), goals.day_begins)
+    async def _words_of(self, today: date, goals: Goals) -> int:
         since = start_of(today, goals.day_begins).astimezone(self._clock().tzinfo)
         grown = await self._store.days.grown(since)
         return sum(each.counted(goals) for each in writing_days(grown, goals.day_begins))

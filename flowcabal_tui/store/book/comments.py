@@ -9,7 +9,7 @@ from flowcabal_tui.domain.comments import Comment, CommentId, CommentKind
 from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import mark
-from flowcabal_tui.store.file.connection import StorePart, transaction
+from flowcabal_tui.store.file.connection import Row, StorePart, transaction
 from flowcabal_tui.store.rows.comments import FIELDS, add_comments, comment_of
 from flowcabal_tui.store.rows.note_words import NoteWord, forget_note_words, restore_word
 from flowcabal_tui.store.rows.texts import chapter_now
@@ -34,7 +34,7 @@ class Comments(StorePart):
         on it."""
         fields = f"{_COMMENT}, note_word.state, note_word.word"
         rows = await self._database.rows(_NOTES.format(fields=fields, readers="AND author<>''"))
-        return tuple((comment_of(row), NoteWord(state, word) if state else None) for *row, state, word in rows)
+        return self._database.readable(mark("comments"), _note_of, rows)
 
     @transaction
     def add(self, connection: Connection, comment: Comment, word: NoteWord | None = None) -> CommentId:
@@ -82,3 +82,8 @@ class Comments(StorePart):
 def _require(connection: Connection, identity: CommentId) -> None:
     if not connection.execute("SELECT 1 FROM comment WHERE number=?", (identity,)).fetchone():
         raise Gone(identity)
+
+
+def _note_of(row: Row) -> tuple[Comment, NoteWord | None]:
+    *comment, state, word = row
+    return comment_of(comment), NoteWord(state, word) if state else None

@@ -36,6 +36,7 @@ CHAPTERS: Final = """
     WHERE NOT deleted AND place.generation=
         (SELECT max(generation) FROM place AS other WHERE other.chapter=place.chapter AND generation<=:as_of)
     ORDER BY position, place.chapter"""
+_CHAPTER: Final = CHAPTERS.replace("ORDER BY", "AND place.chapter=:chapter ORDER BY")
 DELETED: Final = CHAPTERS.replace("NOT deleted", "deleted").replace("ORDER BY", "ORDER BY place.generation DESC,")
 """Deleted chapters with their former place; the last deleted one first."""
 LATEST: Final = """SELECT subject, number, digest, author, at, generation, output, note FROM version
@@ -81,10 +82,10 @@ def scene_subject(chapter: ChapterId) -> str:
 
 def chapter_now(connection: sqlite3.Connection, chapter: ChapterId) -> Chapter:
     """The present state of a chapter. Raises Gone if there is none, or if it is deleted."""
-    for candidate in chapters_now(connection):
-        if candidate.id == chapter:
-            return candidate
-    raise Gone(chapter)
+    row = connection.execute(_CHAPTER, {"as_of": NOW, "chapter": chapter}).fetchone()
+    if row is None:
+        raise Gone(chapter)
+    return chapter_of(row)
 
 
 def latest(connection: sqlite3.Connection, subject: str, as_of: Generation = NOW) -> ChapterVersion | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import ClassVar, Final
 
@@ -20,6 +20,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.writing_days import day_of
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.settings.book_summary import BookState, BookSummary
 from flowcabal_tui.tui.app.entry import Recent
@@ -158,8 +159,8 @@ class HomeScreen(Screen[None]):
         )  # fmt: skip
 
     def _today(self, summary: BookSummary) -> int:
-        """The number of words written since midnight; 0 when the summary is of another day."""
-        return summary.today if summary.day == self._now().date().isoformat() else 0
+        """The words of the writing day; 0 when the summary is of another day."""
+        return summary.today if _is_of_today(summary, self._now()) else 0
 
     @on(OptionList.OptionHighlighted)
     def _show_detail(self) -> None:
@@ -182,8 +183,7 @@ class HomeScreen(Screen[None]):
             yield Content.styled(_("Enter continues where you left off."), role_style("secondary"))
         plain = is_plain(self.app)
         cells = 0 if self.has_class("-narrow") else GOAL_CELLS
-        day = self._now().date()
-        lines = list(summary_lines(summary, day, cells=cells, plain=plain)) if summary is not None else []
+        lines = list(summary_lines(summary, self._now(), cells=cells, plain=plain)) if summary is not None else []
         lines.append((_short(recent.path), "secondary"))
         if recent.opened_at:
             lines.append((_("last open {day}").format(day=recent.opened_at.strftime("%Y-%m-%d %H:%M")), "secondary"))
@@ -255,7 +255,7 @@ def chapter_words(summary: BookSummary) -> str:
 
 
 def summary_lines(
-    summary: BookSummary, day: date, *, cells: int = 0, plain: bool = False
+    summary: BookSummary, now: datetime, *, cells: int = 0, plain: bool = False
 ) -> Iterator[tuple[str, Role]]:
     """Lines of text with their roles: length, chapter, today with a bar of `cells` cells (`plain`: in ASCII), waiting
     items, unsaved text."""
@@ -264,7 +264,7 @@ def summary_lines(
     yield _("{length} in {chapters}").format(length=counted(summary.length, chinese=chinese), chapters=chapters), "text"
     if words := chapter_words(summary):
         yield _("chapter {chapter}").format(chapter=words), "text"
-    if summary.day == day.isoformat() and (summary.today or summary.goal):
+    if _is_of_today(summary, now) and (summary.today or summary.goal):
         if summary.goal:
             bar = progress_bar(summary.today / summary.goal, cells, plain=plain)
             words = _("today {n} of {goal}").format(n=f"{summary.today:,}", goal=f"{summary.goal:,}")
@@ -279,6 +279,11 @@ def summary_lines(
     ):
         if count:
             yield words.format(n=count), "waiting"
+
+
+def _is_of_today(summary: BookSummary, now: datetime) -> bool:
+    """Whether its words were counted in the present writing day."""
+    return summary.day == day_of(now, summary.day_begins).isoformat()
 
 
 def _is_chinese(summary: BookSummary) -> bool:

@@ -16,6 +16,7 @@ from textual.suggester import Suggester
 from flowcabal_tui.domain.errors import VersionConflict
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion
+from flowcabal_tui.domain.overview import BookOverview
 from flowcabal_tui.domain.proposed_rewrite import ProposedRewrite, with_changes
 from flowcabal_tui.domain.text import digest, word_count
 from flowcabal_tui.locale import _, ngettext, sentences
@@ -71,6 +72,7 @@ class BookController:
         self._screen, self._workbench, self._view, self._now, self._editor = screen, workbench, view, now, editor
         self.reading = ReadingController(screen, workbench)
         self.chapters: tuple[Chapter, ...] = ()
+        self.overview = BookOverview(())
         self._proposed: RewriteProposed | None = None
         self._requested: set[tuple[ChapterId, int, str]] = set()
         self.drafts = ChapterDrafts(screen, workbench, self._list)
@@ -104,7 +106,7 @@ class BookController:
         await self._count_today()
 
     async def _count_today(self) -> None:
-        seen = await self._workbench.book.overview()
+        seen = self.overview = await self._workbench.book.overview()
         status = self._screen.query_one(StatusLine)
         status.facts = replace(status.facts, today=seen.today, day_goal=seen.goals.day)
 

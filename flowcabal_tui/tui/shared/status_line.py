@@ -259,7 +259,7 @@ def _is_over(reading: BootstrapStatus) -> bool:
 
 
 def _today_part(today: int, goal: int) -> _Part:
-    """Words since midnight, against the goal of a day where there is one."""
+    """Words of the writing day, against its goal if there is one."""
     if not goal:
         return _Part(_("today {n}").format(n=f"{today:+,}"), 4)
     done = min(_BAR, max(0, round(_BAR * today / goal)))

@@ -70,6 +70,7 @@ class SummaryKeeper:
         if info.read_only or not self._screen.is_mounted:
             return None
         chapters, chapter, now = self._book.chapters, self._book.chapter, self._now()
+        seen = self._book.overview
         pane, facts = self._screen.query_one(ManuscriptPane), self._screen.query_one(StatusLine).facts
         return BookSummary(
             name=info.name,
@@ -81,9 +82,10 @@ class SummaryKeeper:
             title=chapter.title if chapter else "",
             place=pane.place,
             is_editing=pane.face == "edit",
-            day=now.date().isoformat(),
-            today=facts.today,
-            goal=facts.day_goal,
+            day=seen.day.isoformat() if seen.day else "",
+            day_begins=seen.goals.day_begins,
+            today=seen.today,
+            goal=seen.goals.day,
             decisions=facts.questions + facts.builds,
             findings=facts.findings,
             proposals=facts.proposals,
