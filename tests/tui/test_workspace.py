@@ -40,6 +40,7 @@ from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
 from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.widgets.writing_area import WritingArea
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeDrafts, FakeWorkbench
@@ -522,3 +523,25 @@ async def test_words_from_outside_are_never_markup(tmp_path):
     async with workspace(workbench, tmp_path) as pilot:
         await told(pilot, workbench, KnowledgeStatus("failed", "[/b] [red]"))
         assert "[/b] [red]" in screen_of(pilot).status.words
+
+
+async def test_what_was_just_typed_is_saved_when_the_program_has_to_end(tmp_path: Path):
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        await pilot.press("1", "g", "enter", "3", "e")
+        await settled(pilot)
+        area = screen_of(pilot).query_one(WritingArea)
+        area.insert("Typed a moment ago. ", (0, 0))
+        await screen_of(pilot).save_drafts()
+        assert workbench.drafts.texts[books.chapter_id(1)][0].startswith("Typed a moment ago. ")
+
+
+async def test_a_project_that_is_only_read_opens_no_editor_and_can_be_left(tmp_path: Path):
+    async with workspace(FakeWorkbench(read_only=True), tmp_path) as pilot:
+        await pilot.press("1", "g", "enter", "3", "e", "x")
+        await settled(pilot)
+        pane = screen_of(pilot).query_one(ManuscriptPane)
+        assert (pane.face, pane.is_unsaved) == ("read", False)
+        assert "open read-only" in pilot.app.announcer.notices.listed[-1].words
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: not pilot.app.is_running)

@@ -134,7 +134,10 @@ class BookController:
         )
         pane = self._screen.query_one(ManuscriptPane)
         is_locked = chapter.id in locks and locks[chapter.id].locked
-        pane.show(chapter, text, versions, draft=draft, is_changed_outside=outside is not None, is_locked=is_locked)
+        pane.show(
+            chapter, text, versions, draft=draft, is_changed_outside=outside is not None, is_locked=is_locked,
+            is_read_only=self._workbench.info.read_only,
+        )  # fmt: skip
 
     @on_event
     def _note_kept(self, event: OutputPersisted) -> None:

@@ -114,6 +114,7 @@ class ManuscriptPane(Vertical):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self.book_language = ""
+        self.is_read_only = False
         self._chapter: Chapter | None = None
         self._known: OpenText | None = None
         self._proposal: PassageProposal | None = None
@@ -152,7 +153,7 @@ class ManuscriptPane(Vertical):
 
     def show(
         self, chapter: Chapter, text: str, versions: Sequence[ChapterVersion], draft: Draft | None = None,
-        *, is_changed_outside: bool = False, is_locked: bool = False,
+        *, is_changed_outside: bool = False, is_locked: bool = False, is_read_only: bool = False,
     ) -> None:  # fmt: skip
         """Shows a chapter; unsaved text of the same chapter stays, even after a save elsewhere."""
         known, same = self._known, self._chapter is not None and self._chapter.id == chapter.id
@@ -164,6 +165,7 @@ class ManuscriptPane(Vertical):
             self._close_chapter()
             known = OpenText(chapter, text, versions, draft)
         self._known, self._chapter, self.is_unsaved = known, chapter, known.is_unsaved
+        self.is_read_only = is_read_only
         known.is_locked, self.is_changed_outside = is_locked, is_changed_outside
         if self.face == "edit" and not self.is_unsaved and self.area.text != known.saved:
             self.area.load_text(known.saved)
@@ -186,10 +188,7 @@ class ManuscriptPane(Vertical):
 
     def edit(self) -> None:
         """Opens the editor near the place that was being read."""
-        if self.face == "edit" or self._need_chapter() is None:
-            return
-        if self._known is not None and self._known.is_locked:
-            self.notify(_("The chapter is locked: `L` in the revision (`H`) unlocks it."), markup=False)
+        if self.face == "edit" or not self._may_edit():
             return
         text, reader, area = self.text, self.reader, self.area
         place = int(len(text) * reader.scroll_offset.y / max(1, reader.virtual_size.height))
@@ -197,6 +196,18 @@ class ManuscriptPane(Vertical):
         self._turn_to("edit")
         area.move_cursor(area.offset_location(text.rfind("\n", 0, place + 1) + 1))
         area.scroll_cursor_visible(center=False)
+
+    def _may_edit(self) -> bool:
+        """True when the displayed chapter can be changed; otherwise shows a notice with the reason."""
+        if self._need_chapter() is None:
+            return False
+        if self.is_read_only:
+            self.notify(_("The project is open read-only."), markup=False)
+            return False
+        if self._known is not None and self._known.is_locked:
+            self.notify(_("The chapter is locked: `L` in the revision (`H`) unlocks it."), markup=False)
+            return False
+        return True
 
     def edit_at(self, start: int, end: int) -> None:
         """Opens the editor with these characters selected."""
@@ -329,6 +340,13 @@ class ManuscriptPane(Vertical):
         if self.is_unsaved:
             self.notify(_("Your text is not saved yet. It is kept as a draft; Ctrl+s saves it."), markup=False)
 
+    def typed_now(self) -> DraftEdited | None:
+        """The unsaved text with what was typed since the last report; None without any."""
+        self._report_typed()
+        if self._known is None or not self._known.is_unsaved:
+            return None
+        return self.DraftEdited(self._known.chapter.id, self._known.typed, self._known.base)
+
     def take_unsaved(self) -> tuple[str, int | None] | None:
         """Takes the unsaved text for saving, and the version on which it is based; None: there is none."""
         self._report_typed()
@@ -357,7 +375,7 @@ class ManuscriptPane(Vertical):
 
     def action_editor(self) -> None:
         """Asks for the writer's own editor."""
-        if self._need_chapter() is not None and self._known is not None:
+        if self._may_edit() and self._known is not None:
             self._report_typed()
             self.post_message(self.EditorRequested(self._known.chapter.id, self.text, self._known.base))
 
@@ -368,7 +386,8 @@ class ManuscriptPane(Vertical):
 
     def action_rewrite(self) -> None:
         """Asks for an instruction for the selected passage, or for the paragraph at the cursor."""
-        if (chapter := self._need_chapter()) is None:
+        chapter = self._chapter
+        if not self._may_edit() or chapter is None:
             return
         if self.face != "edit":
             self.edit()

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, Final, NamedTuple, Self
 
 from rich.cells import cell_len
 from rich.style import Style
@@ -37,6 +37,8 @@ from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.prose_document import ProseDocument, ProseLines
 
 EDIT_DELAY = 1.0
+_STEADY: Final = 3
+"""Delays after which steady typing is reported, too."""
 """Seconds without a change after which `Edited` is posted."""
 
 
@@ -95,6 +97,7 @@ class ProseArea(TextArea):
     ) -> None:
         self._edit_delay = edit_delay
         self._edit_timer: Timer | None = None
+        self._steady_timer: Timer | None = None
         self._unreported = False
         self._repaint_suspended = False
         self._search_text = ""
@@ -334,16 +337,19 @@ class ProseArea(TextArea):
     # Reporting
 
     def _note_edit(self) -> None:
-        self._unreported = True
+        if not self._unreported:
+            self._unreported = True
+            self._steady_timer = self.set_timer(_STEADY * self._edit_delay, self.report_edit)
         if self._edit_timer is not None:
             self._edit_timer.stop()
         self._edit_timer = self.set_timer(self._edit_delay, self.report_edit)
 
     def _forget_edit(self) -> None:
         self._unreported = False
-        if self._edit_timer is not None:
-            self._edit_timer.stop()
-            self._edit_timer = None
+        for timer in (self._edit_timer, self._steady_timer):
+            if timer is not None:
+                timer.stop()
+        self._edit_timer = self._steady_timer = None
 
     def report_edit(self) -> None:
         """Post `Edited` at once if something has changed since the last one."""

@@ -206,6 +206,8 @@ class WorkspaceScreen(Screen[None]):
 
     async def save_drafts(self) -> None:
         """Saves unsaved text where it survives a crash; stores an edited workflow as a version."""
+        if self._is_ready and (typed := self.query_one(ManuscriptPane).typed_now()) is not None:
+            self.book.drafts.edited(typed.chapter, typed.text, typed.base)
         await self.book.drafts.write()
         if self._is_ready:
             await self.controllers.document.put_away()

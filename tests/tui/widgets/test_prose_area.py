@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -366,3 +366,35 @@ async def test_deleting_the_last_line_leaves_the_others_in_place() -> None:
             await app.type_key(pilot, key)
         assert area.text.startswith("一\n二")
         assert area.wrapped_document.height == area.document.line_count
+
+
+class Waiting:
+    """A timer that rings when the test says so."""
+
+    def __init__(self, delay: float, ring: Callable[[], object]) -> None:
+        self.delay, self.ring, self.is_stopped = delay, ring, False
+
+    def stop(self) -> None:
+        self.is_stopped = True
+
+
+async def test_steady_typing_is_reported_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    area, timers = prose(""), list[Waiting]()
+    app = EditorApp(area)
+    async with app.run_test() as pilot:
+        area.focus()
+        await pilot.pause()
+
+        def set_timer(delay: float, ring: Callable[[], object]) -> Waiting:
+            timers.append(Waiting(delay, ring))
+            return timers[-1]
+
+        monkeypatch.setattr(area, "set_timer", set_timer)
+        await pilot.press(*"abcd")
+        left = [timer for timer in timers if not timer.is_stopped]
+        assert sorted(timer.delay / 3600 for timer in left) == [1, 3], "a pause, and the most that typing may go on"
+        max(left, key=lambda timer: timer.delay).ring()
+        await pilot.pause()
+        assert app.edited == ["abcd"] and all(timer.is_stopped for timer in timers)
+        await pilot.press("e")
+        assert len([timer for timer in timers if not timer.is_stopped]) == 2
