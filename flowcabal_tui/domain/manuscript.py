@@ -118,6 +118,7 @@ class ImportReport:
     hidden: int = 0
     fields: int = 0
     ruby: int = 0
+    italics: int = 0
     symbols: int = 0
     """Characters of symbol fonts that have no known text."""
     numbered_headings: int = 0

@@ -45,6 +45,7 @@ def _counted(report: ImportReport) -> list[str]:
         (report.deletions, _("Tracked deletions left out: {n}.")),
         (report.hidden, _("Hidden passages left out: {n}.")),
         (report.ruby, _("Reading aids above characters (ruby) left out: {n}.")),
+        (report.italics, _("Passages in italics, read as plain text: {n}.")),
         (report.symbols, _("Symbols without a known character, shown as “?”: {n}.")),
         (report.list_items, _("List items without their numbers or bullets: {n}.")),
         (report.contents_lines, _("Lines of a table of contents left out: {n}.")),

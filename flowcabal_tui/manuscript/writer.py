@@ -13,7 +13,7 @@ from flowcabal_tui.domain.manuscript import BookDetails, ImportedChapter
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean, clean_line
 from flowcabal_tui.locale import _
-from flowcabal_tui.manuscript.blocks import volume_starts
+from flowcabal_tui.manuscript.blocks import paragraphs, volume_starts
 from flowcabal_tui.system.files import SHARED, write_whole
 
 
@@ -48,9 +48,14 @@ def _markdown(details: BookDetails, chapters: Sequence[ImportedChapter], notes: 
     volumes = any(chapter.volume for chapter in chapters)
     parts = [] if volumes else [f"# {details.title}"]
     for row, (chapter, starts) in enumerate(zip(chapters, volume_starts(chapters), strict=True)):
-        parts += [f"# {chapter.volume}"] * starts + [f"## {chapter.title}", chapter.text]
+        parts += [f"# {chapter.volume}"] * starts + [f"## {chapter.title}", _apart(chapter.text)]
         parts += ["\n".join(f"> {line}" for line in _note_lines(notes.get(row, ())))] if notes.get(row) else []
     return ("\n\n".join(parts) + "\n").encode()
+
+
+def _apart(text: str) -> str:
+    """A text without blank lines with one after each paragraph: Markdown joins lines that follow each other."""
+    return text if "\n\n" in text else "\n\n".join(paragraphs(text))
 
 
 def _note_lines(notes: Sequence[Comment]) -> Iterator[str]:

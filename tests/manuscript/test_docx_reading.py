@@ -10,6 +10,7 @@ import pytest
 
 from flowcabal_tui.domain.manuscript import ImportPreview
 from flowcabal_tui.manuscript.reader import read_manuscript
+from flowcabal_tui.manuscript.report import report_lines
 from tests.manuscript.packages import STRICT, docx
 
 
@@ -171,6 +172,14 @@ def test_fields_give_their_results_also_over_paragraphs(tmp_path: Path) -> None:
     preview = read(tmp_path, body)
     assert preview.chapters[0].text.split("\n") == ["见第三章。", "五月", "甲", "乙", "丙", "丁"]
     assert preview.report.fields == 4
+
+
+def test_italics_are_counted_by_passage_since_the_text_has_none(tmp_path: Path) -> None:
+    leaned = "<w:i/>"
+    inside = run("She read ") + run("The Ferry", leaned) + run("man", leaned) + run(" ") + run("again", leaned)
+    preview = read(tmp_path, para(inside=inside) + para(inside=run("No", '<w:i w:val="0"/>')))
+    assert preview.report.italics == 2
+    assert "Passages in italics, read as plain text: 2." in report_lines(preview.report)
 
 
 def test_ruby_symbols_breaks_and_hyphens(tmp_path: Path) -> None:

@@ -110,6 +110,11 @@ def test_a_note_stands_once_where_it_is_referred_to(tmp_path: Path) -> None:
     assert preview.report.notes == 2
 
 
+def test_italics_are_counted(tmp_path: Path) -> None:
+    page = "<body><h1>One</h1><p>She read <i>The Ferryman</i> <em>again</em>.</p></body>"
+    assert read_manuscript(epub(tmp_path / "b.epub", {"a.xhtml": page})).report.italics == 2
+
+
 def test_ruby_is_dropped_and_pictures_and_tables_are_counted(tmp_path: Path) -> None:
     body = (
         "<body><h1>第一章 雪</h1><p><ruby>雪<rp>(</rp><rt>xuě</rt><rp>)</rp></ruby>落了。<img src='a.png' alt='x'/></p>"

@@ -71,3 +71,10 @@ def test_an_edit_outside_is_found_and_line_ends_are_none() -> None:
     assert mirror_digest(content.replace("\n", "\r\n")) == mirror_digest(content)
     assert mirror_digest(content.replace("door", "gate")) != mirror_digest(content)
     assert parse_mirror("no heading here\n") == ("", "no heading here")
+
+
+def test_markdown_has_a_blank_line_between_paragraphs_whatever_the_chapter_has(tmp_path: Path) -> None:
+    chapters = [ImportedChapter("One", "He came.\nShe left."), ImportedChapter("Two", "Verse,\nverse.\n\nProse.")]
+    export_manuscript(tmp_path / "book.md", DETAILS, chapters)
+    text = (tmp_path / "book.md").read_text("utf-8")
+    assert "## One\n\nHe came.\n\nShe left.\n\n## Two\n\nVerse,\nverse.\n\nProse.\n" in text

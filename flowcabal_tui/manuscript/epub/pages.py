@@ -23,6 +23,7 @@ _NOTE_TYPES: Final = frozenset(
 _REFERENCE_TYPES: Final = frozenset(["noteref", "doc-noteref", "duokan-footnote"])
 _SCENE_BREAK: Final = "***"
 _LONGEST_BACKLINK: Final = 5
+_ITALICS: Final = frozenset({"em", "i"})
 
 
 class PageText:
@@ -31,7 +32,7 @@ class PageText:
     def __init__(self) -> None:
         self.lines: list[tuple[str, int]] = []
         self.anchors: dict[str, int] = {}
-        self.notes = self.tables = self.pictures = self.ruby = 0
+        self.notes = self.tables = self.pictures = self.ruby = self.italics = 0
         self._pieces: list[str] = []
         self._level = 0
 
@@ -122,6 +123,7 @@ def _starts(
     text.pictures += name in _PICTURES
     text.tables += name == "table"
     text.ruby += name == "ruby"
+    text.italics += name in _ITALICS
     if name == "hr":
         text.add(_SCENE_BREAK)
     if name == "a" and (_kinds(element) & _REFERENCE_TYPES or _is_superscript(element)):

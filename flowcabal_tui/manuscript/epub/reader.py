@@ -70,7 +70,9 @@ class _Book:
         self._find_notes(root, part)
         used = self._notes[part].used if part in self._notes else set[str]()
         found = page_text(root, part, self._note, used)
-        self._report += ImportReport(notes=found.notes, tables=found.tables, pictures=found.pictures, ruby=found.ruby)
+        self._report += ImportReport(
+            notes=found.notes, tables=found.tables, pictures=found.pictures, ruby=found.ruby, italics=found.italics
+        )
         self._pages.append((part, found))
 
     def _find_notes(self, root: Element, part: str) -> None:

@@ -92,6 +92,8 @@ class RunReader:
         self._styles, self._notes, self._comments = styles, notes, comments
         self._fields: list[bool] = []
         """For each field that is open: are we in its result?"""
+        self._in_italics = False
+        """Of the run before."""
         self._runs: dict[str, Callable[[Element, list[str]], None]] = {
             "t": self._text,
             "sym": self._symbol,
@@ -108,6 +110,7 @@ class RunReader:
     def text(self, paragraph: Element) -> str:
         """The text of a paragraph."""
         pieces: list[str] = []
+        self._in_italics = False
         self._inside(paragraph, pieces)
         self._comments.line_ended(pieces)
         self._fields = [shown for shown in self._fields if shown]  # an instruction never hides more than its paragraph
@@ -141,7 +144,11 @@ class RunReader:
                 self._inside(one, pieces)
 
     def _run(self, run: Element, pieces: list[str]) -> None:
-        if len(run) and local(run[0]) == "rPr" and len(run[0]) and self._is_hidden(run[0]):
+        properties = run[0] if len(run) and local(run[0]) == "rPr" else None
+        if any(local(one) == "t" and one.text for one in run):
+            before, self._in_italics = self._in_italics, bool(is_on(child(properties, "i")))
+            self.counts["italics"] += self._in_italics and not before
+        if properties is not None and self._is_hidden(properties):
             self.counts["hidden"] += any(local(one) == "t" and bool(one.text) for one in run)
             for one in run:
                 if local(one) == "fldChar":
