@@ -50,6 +50,8 @@ class Workshop:
     def __init__(self) -> None:
         self._process: asyncio.subprocess.Process | None = None
         self._turn = asyncio.Lock()
+        self._closed = 0
+        """How often it was closed."""
 
     async def do(
         self,
@@ -62,8 +64,10 @@ class Workshop:
 
         Raises HelperFailed when the work exceeds its limits or the process dies.
         """
-        message = pickle.dumps((language_in_use(), limits, work, arguments))
+        message, closed = pickle.dumps((language_in_use(), limits, work, arguments)), self._closed
         async with self._turn:
+            if closed != self._closed:
+                raise _failed("died", 0)
             try:
                 await self._hand_over(message)
                 outcome, body = await self._answer(limits)
@@ -125,7 +129,8 @@ class Workshop:
             raise _failed("died", 0, words.format(number=abs(code))) from error
 
     async def close(self) -> None:
-        """Ends the process at once; waiting callers get `HelperFailed`."""
+        """Ends the process at once; whoever waits for it gets `HelperFailed`. Later work gets a new process."""
+        self._closed += 1
         if self._process is not None:
             _kill(self._process)
         async with self._turn:  # the work at hand reads the pipes to their end

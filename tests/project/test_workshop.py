@@ -22,6 +22,7 @@ from flowcabal_tui.locale import use_language
 from flowcabal_tui.manuscript.reader import read_manuscript
 from flowcabal_tui.project.helper import WorkLimits
 from flowcabal_tui.project.workshop import Workshop, looking_for_names
+from tests.waiting import until
 
 CODE = "from pathlib import Path\nPath({mark!r}).touch()\n"
 """A module of a stranger: it leaves a mark where it is run."""
@@ -193,6 +194,19 @@ async def test_an_error_that_cannot_be_sent_goes_by_its_words(workshop: Workshop
     with pytest.raises(RuntimeError, match=r"a\.b"):
         await workshop.do(eval, code)
     assert await workshop.do(len, b"x") == 1
+
+
+async def test_work_that_waits_when_the_workshop_is_closed_is_not_done(workshop: Workshop, tmp_path: Path) -> None:
+    begun, done = tmp_path / "begun", tmp_path / "done"
+    at_work = asyncio.create_task(workshop.do(exec, f"open({str(begun)!r}, 'w'); import time; time.sleep(3600)"))
+    await until(begun.exists)
+    waiting = asyncio.create_task(workshop.do(exec, f"open({str(done)!r}, 'w')"))
+    await asyncio.sleep(0)
+    await workshop.close()
+    for each in (at_work, waiting):
+        with pytest.raises(HelperFailed):
+            await each
+    assert not done.exists() and await workshop.do(len, b"x") == 1
 
 
 async def test_cancelled_work_ends_its_process(workshop: Workshop) -> None:
