@@ -301,8 +301,8 @@ class Dialect:
         thought: str = fault.get("reasoning", "")
         self.thought = self.pieces(thought, 4)
         self.finish: str = fault.get("finish", "tool" if self.calls else "stop")
-        self.tokens_in = len(json.dumps(body["messages"], ensure_ascii=False))
-        self.tokens_out = max(1, len(text))
+        self.tokens_in = fault.get("tokens_in", len(json.dumps(body["messages"], ensure_ascii=False)))
+        self.tokens_out = fault.get("tokens_out", max(1, len(text)))
 
     def pieces(self, text: str, size: int) -> list[str]:
         """The text in pieces of so many characters; of more where the fault is in no piece."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
 from flowcabal_tui.domain.model_calls import Finish, Finished, ToolCall, Usage
+
+_MOST_TOKENS: Final = 1_000_000_000
 
 
 @dataclass(slots=True)
@@ -65,8 +67,10 @@ class ReplyReader(Protocol):
 
 
 def count_of(value: object) -> int | None:
-    """A number of tokens; None for anything else."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    """A number of tokens; None for anything else, and for a number that no call can have."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value <= _MOST_TOKENS else None
 
 
 def text_of(value: object) -> str:

@@ -190,3 +190,26 @@ async def test_without_a_price_the_tokens_are_held(folder: Path, server: FaultSe
         workflow = await case_with(case, chain("a", "b", "c"))
         run = await case.start(workflow, limit=SpendLimit(tokens=tokens))
         assert await case.follow(run, leave) == ("waiting" if tokens == 300 else "done")
+
+
+@pytest.mark.parametrize("kind", ["content", "reasoning"])
+async def test_a_provider_that_ignores_the_limit_of_its_answer_is_stopped(
+    folder: Path, server: FaultServer, kind: str
+) -> None:
+    server.push({kind: "word " * 40_000, "ttft": 0})
+    async with opened(await priced(folder, server)) as case:
+        workflow = await case_with(case, chain("a"))
+        run = await case.start(workflow, limit=SpendLimit(cost=2 * CALL, currency="USD"))
+        assert await case.follow(run, leave) == "waiting"
+        limit_question(case)
+        spent = (await case.project.runs.totals()).cost
+        assert spent is not None and CALL < spent < 20 * CALL, "of an answer that would cost 400 times as much"
+
+
+async def test_a_call_with_an_impossible_count_has_an_unknown_cost(folder: Path, server: FaultServer) -> None:
+    server.push({"content": "x" * 100, "tokens_in": 10**30, "tokens_out": 10**30})
+    async with opened(await priced(folder, server)) as case:
+        run = await case.start(await case_with(case, chain("a")))
+        assert await case.follow(run) == "done"
+        totals = await case.project.runs.totals()
+        assert (totals.calls, totals.unknown_calls) == (1, 1)

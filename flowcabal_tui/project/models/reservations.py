@@ -28,8 +28,10 @@ class Reservation:
 
     bound: CallBound
     run: RunId | None = None
-    unlimited: Endpoint | None = None
-    """The model, when it is sent no limit: then the answer is counted while it arrives."""
+    endpoint: Endpoint | None = None
+    """The model; None: the reservation does not grow with the answer."""
+    is_limited: bool = False
+    """The request limits its answer, and the provider has kept the limit so far."""
     number: int = field(default_factory=lambda: secrets.randbits(62))
     """The number of the open call in the store."""
     call: OpenCall | None = None
@@ -146,9 +148,9 @@ class Reservations:
 
         Raises LimitReached when the limit of its run has no space for it, BudgetExceeded when a cap has none.
         """
-        if call.unlimited is None or output_tokens <= call.bound.output_tokens:
+        if call.endpoint is None or output_tokens <= call.bound.output_tokens:
             return
-        larger = Reservation(bound_of(call.unlimited, call.bound.input_tokens, output_tokens), call.run)
+        larger = Reservation(bound_of(call.endpoint, call.bound.input_tokens, output_tokens), call.run)
         others = [each for each in self._under_way if each is not call]
         of_run = [each for each in others if each.run is not None and each.run == call.run]
         if not self._fits_run(larger, of_run):

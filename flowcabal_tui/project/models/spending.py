@@ -194,8 +194,8 @@ class Spending:
         bound = bound_of_request(self.counter, endpoint, request, extra, assumed)
         tokens = self.counter.count_request(request) + extra
         call = OpenCall(role, purpose, _priced(endpoint), tokens, run or "", attempt, len(before))
-        limited = sent_limit(endpoint, request.max_tokens) is not None
-        reservation = Reservation(bound, run, None if limited else endpoint, call=call)
+        is_limited = sent_limit(endpoint, request.max_tokens) is not None
+        reservation = Reservation(bound, run, endpoint, is_limited, call=call)
         keeper = WENT_OUT.set(partial(self._keep_sent, role, endpoint.model, purpose, run or "", attempt))
         try:
             await self.reservations.admit(reservation, self.require_budget)
@@ -227,18 +227,24 @@ class Spending:
                 self.gate.end(reservation.booking)
 
     def count_piece(self, reservation: Reservation, piece: str) -> None:
-        """Counts a piece of an answer or of its thoughts. Enlarges the reservation of a request without a limit.
+        """Counts a piece of an answer or of its thoughts, and enlarges the reservation when the answer outgrows it.
+
+        A provider that was sent a limit may ignore it. It does when more arrives than an estimate can be wrong by.
 
         Raises LimitReached or BudgetExceeded when the run's limit or a cap leaves no space for the larger reservation.
         """
         reservation.pieces.append(piece)
-        if reservation.unlimited is None:
+        if reservation.endpoint is None:
             return
         reservation.uncounted.append(piece)
         if sum(map(len, reservation.uncounted)) < COUNTED_AT_ONCE:
             return
         reservation.arrived += self.counter.count("".join(reservation.uncounted))
         reservation.uncounted.clear()
+        if reservation.is_limited:
+            if reservation.arrived <= with_margin(self.counter, reservation.bound.output_tokens):
+                return
+            reservation.is_limited = False
         if (most := with_margin(self.counter, reservation.arrived)) > reservation.bound.output_tokens:
             self.reservations.enlarge(reservation, most + ROOM_TOKENS)
             if reservation.booking is not None:
