@@ -16,7 +16,7 @@ from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.errors import UnknownName
 from flowcabal_tui.domain.manuscript import ImportPreview, ReferenceId
 from flowcabal_tui.domain.text import word_count
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.manuscript.report import comment_line, report_lines
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.memory.bootstrap_words import progress_words, quoted, reading_lines
@@ -121,7 +121,8 @@ def _print_result(preview: ImportPreview, made: str, *, reference: bool) -> None
         shelved = _("Added as reference book {id}: {n} parts ({encoding}).")
         say(shelved.format(id=made, n=len(preview.chapters), encoding=preview.encoding))
         return
-    say(_("Imported {n} chapters ({encoding}).").format(n=made, encoding=preview.encoding))
+    imported = ngettext("Imported {n} chapter ({encoding}).", "Imported {n} chapters ({encoding}).", int(made))
+    say(imported.format(n=made, encoding=preview.encoding))
     if preview.known:
         left = _("{n} were already in the book and were left out; --again imports them a second time.")
         say(left.format(n=len(preview.known)))
