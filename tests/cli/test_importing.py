@@ -146,7 +146,7 @@ def test_a_chapter_with_the_text_of_another_one_is_named(project: Make, call: Ca
     made = call("import", folder, texts)
     (told,) = [line for line in made.err.splitlines() if "another title" in line]
     assert "Chapter 4 The Rope" in told and "The Bell" not in told
-    assert "Imported 1 chapters" in made.out
+    assert "Imported 1 chapter (" in made.out
 
 
 def test_a_note_about_the_book_is_of_the_chapters_that_were_asked_for(
