@@ -56,7 +56,8 @@ class Action(BaseModel, frozen=True, extra="ignore"):
     @model_validator(mode="before")
     @classmethod
     def _names(cls, entry: object) -> object:
-        """Takes `params_schema` too, and refuses a slip of the pen: `require_approval` ignored would open a gate."""
+        """Accepts the alias `params_schema`. Rejects misspelt keys: an ignored `require_approval` would skip the
+        approval."""
         if not isinstance(entry, dict):
             return entry
         for key in entry:

@@ -103,7 +103,7 @@ def _print_plan(plan: RebuildPlan, what: str) -> None:
 
 
 def _print_progress(project: Project) -> None:
-    """The last word of each kind since the last look, for whoever waits; not a part of the outcome."""
+    """Prints the latest progress of each kind since the last call; not part of the result."""
     events = project.take()
     for event in [event for event in events if isinstance(event, RebuildProgress)][-1:]:
         say(_("index: {done} of {total}").format(done=event.done, total=event.total), file=sys.stderr)

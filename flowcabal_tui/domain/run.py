@@ -1,4 +1,4 @@
-"""Runs, attempts, checks and decisions (DESIGN 4.2 and 4.6)."""
+"""Runs, attempts, checks and decisions."""
 
 from __future__ import annotations
 

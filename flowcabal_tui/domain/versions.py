@@ -1,4 +1,4 @@
-"""The outputs of a node over all runs, its current output, and outputs that are out of date (DESIGN 4.2)."""
+"""The outputs of a node over all runs, its current output, and outputs that are out of date."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from flowcabal_tui.models.salvage import SalvagedFields, read_before, read_text
 
 REPAIRS: Final = 2
 FEW: Final = 3
-"""Items of a list, at most, that are asked for after an answer was cut off within the first."""
+"""Maximum number of list items to request after an answer was cut off in its first item."""
 TOOL_NAME: Final = "give_answer"
 _NOT_SUPPORTED: Final = frozenset({ModelFault.REFUSED, ModelFault.NOT_FOUND})
 

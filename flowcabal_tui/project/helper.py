@@ -29,7 +29,7 @@ _NICENESS: Final = 10
 """The screen comes first: an import may take a little longer, a key may not."""
 _MIB: Final = 1024 * 1024
 _KEPT: Final = 256 * _MIB
-"""A process that has grown by more ends after its answer: what it was lent is given back."""
+"""A process that grew by more ends after its answer, to return the memory."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ INSTALLED_MEGABYTES: Final = 900
 NEEDED_MEGABYTES: Final = 1500
 """Figures of Python 3.11 on Linux: packages, their archives, their size on the disk, and the most at one time."""
 _FULL_MEGABYTES: Final = 16
-"""A failure with less than this left is one of the disk: not every tool says so."""
+"""Below this much free space, a failure is reported as a full disk, because some tools do not report it."""
 _LOOK_SECONDS: Final = 0.25
 _GRACE: Final = 3.0
 _LOCK_TRIES: Final = 40

@@ -1,4 +1,4 @@
-"""Role A: a pure function from a node and the state of the book to the context of the node (DESIGN 4.5)."""
+"""The Context agent: a pure function from a node and the state of the book to the context of the node."""
 
 from __future__ import annotations
 

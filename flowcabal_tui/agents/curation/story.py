@@ -1,6 +1,6 @@
 """Additions of a chapter to the story: names, relations, facts, promises and moments, from one question to a model.
 
-Contexts read only records that a quotation of the chapter supports (DESIGN 4.8); the others wait for the writer.
+Contexts read only records that a quotation of the chapter supports; the others wait for the writer.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ class MaskedSentence:
 
 @lru_cache(maxsize=64)
 def _finder(names: tuple[ListedName, ...]) -> tuple[re.Pattern[str], Mapping[str, ListedName]]:
-    """A pattern for all names, longest first, and whose they are: a name of two is the first one's."""
+    """A pattern for all names, longest first, and the owner of each; a shared name belongs to the first owner."""
     owners = {form: name for name in names[::-1] for form in name.names}
     longest = sorted(owners, key=len, reverse=True)
     forms = (rf"(?<!\w){re.escape(form)}(?!\w)" if form[0].isascii() else re.escape(form) for form in longest)

@@ -67,7 +67,7 @@ class Background:
             event.clear()
             try:
                 if not begun:
-                    await self._outbox.hasten()  # what waited for an answer in an earlier process waits for it here
+                    await self._outbox.hasten()  # tasks that waited for an answer in an earlier process are tried again
                     begun = True
                 idle = not await self._one(kinds)
                 if idle and kinds is LOCAL:

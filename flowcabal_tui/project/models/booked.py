@@ -81,10 +81,10 @@ class BookedModel:
 
     @asynccontextmanager
     async def _place(self, request: ModelRequest, extra: int = 0) -> AsyncIterator[None]:
-        """A place for one call, to be booked before another has it. Raises BudgetExceeded.
+        """Holds a slot for one call until the call is booked. Raises BudgetExceeded.
 
-        Checks the budget after the wait: the calls before this one may have reached the cap. So may a try that
-        failed, which is booked before it is repeated.
+        Checks the budget after the wait, because the calls before this one may have reached the cap, and again before
+        a failed try, which is booked, is repeated.
         """
         async with (
             self._limits.slot(self.endpoint, _priority(request)),

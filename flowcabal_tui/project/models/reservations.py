@@ -156,7 +156,7 @@ class Reservations:
         if not self._fits_project(larger, others) or not self._fits_job(larger, of_run):
             raise BudgetExceeded(
                 _("A cap is reached: an answer was stopped while it arrived."),
-                _("It grew longer than the length reserved for it. What arrived is kept and was paid for."),
+                _("It grew longer than the length reserved for it. The text so far is kept; it has been paid for."),
                 _("Raise max_cost or max_tokens under [budget] in flowcabal.toml, or start again with a higher cap."),
             )
         call.bound = larger.bound

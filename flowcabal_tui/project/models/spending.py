@@ -139,7 +139,7 @@ class Spending:
         if limit is not None and (spent.cost is None or spent.cost >= limit):
             raise BudgetExceeded(
                 _("The cap of {limit} is reached.").format(limit=money(limit, spent.currency)),
-                _("No new call was made. What was answered is kept."),
+                _("No new call was made. Earlier answers are kept."),
                 _("Start again with a higher cap to continue."),
             )
 

@@ -1,4 +1,4 @@
-"""Versions of outputs: selecting, editing, freezing; and the outputs that become out of date (DESIGN 4.2)."""
+"""Versions of outputs: selecting, editing, freezing; and the outputs that become out of date."""
 
 from __future__ import annotations
 

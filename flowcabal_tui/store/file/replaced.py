@@ -187,7 +187,7 @@ class OpenFile:
         if found == "replaced":
             return DiskFull(
                 _("The project's database was replaced by another program."),
-                _("Nothing more is saved. What was saved is written to {name} when the project is closed.").format(
+                _("Saving has stopped. Earlier changes are written to {name} when the project is closed.").format(
                     name=self.kept.name
                 ),
                 _("Copy what is not saved yet, close the project, and choose which of the two files is project.db."),
@@ -195,14 +195,14 @@ class OpenFile:
         if found == "log removed":
             return DiskFull(
                 _("The log of the project's database was removed by another program."),
-                _("Nothing more is saved. What was saved before is in the database."),
+                _("Saving has stopped. Earlier changes are in the database."),
                 _("Copy what is not saved yet, close the project and open it again."),
             )
         kept = _("The newest changes are in {name}-wal; `flowcabal-tui rescue PROJECT --database {name}` reads it.")
         return DiskFull(
             _("The project's database was overwritten by another program."),
             sentences(
-                _("Nothing more is saved. The chapters as last saved are in the manuscript folder."),
+                _("Saving has stopped. The chapters as last saved are in the manuscript folder."),
                 kept.format(name=self.kept.name) if self._log_kept else "",
             ),
             _("Copy what is not saved yet, close the project, and open it again with the other file."),

@@ -28,7 +28,7 @@ SPENDING: Final = {
     "never": mark("never: wait until you start it"),
 }
 AGENT_WORDS: Final = {
-    "context": mark("Context: adds what a prompt must know"),
+    "context": mark("Context: adds relevant parts of the book to prompts"),
     "monitor": mark("Monitor: checks drafts for contradictions"),
     "curator": mark("Curator: summaries and profiles"),
     "references": mark("Always look into reference books"),
