@@ -20,7 +20,7 @@ from flowcabal_tui.system.plugins import load_plugin
 ActionFunction = Callable[[dict[str, Any]], Any]
 """Takes the parameters, gives a JSON value; `async` or not. One that is not runs in a thread."""
 FOLDER: Final = "actions"
-"""Of a project."""
+"""The folder of a project with its actions."""
 PLUGINS: Final = "flowcabal_tui.actions"
 """Entry point group of plug-ins; an entry's name is the function's name in the registry."""
 SIMULATIONS: Final = "simulation_data"

@@ -58,7 +58,7 @@ class Quotation:
 
 Angle = Literal["timeline", "character_state", "world_rules", "echoes"]
 ANGLES: tuple[Angle, ...] = ("timeline", "character_state", "world_rules", "echoes")
-"""From which the Monitor checks a text."""
+"""The angles from which the Monitor checks a text."""
 CheckAngle = Angle | Literal["rules"]
 """rules: no model was asked."""
 RuleName = Literal[

@@ -74,7 +74,7 @@ class _Asking:
         self._model, self._request, self._schema, self._ladder = model, request, schema, ladder
         self._modes = ladder.modes
         self._rest = schema
-        """What is still missing: a server that enforces a schema would begin with the first list again."""
+        """The schema of the missing fields: a server that enforces the full one would repeat the first list."""
         self._turns: tuple[Message, ...] = ()
         self._usages: list[Usage] = []
         self._last = Answer("", "stop", Usage())

@@ -15,7 +15,7 @@ _FILLED_IN: Final = re.compile(r"\{\{(?:(?!\{\{|\}\}).)*\}\}", re.DOTALL)
 _SENTENCE: Final = re.compile(r"[^\n.。!！?？:：]+")
 _OF_THE_CHAPTER: Final[tuple[PartKey, ...]] = ("outline", "scene", "wish")
 _EXPECTED: Final[tuple[PartKey, ...]] = ("style", "length")
-"""How the text is to be, not what happens in it."""
+"""Parts about the form of the text, not about its content."""
 _OF_LATER_STEPS: Final[tuple[PartKey, ...]] = ("draft", "candidates", "critique", "selection", "around")
 
 

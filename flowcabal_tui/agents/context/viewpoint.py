@@ -26,7 +26,7 @@ from flowcabal_tui.domain.text import clean
 _SENTENCE: Final = re.compile(r"[^\n。！？!?；;]+[。！？!?；;]?")
 _MOST_OF: Final = 2 / 3
 _LEAST_ALONE: Final = 2
-"""So many words of a secret reveal it even without the name of a person it is about."""
+"""Least number of words with which a secret is revealed by all of its words, without a name of a person."""
 _STOPS: Final = "。.！!？?…；; "
 Spans = dict[ChapterId, tuple[tuple[int, int], ...]]
 

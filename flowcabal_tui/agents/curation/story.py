@@ -28,9 +28,9 @@ from flowcabal_tui.domain.text import clean, digest, digest_of
 
 _NAMES: Final = 40
 _WHOLE: Final = ("line", "keeping")
-"""What only a reader of the whole chapter can say: where it is read in parts, questions of their own follow."""
+"""Fields that need the whole chapter: if it is read in parts, separate questions about them follow."""
 _OPEN: Final = 16
-"""Of each kind."""
+"""Maximum number of open lines of each kind."""
 
 
 @dataclass(frozen=True, slots=True)

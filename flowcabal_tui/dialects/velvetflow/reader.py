@@ -258,7 +258,8 @@ class _Reader:
         return made
 
     def parallel(self, node: Document, scope: NameScope, place: str, path: str) -> tuple[Document, list[Placed]]:
-        """Branches that hold nodes are ours; one that names nodes, and none at all, is a place where ways part."""
+        """Converts branches that hold nodes; a node whose branches only name nodes, or that has none, only splits the
+        flow."""
         branches = node["params"].get("branches") or []
         if not branches:
             message = _("It has no branches: it only splits the flow.")

@@ -47,7 +47,7 @@ _MOST_PROBLEMS: Final = 20
 _MOST_SHOWN: Final = 40_000
 _LONGEST_ANSWER: Final = 8_000
 _OF_EDGES: Final = ("INVALID_EDGE", "DISCONNECTED_GRAPH", "UNREACHABLE_NODE", "BRANCH_MAY_NOT_RUN")
-"""What is found of edges is not mended by parameters."""
+"""Findings about edges, which parameters cannot correct."""
 Pass = Literal["structure", "params", "repair"]
 
 

@@ -81,7 +81,7 @@ class KnowledgeConnection:
         self._decided = asyncio.Event()
         self._decided.set()
         self.embedder = ""
-        """Whose vectors the server compares: what it finds depends on them."""
+        """The embedder whose vectors the server compares; search results depend on it."""
         self.vectors: EmbeddingPort | None = None
         """The project's own embedding model, once the server was begun."""
         self._stored: KeptEmbedder | None = None

@@ -34,7 +34,7 @@ class Reservation:
     """The number of the open call in the store."""
     call: OpenCall | None = None
     booking: Booking | None = None
-    """Of a call of background work to a paid model."""
+    """The booking of a call of background work to a paid model."""
     arrived: int = 0
     """Tokens of the answer that were counted."""
     uncounted: list[str] = field(default_factory=list)

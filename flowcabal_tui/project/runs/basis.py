@@ -21,9 +21,9 @@ FINDING_TOKENS: Final = 300
 """Tokens around the findings in the feedback to a further attempt, and around the quotations that a second round
 corrects."""
 FOUND_TOKENS: Final = 1_200
-"""Of the findings by rule in one prompt, with the order to mend them, at most."""
+"""Maximum tokens of the findings by rule in one prompt, with the instruction to correct them."""
 RETRY_TOKENS: Final = 1_000
-"""Of a retry beside the draft and the findings: the order, and which paragraphs may change."""
+"""Tokens of a retry besides the draft and the findings: the instruction, and the paragraphs that may change."""
 INQUIRY_TOKENS: Final = 20 * 1_500 + 2_000
 """An inquiry's question with its passages, at most."""
 SCENE_TOKENS: Final = 2 * LONGEST * 2 + 4_000

@@ -58,7 +58,7 @@ class RunManager:
         self._final_events: dict[RunId, RunStateChanged] = {}
         self._kept_state: DualState | None = None
         self._taking_up = asyncio.Lock()
-        """Held while a run of the past is taken up: what stops it waits until it is there to be stopped."""
+        """Held while an earlier run is resumed, so that a command to stop it waits until it exists."""
 
     @property
     def quiet(self) -> bool:

@@ -59,7 +59,7 @@ class Figures:
     """The length of its output, when that does not exist yet."""
     receipt: Receipt | None = None
     spent: Tally = field(default_factory=Tally)
-    """The cost of what it passed on its way."""
+    """The cost of the nodes passed so far."""
     whole: bool = True
     """False when it continued past something that does not exist yet."""
     spare: int = 0

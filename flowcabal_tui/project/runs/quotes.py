@@ -35,7 +35,7 @@ SUBJECT_TOKENS = 400
 _VECTORS_AT_MOST = 4
 """Times the likely tokens of vectors: the margin of the estimate, and texts that the server requests twice."""
 _LEAST, _TRIMMED, _LATEST = 3, 5, 8
-"""Runs from which a usual cost is known, from which their extremes are left out, and that are looked at."""
+"""Numbers of runs: the least for a usual cost, the least for leaving out the extremes, and the most examined."""
 
 
 class Quotes:

@@ -30,7 +30,7 @@ Displaced = Literal["replaced", "overwritten", "log removed", "log overwritten"]
 _TICK_NS: Final = 10_000_000
 """Two writes within so many nanoseconds can leave the same times in a file's status."""
 _RESTARTS: Final = 1 << 16
-"""Greatest number of restarts of the log by other connections between two looks; each adds 1 to its first salt."""
+"""Maximum restarts of the log by other connections between two checks; each adds 1 to its first salt."""
 
 
 class OpenFile:
@@ -49,7 +49,7 @@ class OpenFile:
         self._log_kept, self._pending, self._is_stamped = False, 0, False
         self._looked = self._look_again = 0
         self._stamps = [self._stamp()]
-        """Those that the file can have, oldest first."""
+        """The stamps that the file can have, oldest first."""
         with suppress(sqlite3.Error):  # a full disk: the book can be read meanwhile
             if not stamp_on_disk(path):  # it would be that of any file without a stamp
                 self.stamp()

@@ -130,7 +130,7 @@ _DECISIONS: Final[Mapping[DecisionScope, str]] = {
         AND decision NOT IN (SELECT decision FROM note_word WHERE decision NOTNULL))""",
     "impact": f"(SELECT max(decision) FROM ({_REVIEWS}))",
 }
-"""What may be undone -> the number of the last such decision."""
+"""For each scope, SQL for the number of the last decision that can be undone."""
 STATES: Final[Mapping[Verdict, ProposalState]] = {"confirm": "confirmed", "correct": "corrected", "drop": "dropped"}
 
 

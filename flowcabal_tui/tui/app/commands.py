@@ -73,7 +73,7 @@ def all_commands() -> tuple[PaletteCommand, ...]:
 
 
 def _declared(known: set[str]) -> Iterator[PaletteCommand]:
-    """Those that classes declare; of several with the same words, such as one a digit, the first."""
+    """Commands that classes declare; of several with the same words, such as one for each digit, only the first."""
     seen: set[tuple[type[DOMNode], str, str]] = set()
     for place, owner, binding in declared_keys():
         keys = tuple(binding.key.split(","))

@@ -83,7 +83,7 @@ class WorkspaceScreen(Screen[None]):
         self._workbench, self._now, self._editor = workbench, now, editor
         self._first_import, self._is_new = manuscript, True
         self.is_opening, self.opened_at = True, 0.0
-        """What is typed while the panes are filled is dropped; `opened_at` is in the time of events."""
+        """Keys are dropped while the panes are filled; `opened_at` is in the time of events."""
         self._drain_timer: Timer | None = None
         self._subscriptions = Subscriptions(self)
         self._is_ready = False
