@@ -332,5 +332,5 @@ def skipped_words(what: str, count: int) -> str:
         "{n} entries cannot be read and are left out ({what}).",
         count,
     )
-    advice = _("They stay in the database as they are; `flowcabal-tui rescue PROJECT` lists what is intact.")
+    advice = _("They stay in the database unchanged; `flowcabal-tui rescue PROJECT` lists the intact entries.")
     return sentences(words.format(n=count, what=_(what)), advice)

@@ -131,13 +131,13 @@ class Installation:
             publish(Progress("proving"))
             started = [*command_in(places.environment), "--version"]
             alone = {"HOME": str(places.temporary), "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
-            await self._run(started, _("What was installed does not start."), alone)
+            await self._run(started, _("The installed server does not start."), alone)
             await asyncio.to_thread(places.put_in_place)
         except OSError as error:
             raise self._failure(error) from error
         done = installed()
         if done is None:
-            raise KnowledgeError(_("What was installed has been removed meanwhile."))
+            raise KnowledgeError(_("The installed server has been removed in the meantime."))
         return done
 
     async def _run(
@@ -189,7 +189,7 @@ class Installation:
             self._full = True
             words = _("The disk is full. It needs {n} MB while it is installed; nothing of it was left behind.")
             return KnowledgeError(title, words.format(n=self._needed), _("Free some space and try again."))
-        kept = _("What was fetched is kept: try again to continue, or `knowledge remove` deletes it.")
+        kept = _("Downloads are kept: try again to continue, or delete them with `knowledge remove`.")
         return KnowledgeError(title, detail, kept if self._places.has_fetched else _("Nothing was changed."))
 
 

@@ -214,7 +214,7 @@ class Reservations:
 
     def _cut(self, call: Reservation) -> LimitReached:
         spending = self.runs[call.run] if call.run is not None else None
-        words = _("An answer grew longer than the length reserved for it and was stopped. What arrived is kept.")
+        words = _("An answer grew longer than the length reserved for it and was stopped. The text so far is kept.")
         reached = LimitReached(_("The run has reached the upper limit of its quote."), words, _advice())
         reached.reservation, reached.number, reached.cut = call, spending.answers if spending else 0, True
         return reached
@@ -242,4 +242,4 @@ class Reservations:
 
 
 def _advice() -> str:
-    return _("Start the run again to continue: what you paid for is kept and not charged again.")
+    return _("Start the run again to continue: paid answers are kept and not charged again.")

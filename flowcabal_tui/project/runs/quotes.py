@@ -52,7 +52,7 @@ class Quotes:
         if small := self._models.small_window():
             quote = replace(quote, warnings=(*quote.warnings, small))
         if locked := await self.locked(scope.workflow, scope.request):
-            unkept = _("What the run writes for it cannot be kept until you unlock it.")
+            unkept = _("The run's output for it cannot be kept until you unlock it.")
             quote = replace(quote, warnings=(*quote.warnings, f"{locked.title} {unkept}"))
         quote = replace(quote, usual=await self._usual(scope.workflow, scope.request, quote))
         keeps = scope.workflow.keep.kind == "chapter" and scope.request.chapter is not None

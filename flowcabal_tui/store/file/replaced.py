@@ -190,13 +190,13 @@ class OpenFile:
                 _("Saving has stopped. Earlier changes are written to {name} when the project is closed.").format(
                     name=self.kept.name
                 ),
-                _("Copy what is not saved yet, close the project, and choose which of the two files is project.db."),
+                _("Copy unsaved text, close the project, and choose which of the two files is project.db."),
             )
         if found == "log removed":
             return DiskFull(
                 _("The log of the project's database was removed by another program."),
                 _("Saving has stopped. Earlier changes are in the database."),
-                _("Copy what is not saved yet, close the project and open it again."),
+                _("Copy unsaved text, close the project and open it again."),
             )
         kept = _("The newest changes are in {name}-wal; `flowcabal-tui rescue PROJECT --database {name}` reads it.")
         return DiskFull(
@@ -205,7 +205,7 @@ class OpenFile:
                 _("Saving has stopped. The chapters as last saved are in the manuscript folder."),
                 kept.format(name=self.kept.name) if self._log_kept else "",
             ),
-            _("Copy what is not saved yet, close the project, and open it again with the other file."),
+            _("Copy unsaved text, close the project, and open it again with the other file."),
         )
 
 

@@ -161,7 +161,7 @@ def changed_since() -> RunError:
     """The error of an undo of names or records that were changed since."""
     return RunError(
         _("The last decision was not undone."),
-        _("What it wrote has been changed since."),
+        _("The text or entry that it wrote has been changed since."),
         _("Nothing was changed. Edit it in the lists of names and records."),
     )
 

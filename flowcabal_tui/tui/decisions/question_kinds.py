@@ -163,8 +163,7 @@ def proposal_hint(question: Question) -> str:
         return _("Exactly this would run. `a` allows it this once, `x` does not.")
     if question.kind == "limit":
         return _(
-            "`a` raises the limit by the same amount again, `x` ends the run here. What was paid for is "
-            "kept either way."
+            "`a` raises the limit by the same amount again, `x` ends the run here. Paid answers are kept either way."
         )
     if has_candidates(question):
         count = sum(bool(choice.text) for choice in question.choices)
