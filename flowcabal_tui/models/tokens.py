@@ -54,7 +54,7 @@ class Calibration:
 
     @classmethod
     def stored(cls, known: Mapping[str, Any]) -> Calibration:
-        """From a project's file, which a stranger may have written: a factor that no learning leads to is ignored, for
+        """From a project's file, which a stranger may have written. An impossible factor is ignored, because
         a quote is counted with it."""
         factor, samples = known.get("factor"), known.get("samples")
         if isinstance(factor, float | int) and isinstance(samples, int) and samples >= 0:

@@ -147,7 +147,7 @@ class Installation:
         further: Mapping[str, str] = MappingProxyType({}),
         look: Callable[[], None] = lambda: None,
     ) -> str:
-        """Runs a child to its end and returns what it printed; `look` is called now and then.
+        """Runs a child to its end and returns its output; `look` is called at intervals.
 
         Raises KnowledgeError with `title`, and OSError.
         """
@@ -229,7 +229,8 @@ class _Places:
         shutil.rmtree(self.cache)
 
     def remove(self) -> bool:
-        """Deletes what was installed and fetched; False where there was nothing. Raises OSError and KnowledgeError."""
+        """Deletes the installation and the downloads. Returns False if there was nothing. Raises OSError and
+        KnowledgeError."""
         there = self.target.exists() or self.part.exists()
         if self.target.exists():
             self.make()

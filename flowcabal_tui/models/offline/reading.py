@@ -62,7 +62,7 @@ class MaskedSentence:
 
     @property
     def weight(self) -> float:
-        """How informative it is: by names, and some length."""
+        """How informative the sentence is, by its names and its length."""
         return 2.0 * min(len(self.named()), 3) - abs(1 - self.length)
 
     def named(self, start: int = 0, end: float = inf) -> list[str]:

@@ -31,7 +31,7 @@ ALL: Final = "all"
 
 
 class SavesWorkflow(Protocol):
-    """Saves a document; `confirms`: what it may send or run is the user's own wish."""
+    """Saves a document; `confirms`: the user has requested everything that it may send or run."""
 
     def __call__(self, workflow: Workflow, *, confirms: bool = ...) -> Awaitable[str]: ...
 

@@ -211,10 +211,11 @@ class KnowledgeConnection:
 
     @contextmanager
     def sending(self, subject: str) -> Iterator[None]:
-        """While a step of background work sends a subject: the vectors that the server requests belong to the step.
+        """The context in which a step of background work sends a subject: vectors that the server requests belong to
+        it.
 
-        What was sent without one of them, because the user has not agreed to pay for it, is sent again later. Raises
-        SpendingNotAgreed where nothing can have changed since the last refusal.
+        A subject sent without one of them, because the user has not agreed to pay for it, is sent again later. Raises
+        SpendingNotAgreed if nothing can have changed since the last refusal.
         """
         if self._kept is not None and self._endpoint is not None:
             self._agreed()

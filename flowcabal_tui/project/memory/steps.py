@@ -89,10 +89,10 @@ class Steps:
         await self._store.outbox.add(await self._index_tasks(await self._store.memory.names()))
 
     async def _index_tasks(self, entities: Sequence[Entity], changed: Iterable[Entity] = ()) -> list[BackgroundTask]:
-        """One for each written chapter, under the digest of these names.
+        """An index task for each written chapter, under the digest of these names.
 
-        With `changed`, which only got further names, just for those in which one of their names occurs: nothing else
-        of the index can change, and a long book is not read again for each name.
+        With `changed`, whose entities only got further names, only for chapters with one of their names: nothing else
+        of the index can change, so a long book is not read again for each name.
         """
         names = digest_of([[entity.id, *entity.names] for entity in entities])
         chapters = [chapter for chapter in await self._store.book.chapters() if chapter.digest]

@@ -115,7 +115,7 @@ class BookedModel:
         self._spending.require_again(reservation)
 
     async def _lost(self, request: ModelRequest, arrived: Arrived, usage: Usage | None) -> None:
-        """Books what the provider counted of a try without an answer, or an estimate of what arrived."""
+        """Books a try without an answer: the provider's count, or an estimate of the text received."""
         if usage is not None:
             await self._spending.book(self._role, request.purpose, self.endpoint, request, usage)
         elif arrived.pieces:

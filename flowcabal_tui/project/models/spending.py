@@ -323,7 +323,7 @@ class Spending:
         await self._store.usage.add(record, booked.number if booked else None)
 
     async def _book_left_open(self) -> None:
-        """Books calls that were under way when the program was killed: what was sent, and the text that had come."""
+        """Books calls that were under way when the program was killed: the tokens sent and the text received."""
         for number, call in await self._store.usage.left_open():
             node = NodeId(call.purpose.removeprefix("node:")) if call.attempt else NodeId("")
             usage = await self._journalled(call, node) if call.attempt else Usage(None, 0)
@@ -363,7 +363,7 @@ def _embedding(texts: Sequence[str]) -> ModelRequest:
 
 
 def _priced(endpoint: Endpoint) -> Endpoint:
-    """Only what a call is booked by: the model and its prices."""
+    """The fields that booking a call needs: the model and its prices."""
     return Endpoint(
         provider=endpoint.provider,
         model=endpoint.model,

@@ -59,7 +59,7 @@ class Quotes:
         return replace(quote, keeping=self._keeping(basis.draft_tokens)) if keeps else quote
 
     async def _usual(self, workflow: Workflow, request: RunRequest, quote: Quote) -> UsualCost | None:
-        """What whole runs of this workflow have cost; None for one that takes outputs from earlier runs."""
+        """The cost of earlier complete runs of this workflow; None for a run that takes outputs from earlier ones."""
         if quote.served or quote.frozen or quote.is_free:
             return None
 

@@ -210,7 +210,7 @@ class OpenFile:
 
 
 def kept_beside(path: Path) -> Path:
-    """A new name beside a database, for what would be lost otherwise."""
+    """An unused name beside a database, for a copy of data that would otherwise be lost."""
     return path.with_name(f"{path.stem}-before-{secrets.token_hex(3)}{path.suffix}")
 
 

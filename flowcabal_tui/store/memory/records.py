@@ -192,7 +192,7 @@ def forget_evidence(connection: Connection, chapter: ChapterId) -> None:
 
 
 def forget_read(connection: Connection, chapter: str, part: str, text: str) -> None:
-    """Deletes what was read from a part of a chapter, unless the chapter's `text` still contains the part."""
+    """Deletes the records read from `part` of a chapter, unless the chapter's `text` still contains their evidence."""
     rows = connection.execute(
         "SELECT id, generation, body FROM record WHERE chapter=? AND kind<>?", (chapter, READING)
     ).fetchall()

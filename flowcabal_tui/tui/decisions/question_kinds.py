@@ -158,7 +158,7 @@ def reason_words(question: Question) -> str:
 
 
 def proposal_hint(question: Question) -> str:
-    """How to answer an input or a confirmation."""
+    """The keys that answer an input or a confirmation."""
     if question.kind == "gate":
         return _("Exactly this would run. `a` allows it this once, `x` does not.")
     if question.kind == "limit":

@@ -61,7 +61,7 @@ class QueueController:
     def __init__(self, screen: Screen[Any], workbench: Project) -> None:
         self._screen, self.workbench = screen, workbench
         self.rebuilt: RebuildProgress | None = None
-        """How far the last rebuild of the index is."""
+        """The progress of the last rebuild of the index."""
         self._server = ""
 
     async def _ask(self, page: Screen[Any]) -> Any:

@@ -115,7 +115,7 @@ class ProseArea(TextArea):
         self._rewrap_and_refresh_virtual_size()
 
     def _build_highlight_map(self) -> None:
-        """Nothing to highlight, so drawn rows stay good: they are kept by what they show."""
+        """Does nothing: prose has no highlights, so drawn rows, which are cached by their contents, stay valid."""
 
     def find_matching_bracket(self, bracket: str, search_from: Location) -> Location | None:
         """Always None: in a novel, the search for a bracket's partner could cross a million characters at every key."""

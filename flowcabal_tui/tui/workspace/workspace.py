@@ -226,7 +226,7 @@ class WorkspaceScreen(Screen[None]):
         self._turn_to(pane)
 
     def _turn_to(self, pane: str, *, focus: bool = True) -> None:
-        """Leaving the prompt stores what was changed there."""
+        """Shows another pane; stores changed blocks if that leaves the prompt."""
         if self.view.pane == "prompt" and pane != "prompt":
             attempt(self, self.controllers.document.put_away(), group="workflow")
         self.view.pane = pane

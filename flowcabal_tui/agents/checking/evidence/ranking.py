@@ -231,7 +231,7 @@ def largest(scores: Mapping[int, float], count: int) -> Collection[int]:
 def ranked(
     statements: Sequence[DraftClause], shortlist: Shortlist, passages: Mapping[int, NamedPassage], reader: TextReader
 ) -> list[Sentence]:
-    """The sentences of the shortlisted passages, those that fit best first; one may come for two statements."""
+    """The sentences of the shortlisted passages, best matches first; a sentence may occur for several statements."""
     vocabulary = frozenset(shortlist.weights.words)
     units = {at: tuple(_units(each, vocabulary, reader)) for at, each in passages.items()}
     found: list[Sentence] = []
