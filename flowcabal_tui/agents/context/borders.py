@@ -22,7 +22,7 @@ _KEPT_BRIEFLY: Final = 0.5
 """The part of a passage that is shown around the heaviest name, at least; and where space for passages is short."""
 _STOP: Final = re.compile(rf"[。！？!?…]+[”’」』\"]*|{NOT_SHORT}\.[”’\"]*\s")
 _LETTERS: Final = re.compile(r"[A-Za-z\u00c0-\u024f’'-]+")
-"""Of words that spaces separate: Chinese may be cut after any character."""
+"""The letters of words that spaces separate; Chinese may be cut after any character."""
 
 
 def excerpt(

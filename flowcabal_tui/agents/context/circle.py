@@ -15,7 +15,7 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Entity
 
 _SURE: Final = 3
-"""So many passages together are no chance."""
+"""Number of common passages from which chance is ruled out."""
 _LATELY: Final = 0.25
 """Exponent of the number of chapters since a person was named."""
 _RECENT: Final = 10

@@ -61,11 +61,11 @@ _PLACE: Final = 0.99
 """Maximum weight of a place in passages, as a part of the weight of two others together."""
 _NAMED_AS_REASON: Final = 4
 _LED: Final = 10
-"""So many chapters come with their best passage before others come with a second."""
+"""Number of chapters whose best passages precede all second ones."""
 _AT_LENGTH, _FITTING = 24, 64
 """If the context has no space for the second number of whole passages, only the first number is shown at length."""
 _SLOTS: Final = 12
-"""So many passages are the things' own, shared out by the squares of their weights."""
+"""Number of passages reserved for things, distributed by the squares of their weights."""
 HasSpace = Callable[[str], bool]
 """True where the context can hold a text."""
 

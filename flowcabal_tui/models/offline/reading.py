@@ -19,7 +19,7 @@ _SENTENCE: Final = re.compile(rf"(?=\S).*?(?:{_LATIN_END}|{_HAN_END}|$)", re.M)
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z'’-]*")
 _HAN: Final = re.compile(r"[\u4e00-\u9fff]+")
 _LEAST: Final = 0.2
-"""Of a usual sentence."""
+"""Least length of a sentence, relative to a usual one."""
 _SPEECH: Final = frozenset('“”"「」『』')
 
 

@@ -39,7 +39,7 @@ LIMITS: Final = BuildLimits(rounds=40)
 STRUCTURE_ROUNDS: Final = 10
 COVERAGE_ROUNDS: Final = 2
 PARAM_ROUNDS: Final = 4
-"""Of each node."""
+"""Maximum rounds for the parameters of each node."""
 REPAIR_ROUNDS: Final = 3
 _PURPOSE: Final = "builder"
 _COVERAGE_TOKENS: Final = 2_000

@@ -34,7 +34,7 @@ ADVICE: Final[dict[Dimension, str]] = {
     "new": mark("It adds nothing to what is already kept."),
 }
 DISCOVERY_CHAPTERS: Final = 20
-"""New names are looked for in a kept chapter together with so many before it: rules need some text."""
+"""Number of chapters, up to the kept one, in which new names are searched for: rules need some text."""
 ENOUGH: Final = 30
 """Characters or words from which a kept text gets advice: about a paragraph."""
 

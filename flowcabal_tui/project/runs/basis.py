@@ -31,7 +31,7 @@ SCENE_TOKENS: Final = 2 * LONGEST * 2 + 4_000
 SCENE_ANSWER: Final = 120
 """A usual answer to it."""
 QUERY_TOKENS: Final = 2_500
-"""Of the query that a context searches the book with: 2,000 characters."""
+"""Maximum tokens of the query with which a context searches the book (2,000 characters)."""
 ESCAPED: Final = 1.5
 """The factor by which a draft grows in a check, where every quotation mark is escaped."""
 FLOWS_DEEP: Final = 4

@@ -1,4 +1,4 @@
-"""The result that each step of the guide's first ten minutes waits for, by whatever key it is reached."""
+"""The result that completes each step of the guide's first ten minutes, by any key."""
 
 from __future__ import annotations
 
