@@ -1,10 +1,11 @@
-"""The pages are true: generated ones are current, commands parse, settings load, links lead somewhere."""
+"""The pages are true: generated ones are current, commands parse, settings load, links lead somewhere, files exist."""
 
 from __future__ import annotations
 
 import json
 import re
 import shlex
+from functools import cache
 from html import unescape
 from pathlib import Path
 
@@ -25,6 +26,14 @@ ROOT = Path(__file__).parent.parent
 GUIDES = sorted((ROOT / "docs" / "guide").glob("*.md"))
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 PICTURES = sorted((ROOT / "docs" / "images").glob("*.svg"))
+OF_A_USER = frozenset(
+    {
+        *("flowcabal.toml", "config.toml", "secrets.toml"),  # settings of a project and of its user
+        *("prompt.zh.md", "prompt.en.md"),  # of a profile kind of the user's own
+        "REPORT.md",  # written by `rescue`
+    }
+)
+"""Files that the pages name and that are not in the repository. Paths with NAME stand for files to be written."""
 GUIDE = pytest.mark.parametrize("guide", GUIDES, ids=lambda page: page.stem)
 PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 
@@ -101,6 +110,39 @@ def test_links_and_pictures_lead_somewhere(page: Path) -> None:
         target for target in targets if "://" not in target and not (page.parent / target.partition("#")[0]).exists()
     ]
     assert not missing
+
+
+def files_named(page: Path) -> set[str]:
+    """The paths and names of source files, settings and pages in backticks."""
+    quoted = re.findall(r"`([^`\n]+)`", page.read_text(encoding="utf-8"))
+    path = r"(?<![\w./~<>$*{}-])[\w./-]*\w\.(?:py|toml|md)(?![\w.-])"
+    return {found for words in quoted for found in re.findall(path, words) if "NAME" not in found}
+
+
+def missing_files(page: Path) -> set[str]:
+    """Files that a page names and that are nowhere in the repository, also not below a folder of it."""
+    named = {name for name in files_named(page) if not (ROOT / name).exists()}
+    return {name for name in named - OF_A_USER if not any(f"/{path}".endswith(f"/{name}") for path in _tracked())}
+
+
+@cache
+def _tracked() -> tuple[str, ...]:
+    """Paths of the source, the tests and the pages, without what tools leave behind."""
+    folders = [ROOT / name for name in ("flowcabal_tui", "tests", "docs", "themes")]
+    return tuple(path.relative_to(ROOT).as_posix() for folder in folders for path in folder.rglob("*.*"))
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.name != "CHANGELOG.md"], ids=lambda page: str(page.relative_to(ROOT))
+)
+def test_files_that_a_page_names_exist(page: Path) -> None:
+    assert missing_files(page) == set()
+
+
+def test_a_file_that_does_not_exist_would_be_noticed(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("`flowcabal_tui/desk.py`, `runner/run.py`, `shown.py`, `flowcabal.toml`\n", encoding="utf-8")
+    assert missing_files(page) == {"flowcabal_tui/desk.py", "shown.py"}
 
 
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda path: path.stem)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,9 @@ def test_the_benches_import_names_that_exist(tree):
     }
     found = {(module, name) for module, name in imported if f"{module}.{name}" not in tree.parsed}
     assert {(module, name) for module, name in found if not {name, "__getattr__"} & tree.defined(module)} == set()
+
+
+def test_no_source_cites_a_document_that_is_not_in_the_repository():
+    root = Path(__file__).parent.parent / "flowcabal_tui"
+    cited = [path.name for path in root.rglob("*.py") if re.search(r"\bDESIGN\b", path.read_text(encoding="utf-8"))]
+    assert cited == []

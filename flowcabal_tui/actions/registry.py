@@ -20,7 +20,7 @@ from flowcabal_tui.system.plugins import load_plugin
 ActionFunction = Callable[[dict[str, Any]], Any]
 """Takes the parameters, gives a JSON value; `async` or not. One that is not runs in a thread."""
 FOLDER: Final = "actions"
-"""Of a project."""
+"""The folder of a project with its actions."""
 PLUGINS: Final = "flowcabal_tui.actions"
 """Entry point group of plug-ins; an entry's name is the function's name in the registry."""
 SIMULATIONS: Final = "simulation_data"
@@ -56,7 +56,8 @@ class Action(BaseModel, frozen=True, extra="ignore"):
     @model_validator(mode="before")
     @classmethod
     def _names(cls, entry: object) -> object:
-        """Takes `params_schema` too, and refuses a slip of the pen: `require_approval` ignored would open a gate."""
+        """Accepts the alias `params_schema`. Rejects misspelt keys: an ignored `require_approval` would skip the
+        approval."""
         if not isinstance(entry, dict):
             return entry
         for key in entry:

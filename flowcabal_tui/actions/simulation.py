@@ -71,7 +71,7 @@ def _filled(template: Any, given: Mapping[str, Any], action_id: str, strings: bo
 
 
 def _value(slot: re.Match[str], given: Mapping[str, Any], action_id: str) -> Any:
-    """The value of a slot; a name that is a key as a whole goes before a path of that look."""
+    """The value of a slot; a key that equals the whole name takes precedence over a path."""
     if slot["path"] in given:
         return given[slot["path"]]
     value: Any = given

@@ -1,1 +1,4 @@
-"""The three agents and the curator: each observes, reasons with a model, and acts within its bounds."""
+"""The agents: Context agent, Monitor, Curator, Builder and conversation.
+
+They read through ports; apart from the answers of models, they store nothing themselves.
+"""

@@ -27,7 +27,7 @@ LEAST: Final = 120
 SHRINKS: Final = (1.0, 0.5, 0.25)
 """Factors of the space for a part, tried in turn when the model rejects a question as too long."""
 _FULL: Final = 0.6
-"""Of the space for a part: from here on it ends with a sentence."""
+"""Share of a part's space after which the part may end with a sentence."""
 _END: Final = re.compile(r"\n+|[。！？!?…]+[”’」』\"]*\n*|[.][”’\"]*(?=\s)")
 _SOURCE: Final = re.compile(r"\n(?=<source )")
 

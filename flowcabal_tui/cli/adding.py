@@ -75,9 +75,9 @@ async def add_chapter(arguments: Namespace, command: AddChapter) -> None:
 
 
 async def _store(arguments: Namespace, workflows: tuple[Workflow, ...]) -> list[str]:
-    """Stores each under its own `id@version`; says where another document has that already. Raises WorkflowError.
+    """Stores each workflow under its own `id@version` and returns their references.
 
-    Gives their references.
+    Prints a note if another document has that reference already. Raises WorkflowError.
     """
     stored = []
     for workflow in workflows:

@@ -41,7 +41,7 @@ async def memory_settled(project: Project, *, yes: bool = False) -> None:
         if (work := await project.memory.unpaid()) is None:
             return
     words = _(
-        "background work waits for your answer, and what waits was not sent. "
+        "background work waits for your answer; nothing was sent for it. "
         "`flowcabal-tui rebuild {folder} --what stale --yes` pays for it, "
         "or set memory_spending in {file}: ask, never, or an amount a day."
     )

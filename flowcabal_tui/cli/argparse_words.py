@@ -39,7 +39,7 @@ _WIDE: Final = (
 )
 _WIDE_ONE: Final = late(f"[{_WIDE}]")
 _PIECE: Final = late(rf"\s+|[（“‘《]{{0,4}}(?:[{_WIDE}]|[^\s{_WIDE}“”‘’…]+)[，。、：；！？）”’》…]*|\S")
-"""What a row may end behind: a wide character or a word, with its brackets and the marks behind it."""
+"""A piece after which a row may end: a wide character or a word, with its brackets and trailing marks."""
 _WIDE_HEADING: Final = late(rf"^([{_WIDE}]+):$", re.MULTILINE)
 _PAD: Final = "\0"
 

@@ -101,7 +101,7 @@ def _first_node(workflow: Workflow) -> NodeId:
 
 
 async def _of_run(project: Project, run: RunId, node: NodeId) -> Receipt:
-    """Of the node's newest attempt in a run. Raises RunError when it got none."""
+    """The receipt of the node's newest attempt in a run. Raises RunError if the node received no context."""
     receipts = [attempt.receipt for attempt in (await project.runs.node(run, node)).attempts if attempt.receipt]
     if not receipts:
         raise RunError(_("{node} received no context in that run.").format(node=node))
@@ -109,7 +109,7 @@ async def _of_run(project: Project, run: RunId, node: NodeId) -> Receipt:
 
 
 def difference(before: Receipt, now: Receipt) -> ReceiptDifference:
-    """From one receipt to another; a source is the same when it is the same part of the same text."""
+    """The difference between two receipts; sources are equal if they are the same part of the same text."""
     old, new = ({(source.uri, source.start): source for source in each.sources} for each in (before, now))
     used = [{use.budget_class: use.used for use in each.classes} for each in (before, now)]
     return ReceiptDifference(

@@ -41,7 +41,7 @@ def bench_arguments(context: argparse.ArgumentParser) -> None:
         metavar="N",
         help=_("put other novels before it, up to this many chapters in all"),
     )
-    flag(context, "--ablate", _("print one table of what each part contributes"))
+    flag(context, "--ablate", _("print one table with the contribution of each part"))
     json_flag(context)
     context.add_argument("--budget", type=whole, default=25_000, help=_("tokens of a context"))
     repeated(context, "--novel", _("only this novel"), metavar=_("NAME"))

@@ -119,7 +119,7 @@ def _output_error(error: OSError) -> FlowCabalError:
     return FlowCabalError(
         _("The output cannot be written."),
         os_reason(error),
-        _("What the command had done by then is kept. Free some space, or send the output elsewhere."),
+        _("Results up to this point are kept. Free some space, or send the output elsewhere."),
     )
 
 

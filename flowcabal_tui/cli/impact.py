@@ -37,7 +37,7 @@ async def impact(arguments: Namespace) -> int:
         raise BadArgument(
             _("--patch and --apply do not go together."),
             _("Nothing was sent."),
-            _("Look at the patches first, then apply them with --take."),
+            _("Review the patches first, then apply them with --take."),
         )
     async with await opened(
         arguments, read_only=not (arguments.apply or asks), uses_models=asks, knowledge=False

@@ -116,7 +116,7 @@ def _print_preview(preview: ImportPreview, as_json: bool) -> None:
 
 
 def _print_result(preview: ImportPreview, made: str, *, reference: bool) -> None:
-    """`made` is the id of the reference book, or how many chapters were imported."""
+    """Prints the result; `made` is the id of the reference book, or the number of imported chapters."""
     if reference:
         shelved = _("Added as reference book {id}: {n} parts ({encoding}).")
         say(shelved.format(id=made, n=len(preview.chapters), encoding=preview.encoding))

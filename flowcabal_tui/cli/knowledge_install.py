@@ -64,7 +64,7 @@ async def _install(arguments: Namespace) -> int:
 
 
 async def _remove(arguments: Namespace) -> int:
-    """Deletes what was installed; what servers hold of books is made again when there is one."""
+    """Deletes the installed server; a server installed later gets the contents of the books again."""
     if installed() and not (arguments.yes or await agreed(_("Nothing was deleted."))):
         return FAILED
     gone = await remove_installation()

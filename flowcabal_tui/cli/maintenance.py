@@ -103,7 +103,7 @@ def _print_plan(plan: RebuildPlan, what: str) -> None:
 
 
 def _print_progress(project: Project) -> None:
-    """The last word of each kind since the last look, for whoever waits; not a part of the outcome."""
+    """Prints the latest progress of each kind since the last call; not part of the result."""
     events = project.take()
     for event in [event for event in events if isinstance(event, RebuildProgress)][-1:]:
         say(_("index: {done} of {total}").format(done=event.done, total=event.total), file=sys.stderr)
@@ -161,7 +161,7 @@ async def purge(arguments: Namespace) -> int:
 
 
 async def _purged(project: Project) -> int:
-    """Prints what was removed and what remains.
+    """Prints the removed and the remaining contents of a purge.
 
     Waits a few seconds for the rest, then leaves it to the next opening.
     """
@@ -194,7 +194,7 @@ def _print_purged(event: TextPurged) -> None:
 
 
 async def _named(project: Project, text: str, *, deleted: bool = False) -> tuple[Purge, str, str]:
-    """The command for what was named, the name that must be typed, and the message about it. Raises UnknownName.
+    """The purge of the named text, the name that must be typed, and the message about it. Raises UnknownName.
 
     A number is a place among the chapters of the book, or among the `deleted` ones.
     """

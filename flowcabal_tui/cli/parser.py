@@ -96,7 +96,7 @@ def _projects(commands: Commands) -> None:
 
 
 def _runs(commands: Commands) -> None:
-    run_arguments(commands.book("run", _("run a workflow and print what happens")))
+    run_arguments(commands.book("run", _("run a workflow and print its progress")))
     run_arguments(
         commands.book(
             "execute",
@@ -124,7 +124,7 @@ def _runs(commands: Commands) -> None:
         "answer", metavar=_("ANSWER"), help=_("approve[:N], choose:N, reject, retry:NOTE, mend:NOTE or edit:@FILE")
     )
     candidate_arguments(commands.book("candidates", _("compare candidates without knowing who wrote them, and choose")))
-    context_arguments(commands.book("context", _("show what a node would be given: the receipt, for free")))
+    context_arguments(commands.book("context", _("show the context of a node (its receipt), for free")))
 
 
 def _history(commands: Commands) -> None:
@@ -196,7 +196,7 @@ def _upkeep(commands: Commands) -> None:
     named = _("a chapter's place in the story or its id, or a kept output's id")
     for name, help_text in (
         ("delete", _("remove a chapter or a kept output from the book and its memory; can be undone")),
-        ("undelete", _("bring back what was deleted")),
+        ("undelete", _("restore a deleted text")),
     ):
         command = commands.book(name, help_text)
         command.add_argument("text", metavar=_("TEXT"), help=named)
@@ -207,7 +207,7 @@ def _upkeep(commands: Commands) -> None:
     undo = commands.book("undo", _("undo the last change of the whole book, or one that `changes` lists"))
     undo.add_argument("change", nargs="?", type=whole, metavar=_("CHANGE"), help=_("its number"))
     add_yes(undo)
-    rebuild = commands.book("rebuild", _("regenerate what is derived from the book's texts; nothing is paid for twice"))
+    rebuild = commands.book("rebuild", _("regenerate texts derived from the book; nothing is paid for twice"))
     rebuild.add_argument("--what", choices=get_args(RebuildPart), default="all", help=_("only a part of it"))
     flag(rebuild, "--knowledge", _("start the knowledge server and wait for it"))
     embeddings_flag(rebuild)
@@ -222,7 +222,7 @@ def _upkeep(commands: Commands) -> None:
     restore = commands.add("restore", _("make a project from a backup"))
     restore.add_argument("source", type=path, metavar=_("FILE"))
     restore.add_argument("project", type=path, metavar=_("FOLDER"), help=_("a folder that is new or empty"))
-    rescue = commands.book("rescue", _("list what is intact in a damaged project, and extract it"))
+    rescue = commands.book("rescue", _("list the intact texts of a damaged project, and extract them"))
     rescue.add_argument("--to", type=path, metavar=_("FOLDER"), help=_("write it into this folder, new or empty"))
     words = _("read this file of .flowcabal instead of project.db")
     rescue.add_argument("--database", default="project.db", metavar=_("NAME"), help=words)
@@ -234,7 +234,7 @@ def _others(commands: Commands) -> None:
         ("chapters", _("the chapters of the book")),
         ("workflows", _("the workflows of a project")),
         ("actions", _("the actions that a project may use")),
-        ("models", _("the models of a project, and what is found here")),
+        ("models", _("the models of a project, and models found on this machine")),
     ):
         command = commands.book(name, words)
         json_flag(command)
@@ -257,7 +257,7 @@ def _others(commands: Commands) -> None:
                 "--search", default="", metavar=_("TEXT"), help=_("list only matching actions, best first")
             )
         if name == "models":
-            command.add_argument("--use", type=int, metavar="N", help=_("use number N of what was found"))
+            command.add_argument("--use", type=int, metavar="N", help=_("use number N of the models found"))
             flag(command, "--offline", _("use the embedded offline model"))
     trust = commands.book("trust", _("what a project may send, spend and run; confirm or revoke it"))
     answer = trust.add_mutually_exclusive_group()
@@ -335,12 +335,12 @@ def _knowledge(commands: Commands) -> None:
     """Adds `knowledge` with its subcommands."""
     knowledge = commands.add("knowledge", _("the knowledge server for search by meaning: install it, remove it"))
     inner = Commands(knowledge, dest="what", required=True, metavar=_("COMMAND"))
-    status = inner.add("status", _("which knowledge server is used, and what was installed; 1: none"))
+    status = inner.add("status", _("the knowledge server in use, and the installed one; 1: none"))
     json_flag(status)
     install = inner.add("install", _("install it into a folder of your own; shows size, licence and host, and asks"))
-    words = _("what fetches it (default: uv where it is installed and you have no settings of pip; else pip)")
+    words = _("the installer (default: uv if it is installed and you have no settings of pip; else pip)")
     install.add_argument("--with", dest="tool", choices=get_args(ToolName), help=words)
     flag(install, "--again", _("install it again"))
-    remove = inner.add("remove", _("delete what was installed; books stay as they are"))
+    remove = inner.add("remove", _("delete the installed server; books do not change"))
     for command in (install, remove):
         flag(command, "--yes", _("do not ask for confirmation"))

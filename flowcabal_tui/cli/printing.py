@@ -179,7 +179,7 @@ class PlainPrinter:
 
     def interrupted(self, run: RunId) -> None:
         self._say(
-            _("Interrupted. What was written is kept; continue with `run PROJECT --resume {run}`.").format(run=run)
+            _("Interrupted. The text so far is kept; continue with `run PROJECT --resume {run}`.").format(run=run)
         )
 
     def heading(self, words: str) -> None:

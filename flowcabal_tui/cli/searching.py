@@ -63,7 +63,7 @@ def _print_answer(answer: SearchAnswer) -> None:
 
 
 def _marked(hit: SearchHit) -> str:
-    """The line with what was sought between brackets."""
+    """The line with its matches in brackets."""
     line = hit.line
     for span in reversed(hit.spans):
         line = f"{line[: span.start]}[{line[span.start : span.end]}]{line[span.end :]}"

@@ -97,7 +97,7 @@ YAML_WORDS: Final = (
 )
 """Messages of the YAML reader, for the catalogue: its own are English only."""
 _MAX_FIELDS: Final = 10_000
-"""Of one object in YAML, those counted that `<<` puts in."""
+"""Limit of fields in one YAML object, including merged ones (`<<`)."""
 _FAST: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -110,7 +110,7 @@ class _Loader(_FAST):  # type: ignore[misc, valid-type]  # the types do not know
     }
 
     def flatten_mapping(self, node: MappingNode) -> None:
-        """Puts in the fields that `<<` names: each time it may make nine of one, so they are counted."""
+        """Merges the fields that `<<` names, and limits their number: nested merges multiply them."""
         super().flatten_mapping(node)
         if len(node.value) > _MAX_FIELDS:
             problem = _("an object has more than {n} fields").format(n=_MAX_FIELDS)

@@ -1,1 +1,1 @@
-"""Pure values: no input or output, no asyncio, no library but pydantic (for the workflow document)."""
+"""Pure values: no input or output, no asyncio. Libraries: pydantic (documents), jmespath, regex and simpleeval."""

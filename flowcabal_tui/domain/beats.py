@@ -11,7 +11,7 @@ from flowcabal_tui.domain.value_class import dataclass
 BeatState = Literal["unnamed", "missing", "partly", "found"]
 """The names of a beat in the text: it has none, none occurs, some do, all do."""
 BeatVerdict = Literal["brought", "not found", "not checked"]
-"""What a model found of a beat in the text. `not checked`: there was no readable answer, or no proof for it."""
+"""A model's verdict on a beat and the text. `not checked`: there was no readable answer, or no proof for it."""
 
 
 @dataclass(frozen=True, slots=True)

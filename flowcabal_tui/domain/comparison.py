@@ -193,7 +193,10 @@ def comparison_id(target: ComparisonTarget, digests: Sequence[Digest]) -> Compar
 
 
 def in_order(seed: int, digests: Sequence[Digest]) -> tuple[Digest, ...]:
-    """Orders candidates by a seed. The order depends on nothing else, and a new candidate changes no earlier place."""
+    """Orders candidates by the seed and their digests.
+
+    A further candidate makes another comparison (`comparison_id`), which has its own seed and order.
+    """
     return tuple(sorted(digests, key=lambda each: (digest_of([seed, each]), each)))
 
 

@@ -1,4 +1,4 @@
-"""The context that a node receives besides its own prompt, and its receipt (DESIGN 4.5)."""
+"""The context that a node receives besides its own prompt, and its receipt (docs/context.md)."""
 
 from __future__ import annotations
 

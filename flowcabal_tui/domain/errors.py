@@ -180,7 +180,7 @@ class Gone(UnknownName, KeyError):
         super().__init__(
             _("There is nothing named {name}.").format(name=name),
             _("Nothing was changed. It may have been removed since then."),
-            _("Look at the lists again."),
+            _("Review the lists again."),
         )
 
 

@@ -102,7 +102,7 @@ class CheckReport:
     rates: tuple[CheckRate, ...]
     compared_by_rules: Compared = Compared()
     compared_by_model: Compared = Compared()
-    """Of the chapters in their present text."""
+    """The comparisons by a model for the chapters in their present text."""
     off: tuple[str, ...] = ()
     """Rules that are switched off for the book."""
 

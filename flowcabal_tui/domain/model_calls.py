@@ -12,7 +12,7 @@ from flowcabal_tui.domain.value_class import dataclass
 Role = Literal["user", "agent", "embedding"]
 ROLES: tuple[Role, ...] = ("user", "agent", "embedding")
 Finish = Literal["stop", "length", "time", "tool", "content_filter"]
-"""Why an answer ended. `time`: we stopped it at the endpoint's `answer_timeout`."""
+"""The reason for the end of an answer. `time`: this program stopped it at the endpoint's `answer_timeout`."""
 CUT: Final[frozenset[Finish]] = frozenset({"length", "time"})
 """The ends after which a text may be incomplete."""
 StructuredMode = Literal["tool", "native", "prompted"]

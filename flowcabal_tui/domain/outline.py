@@ -13,7 +13,7 @@ from flowcabal_tui.domain.value_class import dataclass
 
 PartKind = Literal["book", "volume", "chapter"]
 Fit = Literal["", "hand", "title", "number"]
-"""Why a part belongs to a chapter: the writer's assignment, the same title, the same number ("": none)."""
+"""The reason why a part belongs to a chapter: the writer's assignment, the same title, the same number ("": none)."""
 NOWHERE: Final = ChapterId("")
 """The chapter of a link by which the writer assigned a part to no chapter."""
 

@@ -36,7 +36,7 @@ class Platform:
 
 @dataclass(frozen=True, slots=True)
 class PlatformExport:
-    """Chapters in the layout of a platform, and what it may refuse, in the user's words."""
+    """Chapters in the layout of a platform, and warnings about content that it may refuse."""
 
     text: str
     chapters: int

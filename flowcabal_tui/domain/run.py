@@ -1,4 +1,4 @@
-"""Runs, attempts, checks and decisions (DESIGN 4.2 and 4.6)."""
+"""Runs, attempts, checks and decisions."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Quotation:
 
 Angle = Literal["timeline", "character_state", "world_rules", "echoes"]
 ANGLES: tuple[Angle, ...] = ("timeline", "character_state", "world_rules", "echoes")
-"""From which the Monitor checks a text."""
+"""The angles from which the Monitor checks a text."""
 CheckAngle = Angle | Literal["rules"]
 """rules: no model was asked."""
 RuleName = Literal[
@@ -106,7 +106,7 @@ class CheckFinding:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What a check read: statements of the text, passages of the book, and pairs of the two that a model judged.
+    """The coverage of a check: statements of the text, passages of the book, and pairs of the two that a model judged.
 
     Rules read every sentence of the text as a statement, and compare it with tables instead of passages.
     """
@@ -149,7 +149,7 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """How an output of a node was made, without its text. `key` is "" when no run looks the output up.
+    """The origin of a node's output, without its text. `key` is "" when no run looks the output up.
 
     `author` "human" marks an edit. `seconds` is the working time.
     """
@@ -373,7 +373,8 @@ class QuoteLine:
 
 @dataclass(frozen=True, slots=True)
 class UsualCost:
-    """What the last `runs` like this one have cost: a range, of five or more without the cheapest and the dearest."""
+    """The cost range of the last `runs` comparable runs; from five on without the cheapest and the most expensive
+    one."""
 
     low: Decimal
     high: Decimal

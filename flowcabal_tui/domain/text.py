@@ -30,12 +30,12 @@ _UNSAFE_NAME: Final = late(r"[^\w\-]+", re.UNICODE)
 _QUOTATION_MARKS: Final = frozenset('"\u201c\u201d\u2018\u300c\u300d\u300e\u300f')
 _LOGIN: Final = late(r"(?<=//)[^/?#]*@")
 NOT_SHORT: Final = r"(?<!\b[A-HJ-Z])(?<!\b[DMS][rt])(?<!\b(?:Mrs|Mme|Col|Gen|Rev|Hon))(?<!\bCapt|\bProf)"
-"""Before a full stop: not that of a title or an initial, with which no sentence ends. Looked at where there is a full
-stop, which saves time."""
+"""Before a full stop: excludes titles and initials, which do not end a sentence. Tested only at a full stop, which
+saves time."""
 
 
 FACTS_APART: Final = "   "
-"""Between two facts of one line."""
+"""Separates facts on one line."""
 
 
 def digest(text: str) -> Digest:

@@ -18,7 +18,7 @@ Method = Callable[..., Any]
 OPTIONS: Final[Mapping[str, bool]] = {
     "frozen": False, "slots": False, "eq": True, "repr": True, "kw_only": False, "unsafe_hash": False
 }  # fmt: skip
-"""Those that are known here, as they are where they are not given."""
+"""The supported options with their defaults."""
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass  # passed on

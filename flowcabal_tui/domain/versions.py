@@ -1,4 +1,4 @@
-"""The outputs of a node over all runs, its current output, and outputs that are out of date (DESIGN 4.2)."""
+"""The outputs of a node over all runs, its current output, and outputs that are out of date."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class SentLayer:
 
 @dataclass(frozen=True, slots=True)
 class VersionTrace:
-    """How an attempt was made: the messages sent, rebuilt from the log, and the Context agent's receipt."""
+    """The input of an attempt: the messages sent, rebuilt from the log, and the Context agent's receipt."""
 
     messages: tuple[Message, ...]
     exact: bool

@@ -1,4 +1,4 @@
-"""The workflow document (DESIGN 4.1): nodes that hold prompts, joined by the references in them."""
+"""The workflow document (docs/workflow-language.md): nodes that hold prompts, joined by the references in them."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ _LEADERS: Final = re.compile(r"(?:[.…·]{2,}|\t)[\s\d]*$")
 _SPACE: Final = re.compile(r"\s+")
 _NAME: Final = re.compile(r"^(?:目\s*录|目\s*錄|目\s*次|(?:table of )?contents)[:：]?$", re.IGNORECASE)
 _LEAST: Final = 3
-"""So many headings in a row are a table; fewer are headings that occur twice, as in web novels."""
+"""More headings in a row are a table; up to this number they are headings that occur twice, as in web novels."""
 
 
 def without_contents(lines: list[HeadingLine]) -> tuple[list[HeadingLine], int]:

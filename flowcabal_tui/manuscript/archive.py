@@ -18,7 +18,7 @@ from flowcabal_tui.locale import _
 MOST_ENTRIES: Final = 10_000
 MOST_BYTES_OF_A_PART: Final = 64 << 20
 MOST_BYTES: Final = 96 << 20
-"""Of all parts that are read, inflated."""
+"""Maximum inflated bytes of all parts that are read."""
 MOST_ELEMENTS: Final = 2_000_000
 """XML elements of all parts that are read."""
 MOST_NODES_OF_A_TREE: Final = 500_000

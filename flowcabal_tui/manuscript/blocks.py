@@ -17,7 +17,7 @@ _SAMPLE: Final = 20_000
 
 
 def paragraphs(text: str) -> list[str]:
-    """The paragraphs of a text: separated by blank lines, or one per line if there are none (Chinese)."""
+    """The paragraphs of a text: one for each line that is not blank."""
     return [line.strip() for line in text.split("\n") if line.strip()]
 
 

@@ -23,7 +23,8 @@ _UNKNOWN_HERE: Final = ("frequency_penalty", "presence_penalty", "seed")
 """Parameters of sampling that this form does not have; a request with one would be refused."""
 _CACHED: Final = {"cache_control": {"type": "ephemeral"}}
 _MOST_ENDS: Final = 3
-"""Of four breakpoints that the protocol takes one ends the system text (its documentation, "Prompt caching")."""
+"""The protocol allows four cache breakpoints; one of them ends the system text (its documentation, "Prompt
+caching")."""
 _FINISHES: Final[dict[str, Finish]] = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
@@ -199,7 +200,7 @@ def _texts(message: Message) -> list[dict[str, Any]]:
 
 
 def _input(arguments: str) -> dict[str, Any]:
-    """The protocol takes an object only; arguments that were none have been answered with an error."""
+    """The arguments as the object that the protocol requires; invalid ones were already answered with an error."""
     try:
         value = json.loads(arguments)
     except (ValueError, RecursionError):

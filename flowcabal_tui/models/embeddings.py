@@ -23,7 +23,7 @@ from flowcabal_tui.models.transport import Transport
 LEAST_TOKENS: Final = 32
 """No model takes less: an error at this length has another cause."""
 _MARGIN: Final = 0.8
-"""Of the limit that a server names: its tokens are counted by an estimate here."""
+"""Used share of the limit that a server states, because its tokens are only estimated here."""
 _SENTENCE: Final = re.compile(r".*?(?:[。！？!?…\n]|\.(?=\s)|$)[”’\"'』」）)]*", re.DOTALL)
 _LIMIT: Final = re.compile(r"(?:max|limit|size|length|n_ctx)\D{0,40}?(\d{2,6})", re.IGNORECASE)
 BATCH: Final = 10

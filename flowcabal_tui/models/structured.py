@@ -18,7 +18,7 @@ from flowcabal_tui.models.salvage import SalvagedFields, read_before, read_text
 
 REPAIRS: Final = 2
 FEW: Final = 3
-"""Items of a list, at most, that are asked for after an answer was cut off within the first."""
+"""Maximum number of list items to request after an answer was cut off in its first item."""
 TOOL_NAME: Final = "give_answer"
 _NOT_SUPPORTED: Final = frozenset({ModelFault.REFUSED, ModelFault.NOT_FOUND})
 
@@ -74,7 +74,7 @@ class _Asking:
         self._model, self._request, self._schema, self._ladder = model, request, schema, ladder
         self._modes = ladder.modes
         self._rest = schema
-        """What is still missing: a server that enforces a schema would begin with the first list again."""
+        """The schema of the missing fields: a server that enforces the full one would repeat the first list."""
         self._turns: tuple[Message, ...] = ()
         self._usages: list[Usage] = []
         self._last = Answer("", "stop", Usage())

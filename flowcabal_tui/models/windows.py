@@ -15,7 +15,7 @@ from typing import Any, Final
 from flowcabal_tui.domain.late_pattern import late
 
 LEAST, MOST = 256, 100_000_000
-"""What is outside of these is no window."""
+"""Limits of a plausible context window in tokens."""
 LOCAL_PATHS: Final = ("/props", "/api/v0/models", "/api/ps")
 """Addresses on this machine to ask where the list has no window; all are read only."""
 _FIELDS: Final = (

@@ -18,7 +18,7 @@ from flowcabal_tui.nodes.registry import kinds
 from flowcabal_tui.nodes.validation.graph import DROP
 
 _NEVER: Final = ("UNKNOWN_ACTION_ID", "UNKNOWN_WORKFLOW")
-"""What another action does, or another version of a workflow, is for a person to say."""
+"""Findings without an automatic fix: only a person knows whether another action or version fits."""
 _RENAMED: Final = ("BAD_PARAMS", "UNKNOWN_PARAM")
 """Their field is a parameter whose name was meant otherwise."""
 Json = dict[str, Any]

@@ -11,13 +11,13 @@ from flowcabal_tui.domain.run import CheckFinding
 from flowcabal_tui.nodes.kinds.candidates import ALIKE, bigrams, likeness
 
 MOST_PARAGRAPHS: Final = 12
-"""From more findings than this on the whole text is written again."""
+"""With more findings, the whole text is written again."""
 MOST_LISTED: Final = 80
 """A note may concern any paragraph: in a text with more of them the whole is written again."""
 _FEWEST: Final = 4
 """Paragraphs of a text that is worth mending."""
 _SHARE: Final = 0.5
-"""Of the text, at most: more than this is written again as a whole."""
+"""If the paragraphs to correct exceed this share of the text, the whole text is written again."""
 _GROWS: Final = 4
 _SPARE: Final = 400
 """A changed paragraph may have this many times the length of the old one, and these characters."""

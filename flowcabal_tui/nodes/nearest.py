@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Final
 
 _ALL_COMPARED: Final = 500
-"""Of more names only those are compared that begin alike and are about as long."""
+"""With more names, only those with the same beginning and a similar length are compared."""
 _MOST_COMPARED: Final = 100
 _LONGEST: Final = 200
 _NUMBERS: Final = re.compile(r"\d+")

@@ -34,7 +34,7 @@ class PlannedNode:
     sources: tuple[NodeId, ...]
     """`needs` and the sources of `controls`, without doubles."""
     digest: Digest
-    """Of kind, version and parameters."""
+    """The digest of kind, version and parameters."""
     reads_state: bool
     """True when a binding names the state."""
 

@@ -73,7 +73,7 @@ class ProjectBase:
         self._opened, self._pace, self._trusts = opened, pace, trust
         self.tasks, self.workshop, self.work = Tasks(self._task_failed), Workshop(), WorkSignal()
         self.closes_first: list[Callable[[], Awaitable[None]]] = []
-        """What ends before the runs when the project is closed."""
+        """Called before the runs end when the project is closed."""
         self._completing, self._is_complete = asyncio.Lock(), False
 
     def _task_failed(self, error: BaseException) -> None:

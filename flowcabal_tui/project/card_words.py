@@ -10,7 +10,7 @@ from flowcabal_tui.domain.text import FACTS_APART, clean_line
 from flowcabal_tui.locale import _, ngettext
 
 NAMES, PROFILE, SEEN, FIRST, RELATION = "names", "profile", "seen", "first", "relation/"
-"""What lines lead to; a relation with the id of the other one."""
+"""Targets of the lines of a card; a relation is followed by the id of the other entity."""
 _QUOTES: Final = '“”"「」『』 '
 _SIGNS: Final = {True: "→", False: "←", None: "─"}
 

@@ -21,15 +21,15 @@ from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import use_language
 
 LENGTH: Final = struct.Struct(">Q")
-"""Before a message: its bytes."""
+"""Header of a message: its size in bytes."""
 HEAD: Final = struct.Struct(">cQ")
-"""Before an answer: one of DONE, FAILED and NO_MEMORY, and its bytes."""
+"""Header of an answer: DONE, FAILED or NO_MEMORY, and its size in bytes."""
 TAKEN, DONE, FAILED, NO_MEMORY = b"T", b"D", b"F", b"M"
 _NICENESS: Final = 10
-"""The screen comes first: an import may take a little longer, a key may not."""
+"""Runs below the screen's priority: keys must be answered at once, an import need not."""
 _MIB: Final = 1024 * 1024
 _KEPT: Final = 256 * _MIB
-"""A process that has grown by more ends after its answer: what it was lent is given back."""
+"""A process that grew by more ends after its answer, to return the memory."""
 
 
 @dataclass(frozen=True, slots=True)

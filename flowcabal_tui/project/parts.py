@@ -251,7 +251,9 @@ def require_database(folder: Path) -> None:
     if not chapters:
         return
     title = _("The project's database is empty: {file}") if file.exists() else _("The project has no database: {file}")
-    advice = _("`flowcabal-tui rescue {project} --to FOLDER` extracts what is intact, and makes a new project from it.")
+    advice = _(
+        "`flowcabal-tui rescue {project} --to FOLDER` extracts the intact texts, and makes a new project from them."
+    )
     raise ProjectDamaged(
         title.format(file=file),
         _("Its manuscript folder contains {n} chapters. Nothing was opened or changed.").format(n=chapters),

@@ -199,7 +199,7 @@ class Project:
         await self._engine.call(self._parts.store.check())
 
     async def skipped_rows(self) -> dict[str, int]:
-        """What the lists leave out because it cannot be read: the number of rows by word. Raises ProjectDamaged."""
+        """The unreadable rows that lists leave out: their number by the word for their kind. Raises ProjectDamaged."""
         with typed_errors("skipped rows"):
             return await self._engine.call(self._parts.store.skipped_rows())
 

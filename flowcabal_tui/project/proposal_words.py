@@ -61,7 +61,7 @@ _EDIT_STATES: Final[Mapping[ProposalState, str]] = {
     "corrected": mark("accepted with your words"),
     "dropped": mark("refused"),
 }
-"""Of changes to a text, an outline or a workflow."""
+"""The states of changes to a text, an outline or a workflow."""
 _REASONS: Final[Mapping[ReasonCode, str]] = {
     "quoted": mark("The quotation supports it."),
     "short": mark("The quotation is too short to support it."),

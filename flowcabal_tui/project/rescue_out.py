@@ -238,7 +238,7 @@ def _write_report(rescue: Rescue, source: Path, folder: Path, problem: str) -> N
 
 
 async def _make_project(rescue: Rescue, source: Path, folder: Path) -> str:
-    """A new project with what was found; returns why there is none, "" when it was made."""
+    """Makes a new project from the rescued data. Returns the reason if there is none, "" if it was made."""
     if not any(not chapter.is_lost for chapter in rescue.chapters):
         return _("No new project was made: no chapter is intact.")
     try:

@@ -145,7 +145,7 @@ KEEP_KINDS: Final[Mapping[KeepKind, str]] = {
     "entity": mark("Name"),
 }
 UNPAID: Final = mark("Background work waits for your answer: it would cost money.")
-"""Why a task waits that no answer or rule of the user pays for."""
+"""The reason of a task that waits because no answer or rule of the user permits its cost."""
 TASK_STATES: Final[Mapping[Freshness, str]] = {
     "waiting": mark("queued"),
     "running": mark("running"),
@@ -332,5 +332,5 @@ def skipped_words(what: str, count: int) -> str:
         "{n} entries cannot be read and are left out ({what}).",
         count,
     )
-    advice = _("They stay in the database as they are; `flowcabal-tui rescue PROJECT` lists what is intact.")
+    advice = _("They stay in the database unchanged; `flowcabal-tui rescue PROJECT` lists the intact entries.")
     return sentences(words.format(n=count, what=_(what)), advice)

@@ -25,7 +25,7 @@ _VERSE_SHARE: Final = 0.7
 _SHINGLE_ZH: Final = 14
 _SHINGLE_EN: Final = 60
 _MOST_PLACES: Final = 3
-"""What is in more chapters is a formula of the book."""
+"""A phrase in more chapters counts as a formula of the book."""
 _AT_ONCE: Final = 1_000_000
 """Phrases that are compared at once: 100 MB."""
 

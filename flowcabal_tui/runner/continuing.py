@@ -10,7 +10,7 @@ from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.domain.text import digest, digest_of, han_count
 
 _TAIL: Final = 120
-"""Characters of the end that the instruction repeats, and within which a repetition is looked for."""
+"""Characters of the end that the instruction repeats, and within which a repetition is searched for."""
 _REPEATED: Final = 6
 """Characters from which the beginning of a continuation counts as a repetition of the end before it."""
 _WISH: Final = (

@@ -43,7 +43,7 @@ class JournalledModels:
         self._purpose = f"node:{self._path}"
         self._requests: list[Digest] = []
         self.last_outcome_key: Digest | None = None
-        """The key under which the last outcome was looked for or remembered."""
+        """The key under which the last outcome was looked up or stored."""
 
     def identity(self, params: PromptParams) -> Any:
         if self._services.context is not None and params.context:

@@ -108,7 +108,7 @@ class Store:
     ) -> None:
         self._database, self._lock = database, lock
         self.holder = holder_now()
-        """Who has it open for writing, when this store is read-only."""
+        """The process that has the project open for writing, if this store is read-only."""
         self._holder_now = holder_now
         self._file, self._clock, self._language = file, clock, language
         self.book, self.drafts = Book(database, clock, language), Drafts(database, clock, language)

@@ -267,7 +267,7 @@ class KnowledgeClient:
         files: Mapping[str, tuple[str, bytes]] | None = None,
         seconds: float | None = None,
     ) -> tuple[int, bytes]:
-        """Status and content of the answer, whatever they are."""
+        """Status and content of the answer, also of one that reports an error."""
         import httpx
 
         address = self._address()

@@ -4,8 +4,8 @@ Run as a file, with the standard library only: `python -I -S guard.py LOG MARK G
 pipe from us; its end (closed, or we were killed) or a change of parent (a forked worker of ours may still hold the
 pipe) stops the server: SIGTERM, and after GRACE seconds SIGKILL to its group. The first line on standard output is the
 server's process id; the end of output is our end. What the server prints goes to LOG (`-`: to standard output) without
-the values of `*_KEY` variables. MARK exists while the server runs and stays behind when it ended unasked, so the next
-start knows to look for missing vectors.
+the values of `*_KEY` variables. MARK exists while the server runs and remains after an unexpected end, so the next
+start looks for missing vectors.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ _NETWORK: Final = re.compile(
     r"|OFFLINE|INSECURE_HOST|SYSTEM_CERTS|NATIVE_TLS|HTTP_TIMEOUT|HTTP_RETRIES|CONFIG_FILE|NO_CONFIG|KEYRING_PROVIDER)"
     r"|SSL_CERT_(?:FILE|DIR)|REQUESTS_CA_BUNDLE|NETRC|(?i:https?|all|no)_proxy"
 )
-"""Where packages come from and how they are reached; nothing that says where they go."""
+"""Variables for the sources of packages and the network; none that sets the target of an installation."""
 _PIP_SOURCES: Final = """
 import json, sys
 from pip._internal.commands import create_command

@@ -35,7 +35,7 @@ INSTALLED_MEGABYTES: Final = 900
 NEEDED_MEGABYTES: Final = 1500
 """Figures of Python 3.11 on Linux: packages, their archives, their size on the disk, and the most at one time."""
 _FULL_MEGABYTES: Final = 16
-"""A failure with less than this left is one of the disk: not every tool says so."""
+"""Below this much free space, a failure is reported as a full disk, because some tools do not report it."""
 _LOOK_SECONDS: Final = 0.25
 _GRACE: Final = 3.0
 _LOCK_TRIES: Final = 40
@@ -131,13 +131,13 @@ class Installation:
             publish(Progress("proving"))
             started = [*command_in(places.environment), "--version"]
             alone = {"HOME": str(places.temporary), "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
-            await self._run(started, _("What was installed does not start."), alone)
+            await self._run(started, _("The installed server does not start."), alone)
             await asyncio.to_thread(places.put_in_place)
         except OSError as error:
             raise self._failure(error) from error
         done = installed()
         if done is None:
-            raise KnowledgeError(_("What was installed has been removed meanwhile."))
+            raise KnowledgeError(_("The installed server has been removed in the meantime."))
         return done
 
     async def _run(
@@ -147,7 +147,7 @@ class Installation:
         further: Mapping[str, str] = MappingProxyType({}),
         look: Callable[[], None] = lambda: None,
     ) -> str:
-        """Runs a child to its end and returns what it printed; `look` is called now and then.
+        """Runs a child to its end and returns its output; `look` is called at intervals.
 
         Raises KnowledgeError with `title`, and OSError.
         """
@@ -189,7 +189,7 @@ class Installation:
             self._full = True
             words = _("The disk is full. It needs {n} MB while it is installed; nothing of it was left behind.")
             return KnowledgeError(title, words.format(n=self._needed), _("Free some space and try again."))
-        kept = _("What was fetched is kept: try again to continue, or `knowledge remove` deletes it.")
+        kept = _("Downloads are kept: try again to continue, or delete them with `knowledge remove`.")
         return KnowledgeError(title, detail, kept if self._places.has_fetched else _("Nothing was changed."))
 
 
@@ -229,7 +229,8 @@ class _Places:
         shutil.rmtree(self.cache)
 
     def remove(self) -> bool:
-        """Deletes what was installed and fetched; False where there was nothing. Raises OSError and KnowledgeError."""
+        """Deletes the installation and the downloads. Returns False if there was nothing. Raises OSError and
+        KnowledgeError."""
         there = self.target.exists() or self.part.exists()
         if self.target.exists():
             self.make()

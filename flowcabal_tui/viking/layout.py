@@ -88,8 +88,8 @@ def workspace_name(project: str, folder: Path, server: str = "") -> str:
 def scenes(text: str, language: str) -> tuple[Span, ...]:
     """Cuts `text` into pieces of 800-1,500 characters (3,000-5,000 unless Chinese), without gaps.
 
-    A piece ends with a paragraph where it can, with a sentence in a paragraph that is too long, and
-    anywhere in a sentence that is. Only a whole text, or the halves of its end, may be shorter.
+    A piece ends with a paragraph where it can, with a sentence in a paragraph that is too long, and anywhere in a
+    sentence that is. A piece may be shorter before a sentence that does not fit, and at the end of the text.
     """
     return pieces(text, *_SCENE_SIZES["zh" if language.startswith("zh") else "en"])
 

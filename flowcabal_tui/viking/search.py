@@ -97,7 +97,7 @@ async def _inside(
 
 
 def _hits(root: str, found: Iterable[VectorHit], allowed: Mapping[str, Record]) -> list[KnowledgeHit]:
-    """Those that the manifest vouches for."""
+    """The hits that the manifest confirms."""
     return [hit for one in found if (hit := _hit(root, one, allowed)) is not None]
 
 

@@ -198,7 +198,7 @@ class OpenVikingServer:
             self._publish(status)
 
     async def _supervise(self, command: list[str]) -> None:
-        """Runs it again and again; a run that was steady for a minute forgets the earlier deaths."""
+        """Restarts the server when it ends, up to `tries` failures; a run of more than a minute resets their count."""
         loop, tries = asyncio.get_running_loop(), 0
         while True:
             began = loop.time()
@@ -212,7 +212,7 @@ class OpenVikingServer:
             await asyncio.sleep(seconds)
 
     async def _run_once(self, command: list[str], start_seconds: float) -> str:
-        """One life of the server; returns why it ended."""
+        """Runs the server once; returns the reason of its end."""
         port = self._port()
         self._set_status(Starting())
         log = self._folder / _LOG
@@ -248,7 +248,7 @@ class OpenVikingServer:
             await running.ended(_STOP_SECONDS)
         running.release()
         self._guard = None
-        if lost:  # what it has laid into the empty place meanwhile is not whole
+        if lost:  # files written there since are incomplete
             await asyncio.to_thread(shutil.rmtree, self.workspace, ignore_errors=True)
             return _("Its folder was removed; everything is sent to it again.")
         if code is None:
@@ -292,7 +292,7 @@ class OpenVikingServer:
         return False
 
     def _prepare(self) -> bool:
-        """Folder and configuration; returns whether the last server ended unasked."""
+        """Creates the folder and the configuration. Returns True if the previous server ended unexpectedly."""
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.workspace.mkdir(exist_ok=True)
         path = self._folder / "ov.conf"

@@ -113,7 +113,7 @@ class KnowledgeSync:
         return (await self._text(hit.uri, files[0]))[:limit] if files else ""
 
     async def _text(self, path: str, name: str) -> str:
-        """A file as it was put: OpenViking writes a head of its own into the two that it makes itself."""
+        """The file as sent, without the header that OpenViking adds to the L0 and L1."""
         uri = f"{self._root}/{path}"
         if name == layout.L0_FILE:
             return await self._client.abstract(uri)

@@ -14,7 +14,7 @@ class Missing(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One line of the table. `target` is DESIGN 5's, where there is one; `met` tells whether it was reached."""
+    """One line of the table. `target` is "" where the figure has none; `met` is True if it was reached."""
 
     what: str
     value: str

@@ -164,7 +164,7 @@ async def interrupted(folder: Path, number: signal.Signals, code: int) -> None:
         assert TEXTS["draft"].startswith(partial)
         shown, _line, told = (begun + rest).decode().removesuffix("\n").rpartition("\n")
         assert partial.startswith(shown)
-        assert told == f"Interrupted. What was written is kept; continue with `run PROJECT --resume {run.id}`."
+        assert told == f"Interrupted. The text so far is kept; continue with `run PROJECT --resume {run.id}`."
 
 
 @pytest.mark.parametrize("least", [1, 400])

@@ -34,7 +34,7 @@ def test_without_an_answer_the_price_is_printed_and_nothing_is_sent(
         "This costs money.",
         "Likely: $",
         "At most: $",
-        "what waits was not sent",
+        "nothing was sent for it",
         "--yes",
         "memory_spending",
     ):
@@ -49,7 +49,7 @@ def test_yes_pays_for_what_waits(call: Call, book: Path, server: FaultServer, ru
     change_user(lambda _before: UserSettings(memory_spending=rule))
     before = calls(server)
     done = call("rebuild", book, "--what", "stale", "--yes")
-    assert (done.code, "At most: $" in done.err, "what waits was not sent" in done.err) == (0, True, False)
+    assert (done.code, "At most: $" in done.err, "nothing was sent for it" in done.err) == (0, True, False)
     assert calls(server) > before
     again = call("rebuild", book, "--what", "stale")
     assert (again.code, again.err) == (0, "")

@@ -181,7 +181,7 @@ async def test_an_edit_back_to_what_was_there_is_refused(folder: Path):
         record = await built(case, "Rename draft to Erstfassung.", "chapter", form={
             "alterations": [{"change": "rename", "node": "draft", "to": "Other"}]})  # fmt: skip
         (only,) = record.changes
-        with pytest.raises(EditRefused, match="what you already have"):
+        with pytest.raises(EditRefused, match="already the current value"):
             await case.project.carry_out(EditChange(record.id, only.id, only.before))
 
 

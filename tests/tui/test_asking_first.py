@@ -133,7 +133,7 @@ async def test_what_stops_work_asks_in_the_same_words(
             await running(pilot)
         await press(pilot, *STOPPING[action])
         words = asked(pilot)
-        for said in ("What is finished is kept. The rest can be continued later.", "Stop", "Let it continue"):
+        for said in ("Finished parts are kept. The rest can be continued later.", "Stop", "Let it continue"):
             assert said in words
         await press(pilot, "n")
         assert workbench.sent == []

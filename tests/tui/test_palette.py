@@ -19,7 +19,7 @@ from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app import command_search
 from flowcabal_tui.tui.app.app import FlowCabalApp
 from flowcabal_tui.tui.app.command_search import ranked, searched
-from flowcabal_tui.tui.app.commands import all_commands, is_of_hands, is_of_page, synonyms
+from flowcabal_tui.tui.app.commands import all_commands, is_basic_key, is_of_page, synonyms
 from flowcabal_tui.tui.app.effects import acts_on_row
 from flowcabal_tui.tui.app.keyed import keyed
 from flowcabal_tui.tui.app.palette import PaletteScreen
@@ -65,7 +65,7 @@ def test_every_class_with_keys_is_in_the_list_of_places():
         if kind.__module__.startswith("flowcabal_tui.")
         for binding in kind.__dict__.get("BINDINGS", ())
         if isinstance(binding, Binding) and binding.id not in ids
-        and not is_of_hands(binding.id or "", tuple(binding.key.split(",")))
+        and not is_basic_key(binding.id or "", tuple(binding.key.split(",")))
     ]  # fmt: skip
     assert missing == []
 

@@ -1,4 +1,4 @@
-"""The Builder with a model: a limited number of rounds with tools on a copy. Every end leaves a copy to look at."""
+"""The Builder with a model: a limited number of rounds with tools on a copy, which can be reviewed in any case."""
 
 from __future__ import annotations
 

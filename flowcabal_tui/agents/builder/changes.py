@@ -27,7 +27,7 @@ ChangeKind = Literal[
     "node_added", "node_removed", "renamed", "param", "prompt", "wiring", "edge_added", "edge_removed", "meta"
 ]
 _LABEL: Final = 40
-"""Characters of a text that says what the output behind it is."""
+"""Maximum length of a label before an inserted output."""
 _LABEL_ENDS: Final = (":", "：")
 _TAG: Final = re.compile(r"</?[\w-]{1,30}>")
 _STEPS: Final = frozenset(("write", "draft", "criticise", "revise", "sift"))
@@ -47,7 +47,7 @@ class Change:
     before: Any = None
     after: Any = None
     behind: str = ""
-    """Of an added node: the id behind which it is listed."""
+    """The id of the node after which an added node is listed."""
     because: str = ""
     ticked: bool = True
     loses_gate: bool = False
@@ -95,7 +95,7 @@ def without_needy(changes: Collection[Change], refused: Collection[str]) -> tupl
 
 
 STEPS_APART: Final = " → "
-"""Between the nodes that the name of a workflow lists."""
+"""Separates the nodes that the name of a workflow lists."""
 _ORDER: Final = (
     "meta",
     "node_added",

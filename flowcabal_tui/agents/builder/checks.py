@@ -169,7 +169,7 @@ def _unread(done: Mapping[str, int], readers: Readers, kinds: Mapping[str, str])
         if name in done and kind in _TEXTS and not any(n in done for n in readers[name])
     ]
     for name in unread[:-1]:
-        message = _("No node reads its output, and {last} is what is kept.").format(last=unread[-1])
+        message = _("No node reads its output, and only {last} is kept.").format(last=unread[-1])
         yield CopyProblem("UNREAD", message, name)
 
 

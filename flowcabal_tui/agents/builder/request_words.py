@@ -44,7 +44,7 @@ class BuildRequest:
         self.models = self.named(models)
         nots = self.marks("not", "never")
         self.denied = places(WordHit("", hit.start, hit.end + self.reach // 3 + 1) for hit in nots)
-        """The places of what comes directly after a "not"."""
+        """The places of words directly after a "not"."""
         self.verbs = [hit for hit in self.hits["steps"] if hit.start not in self.denied]
         busy = self.clauses_of(self.verbs) - self.clauses_of(hit for hit in self.verbs if hit.key == "check")
         self.subjects = [hit for hit in self.hits["about"] if self.clause[hit.start] not in busy]

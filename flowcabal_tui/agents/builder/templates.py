@@ -21,7 +21,7 @@ _KINDS: Final[Mapping[str, frozenset[str]]] = {
     "action": frozenset(("action",)),
     "state_write": frozenset(("count",)),
 }
-"""What a kind of node does, in the words of the vocabulary."""
+"""The steps of each kind of node, in the words of the vocabulary."""
 _SAME: Final[Mapping[str, str]] = {
     "approve": "pause",
     "edit": "pause",

@@ -25,7 +25,7 @@ _MOST_VALID: Final = 12
 _DATED: Final = 8
 _RARE_TERMS: Final = 24
 _LONGEST: Final = 2 / 3
-"""Of an angle's share that one source may take."""
+"""Largest part of an angle's share for one source."""
 
 
 async def notes_for(

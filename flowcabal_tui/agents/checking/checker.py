@@ -40,15 +40,16 @@ The outline, which is a plan and no fact, is therefore kept apart from facts abo
 both.
 """
 _PART: Final = 0.85
-"""Of the sources for the first question, when both are sent: one sentence in nine is about place and time only."""
+"""The share of the first question in the sources when both are sent: one sentence in nine is about place and time
+only."""
 _OF_THE_WORLD: Final = frozenset({"place", "time"})
 """Kinds of things that the second question is shown; all others concern people."""
 _ABOUT: Final = re.compile(r"^\s*\[[^\]\n]*\]\s*")
-"""Who a line of a source speaks of, which is put before it."""
+"""The subject in brackets before a line of a source."""
 _PAIRS_ALONE: Final = "- `statements`: each statement beside its passages, and nothing else; `findings` stays empty."
 _NAMES: Final = 30
 NAMES_TOKENS: Final = _NAMES * 40
-"""Of the names of the cast with their aliases, at most."""
+"""Maximum tokens for the names of the cast with their aliases."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ SURE: Final = 0.8
 """Findings with at least this confidence are sent back to the model, and the node is tried again."""
 _UNSURE: Final = 0.79
 DOUBTS_TOKENS: Final = 3_000
-"""Of all doubts that are asked about, at most."""
+"""Maximum tokens of all doubts in one defence."""
 _AROUND: Final = {"zh": 60, "en": 200}
 """Characters of the book before and after the words in doubt."""
 _BETWEEN: Final = 2

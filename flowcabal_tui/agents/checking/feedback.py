@@ -36,7 +36,8 @@ _ALONE: Final[Mapping[RuleName, tuple[str, str]]] = {
     "latin": ("中文正文里夹杂了拉丁字母。", "These are Latin letters in Chinese text."),
     "quote-marks": ("引号没有配对。", "A quotation mark is unpaired."),
 }
-"""Why a rule reports words of a draft alone. Its own explanation is in the language of the screen."""
+"""For each rule that reports words of a draft alone, the reason in Chinese and in English: prompts need the language of
+the book, and a rule's own explanation is in the language of the screen."""
 
 
 def finding_lines(findings: Iterable[CheckFinding], language: str = "") -> str:

@@ -34,7 +34,7 @@ class JudgedDraft:
     evidence: tuple[Sentence, ...] = ()
     """Passages of the chapters on the same subjects, best first; `draft` offsets are in the whole draft."""
     statements: Mapping[int, DraftStatement] = field(default_factory=dict)
-    """Of the whole draft, by where they start."""
+    """The statements of the whole draft by their start."""
 
     def quoted(self, start: int, end: int) -> Quotation:
         """A quotation of this part of the draft, by its offsets in it."""

@@ -1,4 +1,4 @@
-"""Role C: checks facts from several angles at once; never judges the quality of a text (DESIGN 4.6)."""
+"""The Monitor checks facts from several angles at once; it never judges the quality of a text."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _MOST_STATEMENTS: Final = 2
 _BEGINNING: Final = {"zh": 30, "en": 60}
 _NEAREST: Final = 2
 _STRONG: Final = 2.3
-"""From this strength on a statement and a passage surely speak of the same (planted contradictions, decision 29)."""
+"""Least strength at which a statement and a passage surely have the same subject (measured, decision 29)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from flowcabal_tui.domain.comparison import CandidateRow, paragraphs_of
 from flowcabal_tui.domain.text import clean
 
 _BEATS: Final = 24
-"""So many beats of a plan are distinguished at most; the rest belongs to the last."""
+"""Maximum number of beats that are distinguished; the last one includes the rest."""
 _GROUP: Final = 3
 _GROUPS: Final = 8
 """Without beats, rows have about so many paragraphs of the longest candidate, in so many rows at most."""

@@ -11,7 +11,7 @@ from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.nodes.kinds.candidates import ALIKE, bigrams, likeness
 
 _MOST: Final = 2_000
-"""So many paragraphs of a result are looked at."""
+"""Maximum number of paragraphs of a result whose origin is determined."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Role A: a pure function from a node and the state of the book to the context of the node (DESIGN 4.5)."""
+"""The Context agent: a pure function from a node and the state of the book to the context of the node."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from flowcabal_tui.locale import _, sentences
 
 _LAST_PAGES: Final = 3_000
 _MOST_READ: Final = 100_000
-"""Characters of a chapter's outline of which the scene is read: the time of an assembly has a bound."""
+"""Maximum characters of a chapter's outline from which the scene is read, which bounds the time of an assembly."""
 _FRAME: Final = 64
 """Tokens of the messages around their texts, of a chat template for example."""
 _SHORTENED: Final = (

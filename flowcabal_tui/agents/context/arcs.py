@@ -30,7 +30,7 @@ class ArcCandidates:
     first: tuple[ContextText, ...] = ()
     last: tuple[ContextText, ...] = ()
     chapters: frozenset[ChapterId] | None = None
-    """None: of all chapters."""
+    """Chapters with a line of their own; None: all."""
 
 
 async def arc_candidates(

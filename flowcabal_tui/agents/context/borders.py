@@ -16,13 +16,13 @@ from flowcabal_tui.domain.text import NOT_SHORT
 _MARGIN: Final = 3
 """The part of the passage on either side of the name; its sentence continues no further."""
 _WEIGHTY: Final = 0.3
-"""What weighs less, as a part of the heaviest, keeps no paragraph."""
+"""Least weight, as a part of the heaviest, for which a paragraph is kept."""
 _KEPT: Final = 0.65
 _KEPT_BRIEFLY: Final = 0.5
 """The part of a passage that is shown around the heaviest name, at least; and where space for passages is short."""
 _STOP: Final = re.compile(rf"[。！？!?…]+[”’」』\"]*|{NOT_SHORT}\.[”’\"]*\s")
 _LETTERS: Final = re.compile(r"[A-Za-z\u00c0-\u024f’'-]+")
-"""Of words that spaces separate: Chinese may be cut after any character."""
+"""The letters of words that spaces separate; Chinese may be cut after any character."""
 
 
 def excerpt(
@@ -108,6 +108,6 @@ def _end(text: str, end: int, wanted: int, margin: int) -> int:
 
 
 def _after_word(text: str, place: int) -> int:
-    """The end of the word that has letters on both sides of a place; otherwise the place."""
+    """The end of the word around a place; the place itself if it is not inside a word."""
     rest = _LETTERS.match(text, place) if place > 0 and _LETTERS.fullmatch(text[place - 1]) else None
     return rest.end() if rest else place

@@ -17,14 +17,15 @@ from flowcabal_tui.domain.prompt_parts import PartKey, closing, opening
 from flowcabal_tui.locale import _
 
 _WHOLE: Final[tuple[BudgetClass, ...]] = ("beats", "outline")
-"""Classes that take what they need of the whole budget: their candidates are few."""
+"""Classes that may use the whole budget, because they have few candidates."""
 _OWN_SHARE: Final[frozenset[BudgetClass]] = frozenset({"knowledge"})
-"""Classes that get nothing of what those before them left until the far past has had it."""
+"""Classes that get no unused rest of earlier classes until the far past has been filled."""
 _META_LEAST: Final = 2_000
-"""Tokens, but at most half of the budget: a node with a small context needs the style guide above all."""
+"""Least tokens for the writer's notes, but at most half of the budget: a small context needs the style guide above
+all."""
 _TRIES: Final = 3
 _GIVING: Final[frozenset[BudgetClass]] = frozenset({"far", "summaries"})
-"""Classes that give up what the notes take beyond their share."""
+"""Classes whose shares are reduced if the notes exceed theirs."""
 _LEAST_CUT: Final = 60
 _ROUNDING: Final = 8
 """Tokens by which the count of a block may differ from the sum of its parts."""

@@ -90,7 +90,7 @@ class ContextText:
     cut: Literal["", "beginning", "end"] = ""
     """The part of the `of` characters of a text that `text` is, when it was shortened."""
     quoted: tuple[tuple[int, str], ...] = ()
-    """Of a profile by rule: its sentences, each with the number of its chapter (0: not known)."""
+    """The sentences of a profile by rule, each with the number of its chapter (0: unknown)."""
     introduces: str = ""
     """The uri prefix of the texts that it introduces; it is removed when none of them is taken."""
 

@@ -15,9 +15,9 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Entity
 
 _SURE: Final = 3
-"""So many passages together are no chance."""
+"""Number of common passages from which chance is ruled out."""
 _LATELY: Final = 0.25
-"""The power of the chapters since somebody was named."""
+"""Exponent of the number of chapters since a person was named."""
 _RECENT: Final = 10
 """Chapters back; who was there may come with nobody."""
 _ALONE: Final = 0.05

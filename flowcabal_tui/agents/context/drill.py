@@ -23,7 +23,7 @@ LOOKED_AT: Final = 200
 _WORD_RARITY: Final = 1.3
 _WORDS: Final = 0.7
 _LEAST_WORDS: Final = 2
-"""So many words open a chapter whose summary has no name of the prompt."""
+"""Least matching words that open a chapter whose summary has no name of the prompt."""
 _MOST_FOUND: Final = 4
 
 

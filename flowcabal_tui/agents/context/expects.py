@@ -38,7 +38,7 @@ _OWN_LENGTH_ZH: Final = re.compile(
 )
 """A whole clause of a wish that gives the length in words (`Keep it short.`) or a number too small for a chapter."""
 _LAST: Final = 3
-"""Chapters before this one that tell voice and tense."""
+"""Number of previous chapters from which voice and tense are determined."""
 _SPOKEN: Final = re.compile(r"“[^“”]*”|「[^「」]*」|『[^『』]*』|\"[^\"\n]*\"")
 _FIRST_EN: Final = re.compile(r"\b(?:I|me|my|myself)\b")
 _TENSES: Final = word_groups("tenses.en")
@@ -49,14 +49,14 @@ _SHARE_EN: Final = 0.015
 _SHARE_ZH: Final = 0.008
 """Of the words outside quotation marks (Chinese: characters), from which on the teller says "I"."""
 _FEWEST: Final = 150
-"""Words or characters of narration that are needed to say anything."""
+"""Least words or characters of narration from which voice and tense are determined."""
 _SURE: Final = 0.75
 _SAMPLE: Final = (120, 700)
 """Characters of a sample, at least and at most."""
 _PAGES: Final = 4_000
-"""Tokens of a context from which on it holds pages of the book, and not only names and notes."""
+"""Least tokens of a context that holds pages of the book, not only names and notes."""
 _STEP: Final = 10
-"""Chapters after which other samples are chosen: until then the prompts of a book begin alike."""
+"""Number of chapters after which other samples are chosen; until then the prompts of a book begin alike."""
 _WORDS: Final = {
     "first": ("沿用前文的第一人称叙述。", "First person, like the earlier chapters."),
     "third": ("沿用前文的第三人称叙述。", "Third person, like the earlier chapters."),

@@ -24,10 +24,10 @@ _RELATED: Final = 6
 """Persons and plot threads that come with the cast."""
 _FACTS: Final = 24
 _SECRETS: Final = 64
-"""Many, and last: no other line names those who know a secret, and the budget drops what does not fit."""
+"""Maximum number of lines for secrets. They come last, so the budget drops those that do not fit."""
 _MOMENTS: Final = 3
 _LABEL: Final = 40
-"""Characters of a record that its line of the receipt is called by."""
+"""Maximum characters of a record's label in the receipt."""
 _CLAUSE_ZH: Final = re.compile("[了着过他她它]|^[替给把被向为]")
 """In a Chinese kind of relation: it says what somebody does (熄了他的灯) and is no noun (女儿)."""
 _FOLDERS: Final = {Relation: "relations", Fact: "facts", Promise: "promises", Moment: "moments"}
@@ -42,7 +42,7 @@ _WORDS: Final = {
     "overdue": ("早该交代：{text}（第{n}章埋下）", "Overdue: {text} (planted in chapter {n})"),
     "when": ("{when}：{text}", "{when}: {text}"),
 }
-"""In Chinese and in English: these lines are in the language of the book, not of the screen."""
+"""Chinese and English words: these lines are in the language of the book, not of the screen."""
 
 
 async def fact_lines(book: BookInputs, reading: SceneReading) -> list[ContextText]:

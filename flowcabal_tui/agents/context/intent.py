@@ -44,7 +44,7 @@ class SceneReading:
     words: tuple[str, ...]
     runs: tuple[str, ...] = ()
     reasons: Mapping[EntityId, str] = field(default_factory=dict)
-    """Why each of the cast is in it."""
+    """The reason for each entity of the cast."""
 
 
 def read_intent(

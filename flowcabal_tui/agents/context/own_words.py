@@ -1,4 +1,4 @@
-"""What of a prompt is about its subject, without the words of a template that every chapter shares; what it lacks."""
+"""The words of a prompt about its subject, without those of a shared template; its missing outputs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ _FILLED_IN: Final = re.compile(r"\{\{(?:(?!\{\{|\}\}).)*\}\}", re.DOTALL)
 _SENTENCE: Final = re.compile(r"[^\n.。!！?？:：]+")
 _OF_THE_CHAPTER: Final[tuple[PartKey, ...]] = ("outline", "scene", "wish")
 _EXPECTED: Final[tuple[PartKey, ...]] = ("style", "length")
-"""How the text is to be, not what happens in it."""
+"""Parts about the form of the text, not about its content."""
 _OF_LATER_STEPS: Final[tuple[PartKey, ...]] = ("draft", "candidates", "critique", "selection", "around")
 
 
 def chapter_words(prompt: str) -> str | None:
-    """What the prompts of all nodes of a chapter share: its beats and wish, not its title. None without such parts."""
+    """The words shared by the prompts of all nodes of a chapter: its beats and wish, not its title. None without such
+    parts."""
     parts = read_parts(prompt)
     if all(part.key not in ("chapter", *_OF_THE_CHAPTER) for part in parts):
         return None

@@ -33,39 +33,39 @@ _EXPECTED: Final = 1.0
 _MANY: Final = 6
 """A prompt with fewer names says more exactly who is meant: who may come besides weighs less, by the square."""
 _MOST_ALONE: Final = 12
-"""Passages that nothing of the prompt finds."""
+"""Maximum passages with expected people only, without a word or name of the prompt."""
 _NEAR: Final = 3
 _PHRASE: Final = 0.5
-"""What two words side by side weigh beside one word as rare as both."""
+"""Weight of two adjacent words, relative to one word of the same rarity."""
 _TOGETHER: Final = 0.5
-"""What two names in one passage add to it, of the weaker of them."""
+"""Bonus for two names in one passage, as a part of the weaker one's weight."""
 _TOGETHER_IN_CHAPTER: Final = 1.0
 _OF_CHAPTER: Final = 0.1
-"""What the chapter's relevance adds to its passages."""
+"""Weight of the chapter's relevance in the scores of its passages."""
 _EMPHASIS: Final = 1.4
-"""What a name that fills a passage adds to it there, of its weight; one that occurs there once adds nothing."""
+"""Additional weight of a name that occurs very often in a passage; a single occurrence adds nothing."""
 _TELLING: Final = 0.5
-"""What a name adds, of its part, to the passage of a chapter that has it most often."""
+"""Bonus of a name for the passage of a chapter with most occurrences, as a part of its weight there."""
 _IN_FEW_CHAPTERS: Final = 15
-"""A name in more chapters does so nowhere: none of its passages is about it more than many others."""
+"""Maximum chapters of a name for this bonus: of a more frequent one, no passage stands out."""
 _OFTEN: Final = 1.5
-"""So many passages of a chapter with a name are half as much as any number."""
+"""Number of passages with a name that gives a chapter half of the name's possible weight."""
 _EVERYWHERE: Final = 0.02
 """A word in a larger part of the passages distinguishes nothing, and costs the most time."""
 _FEW: Final = 20
 _MOST_PLACES: Final = 6_000
-"""Of a name in more passages the oldest and the newest count: the time of an assembly has a bound."""
+"""Maximum places of a name, the oldest and the newest, which bounds the time of an assembly."""
 _PHRASE_LENGTH: Final = 3
 """Characters of two pairs that overlap."""
 _PLACE: Final = 0.99
-"""The most that a place weighs in passages, of what two others weigh together."""
+"""Maximum weight of a place in passages, as a part of the weight of two others together."""
 _NAMED_AS_REASON: Final = 4
 _LED: Final = 10
-"""So many chapters come with their best passage before others come with a second."""
+"""Number of chapters whose best passages precede all second ones."""
 _AT_LENGTH, _FITTING = 24, 64
-"""Where the context cannot hold so many whole passages, those behind the first few are shown more briefly."""
+"""If the context has no space for the second number of whole passages, only the first number is shown at length."""
 _SLOTS: Final = 12
-"""So many passages are the things' own, shared out by the squares of their weights."""
+"""Number of passages reserved for things, distributed by the squares of their weights."""
 HasSpace = Callable[[str], bool]
 """True where the context can hold a text."""
 
@@ -100,7 +100,7 @@ class _Hits:
     in_chapters: float
     forms: tuple[str, ...] = ()
     cut: float = 0.0
-    """What its weight in passages lost to a cap; the shares of the other names stay as they are."""
+    """The weight in passages that a cap removed; the shares of the other names do not change."""
 
 
 class _Weigher:
@@ -144,7 +144,7 @@ class Weighed:
     _others: Sequence[_Hits]
     _expected: Sequence[_Hits]
     _unit: float
-    """What a name's weight adds to a score."""
+    """Factor from a name's weight to its part of a score."""
 
     @property
     def leading(self) -> tuple[ChapterId, ...]:

@@ -1,4 +1,4 @@
-"""Finds what a context says twice: overviews of chapters whose text is in it, and sentences of several sources."""
+"""Finds repetitions in a context: overviews of chapters whose text is in it, and sentences of several sources."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ORDER: Final[tuple[BudgetClass, ...]] = ("summaries", "near", "profiles", "know
 
 
 def repeats(chosen: Sequence[ContextText], fixed: int, language: str) -> Iterator[tuple[int, ContextText | None, str]]:
-    """The index of each derived text that repeats others, what is left of it (None: nothing), and the rule.
+    """The index of each derived text that repeats others, its remaining text (None: nothing), and the rule.
 
     Texts before the index `fixed` do not change. The text of the book is never left out, since derived texts are the
     weaker sources.

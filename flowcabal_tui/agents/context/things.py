@@ -30,7 +30,7 @@ _THINGS: Final = 8
 _FAR_RARER: Final = 5
 _HAN: Final = re.compile(r"[\u3007\u4e00-\u9fff]+")
 _PASSAGE: Final = 200
-"""About so many characters are in a passage."""
+"""Approximate characters of a passage."""
 _LEAST_COHESION: Final = 0.1
 
 

@@ -8,7 +8,7 @@ from heapq import nlargest
 from typing import Final
 
 _AGAIN: Final = 0.95
-"""What each passage with a name leaves of its weight, beside the other names."""
+"""Factor on a name's weight for each chosen passage that contains it."""
 _FIRST: Final = 8
 """Passages that are chosen before weights change for the first time."""
 _LONGER: Final = 2

@@ -26,7 +26,7 @@ from flowcabal_tui.domain.text import clean
 _SENTENCE: Final = re.compile(r"[^\n。！？!?；;]+[。！？!?；;]?")
 _MOST_OF: Final = 2 / 3
 _LEAST_ALONE: Final = 2
-"""So many words of a secret reveal it even without the name of a person it is about."""
+"""Least number of words with which a secret is revealed by all of its words, without a name of a person."""
 _STOPS: Final = "。.！!？?…；; "
 Spans = dict[ChapterId, tuple[tuple[int, int], ...]]
 
@@ -100,7 +100,7 @@ class Viewpoint:
         return any(words in text for words in self.words)
 
     def veil_plan(self, text: str) -> str:
-        """The text of the outline with a mark in place of each secret, whatever its wording."""
+        """The text of the outline with a mark in place of each secret, in any wording."""
         for words in self.words:
             text = text.replace(words, HIDDEN * len(words))
         return without_secrets(text, self.secrets)
@@ -149,7 +149,7 @@ async def _spans(view: MemoryView, hidden: Sequence[Fact]) -> Spans:
 
 
 class VeiledView:
-    """A MemoryView without what a character does not know."""
+    """A MemoryView without the secrets that a character does not know."""
 
     def __init__(self, view: MemoryView, viewpoint: Viewpoint) -> None:
         self._view, self._viewpoint = view, viewpoint

@@ -19,7 +19,7 @@ from flowcabal_tui.locale import _
 
 PROMPT: Final = "conversation"
 HISTORY_TOKENS: Final = 6_000
-"""Of earlier questions and answers, the newest first."""
+"""Maximum tokens of earlier questions and answers; the newest take precedence."""
 _MOST_NAMES: Final = 40
 _SHORT: Final = 400
 _CUT: Final = "\n… (shortened)"

@@ -17,9 +17,9 @@ from flowcabal_tui.domain.manuscript import Chapter, Span
 
 MARK: Final = re.compile(r"\[\[(\d{1,5})\|([^\[\]\n]{1,400})\]\]")
 _OPEN_MARK: Final = re.compile(r"\[\[[^\[\]\n]{0,410}\]?\Z")
-"""A mark that has begun and not ended, at the end of what has arrived."""
+"""An incomplete mark at the end of the text received so far."""
 _BLANK: Final = "\ue000"
-"""Stands for a character of a mark while sentences are found: no sentence ends there."""
+"""Replaces each character of a mark while sentences are found, so that no sentence ends in it."""
 _WORD: Final = re.compile(r"\w")
 
 

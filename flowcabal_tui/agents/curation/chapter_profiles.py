@@ -26,7 +26,7 @@ TASK: Final = "curator.profiles"
 MOST: Final = 4
 """Profiles in one question; more would make an answer that is cut."""
 _EARLIER: Final = 0.4
-"""Of a kind's tokens, for passages of earlier chapters that the profile does not rest on yet. A chapter that ends an
+"""Share of a kind's tokens for passages of earlier chapters that the profile does not use yet. A chapter that ends an
 arc leaves them half of it, one that ends the arc for good a third."""
 ARCS: Final = "curator.arcs"
 """The words for an arc in this question."""

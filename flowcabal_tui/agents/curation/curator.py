@@ -1,4 +1,4 @@
-"""The curator derives overviews, profiles and advice from kept text; every sentence has its evidence (DESIGN 4.8).
+"""The curator derives overviews, profiles and advice from kept text; every sentence has its evidence.
 
 A derived text carries the digest of its inputs (`l1_source`, `l0_source`): while that is unchanged, the text is fresh.
 """

@@ -1,4 +1,4 @@
-"""Chooses the profiles to renew for a kept chapter: few, whatever the length of the book."""
+"""Chooses the profiles to renew for a kept chapter: a few, independent of the length of the book."""
 
 from __future__ import annotations
 

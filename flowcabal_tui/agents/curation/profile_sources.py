@@ -24,7 +24,7 @@ _SPREAD: Final = 12
 _MOST_EARLIER: Final = 60
 _MOST_TERMS: Final = 40
 _AROUND: Final = 400
-"""Characters before and behind a quotation in which its sentence is looked for."""
+"""Characters around a quotation within which its sentence is searched for."""
 _MOST_CHAPTERS: Final = 400
 _A_CHAPTER: Final = 2
 

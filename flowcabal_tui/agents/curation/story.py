@@ -1,6 +1,6 @@
 """Additions of a chapter to the story: names, relations, facts, promises and moments, from one question to a model.
 
-Contexts read only records that a quotation of the chapter supports (DESIGN 4.8); the others wait for the writer.
+Contexts read only records that a quotation of the chapter supports; the others wait for the writer.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from flowcabal_tui.domain.text import clean, digest, digest_of
 
 _NAMES: Final = 40
 _WHOLE: Final = ("line", "keeping")
-"""What only a reader of the whole chapter can say: where it is read in parts, questions of their own follow."""
+"""Fields that need the whole chapter: if it is read in parts, separate questions about them follow."""
 _OPEN: Final = 16
-"""Of each kind."""
+"""Maximum number of open lines of each kind."""
 
 
 @dataclass(frozen=True, slots=True)

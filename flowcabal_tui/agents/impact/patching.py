@@ -23,7 +23,7 @@ _LONGER: Final = 2
 _ROOM: Final = 80
 """A patch may be so many times as long as the place, and so many characters longer."""
 _KEPT: Final = 0.3
-"""Of the words of the place, a patch keeps so many: one that shares less is another text."""
+"""Least share of the words of the place that a patch must keep; otherwise it is another text."""
 _LEAST: Final = 6
 """Letters from which a sentence beside the place is known again in an answer."""
 _WORDS: Final = re.compile(r"[〇一-鿿]|[^\W_〇一-鿿]+")

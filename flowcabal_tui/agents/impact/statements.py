@@ -30,7 +30,7 @@ _NAMED, _CARRIED, _BEFORE = 1.0, 0.6, 0.4
 _BESIDE: Final = {"zh": (4, 4), "en": (14, 18)}
 """Characters before and behind a number in which its unit is looked for."""
 _UNCOUNTED: Final = 0.5
-"""What it weighs that a number has no unit; one of the same kind weighs 1, one of another kind 0."""
+"""Weight of a number without a unit; a unit of the same kind weighs 1, one of another kind 0."""
 _LOOSE: Final = frozenset(("number", "name"))
 """Kinds that nearly every statement is of."""
 

@@ -27,7 +27,7 @@ _MOST_SURNAMES: Final = 3
 _LEAST_TO_COUNT: Final = 2
 """A surname that precedes a name once is chance (子孙宝玉)."""
 _ONLY_PART_OF: Final = 0.9
-"""Of the places of a name, begin a longer name: 薛姨 is always 薛姨妈."""
+"""Share of a name's places inside a longer name from which it is only a part of that: 薛姨 is always 薛姨妈."""
 _LEAST_TAKEN: Final = 0.008
 _LEAST_ENTERED: Final = 0.12
 

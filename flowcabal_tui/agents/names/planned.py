@@ -58,7 +58,7 @@ class Concerned:
                     self._having[name].add(at)
 
     def by(self, words: str) -> tuple[Entity, ...]:
-        """Those named, and those whose longer names contain the name of one."""
+        """The entities that the words name, and those with a longer name that contains one of these names."""
         places = {at for name in self._in(words) for at in self._having[name]}
         return tuple(self.entities[at] for at in sorted(places))
 

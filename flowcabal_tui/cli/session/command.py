@@ -203,7 +203,8 @@ class _Session:
         self._sent[self._project.send(command)] = identity
 
     async def _run(self, identity: Identity, command: RunWorkflow, config: ApiConfig | None) -> None:
-        """Starts a run, with another of the configured models if `config` names one; not without what it reads."""
+        """Starts a run, with another of the configured models if `config` names one. Refuses a run without required
+        inputs."""
         request = command.request
         try:
             workflow = await self._project.workflows.get(request.workflow)

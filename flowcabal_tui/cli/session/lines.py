@@ -162,7 +162,7 @@ def _identity(value: Any) -> Identity:
 
 
 def _problem_in(value: Any) -> str:
-    """Why no text, file or database could hold this JSON value; "" when one can."""
+    """The reason why no text, file or database could store this JSON value; "" if they can."""
     waiting = [value]
     while waiting:
         part = waiting.pop()

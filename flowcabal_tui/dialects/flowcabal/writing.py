@@ -166,7 +166,7 @@ class _Writer:
         for match in BINDING.finditer(text):
             node = node_of(match[1])
             if node is None or match[1] not in (f"result_of.{node}", f"result_of.{node}.text"):
-                message = _("{path} stays in the text as it is: there it is not filled in.")
+                message = _("{path} stays in the text unchanged: that format does not fill it in.")
                 self.note("lost", place, message.format(path=match[0]))
                 continue
             if text[done : match.start()]:

@@ -169,7 +169,7 @@ def _types(flow: TavernFlow) -> Iterator[Problem]:
 
 
 def _idle(node: FlowNode) -> Iterator[str]:
-    """Fields that are set and that this type does not look at."""
+    """Fields that are set although this node type ignores them."""
     if node.children and node.kind != "Sequence":
         yield "children"
     if node.branches and node.kind != "If":

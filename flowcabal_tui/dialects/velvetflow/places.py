@@ -66,7 +66,7 @@ class Telling:
     notes: list[ConversionNote]
     findings: list[Problem] = field(default_factory=list)
     fatal: list[Problem] = field(default_factory=list)
-    """Findings for which there is no workflow."""
+    """Findings that prevent a conversion."""
     names: dict[str, str] = field(default_factory=dict)
     """The id of the node at each place."""
 

@@ -23,7 +23,7 @@ TYPES: Final = ("start", "end", "action", "condition", "loop", "parallel", "swit
 _BANDED: Final = ("multi_band", "max_in_range")
 _BRANCHES: Final = {"true": "true_to_node", "false": "false_to_node"}
 _CONTROL: Final = "__"
-"""Params that begin so steer VelvetFlow's executor and are none of the action's."""
+"""Prefix of parameters for VelvetFlow's executor, not for the action (except references, `__from__`)."""
 _PLACEHOLDER: Final = {"kind": "action", "params": {"action": "?"}}
 """Replaces an unreadable node; its output is unknown."""
 Placed = tuple[Edge, str]
@@ -258,7 +258,8 @@ class _Reader:
         return made
 
     def parallel(self, node: Document, scope: NameScope, place: str, path: str) -> tuple[Document, list[Placed]]:
-        """Branches that hold nodes are ours; one that names nodes, and none at all, is a place where ways part."""
+        """Converts branches that hold nodes; a node whose branches only name nodes, or that has none, only splits the
+        flow."""
         branches = node["params"].get("branches") or []
         if not branches:
             message = _("It has no branches: it only splits the flow.")

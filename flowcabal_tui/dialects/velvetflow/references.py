@@ -30,7 +30,7 @@ _QUOTED: Final = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
 _CHAIN: Final = re.compile(r"""(?<![\w\].])[^\s()\[\]{}<>=!|,+*/%~'"]+""")
 """Names and dots without a break, in which an id may hold a dash."""
 TURN: Final = ("item", "index", "size", LOOP)
-"""Names that a loop gives its body; outside they are nobody's, and no inputs either."""
+"""Names that exist only in a loop's body; elsewhere they are neither nodes nor inputs."""
 
 
 @dataclass(frozen=True)

@@ -212,7 +212,7 @@ def _is_plain_export(aggregate: Mapping[str, Any]) -> bool:
 
 
 def _collected(nodes: Sequence[Node]) -> dict[NodeId, frozenset[str]]:
-    """Of each loop the aggregates that are no aggregates there."""
+    """The aggregates of each loop that VelvetFlow writes as plain exports."""
     return {
         node.id: frozenset(
             one["name"] for one in (node.params.get("exports") or {}).get("aggregates", ()) if _is_plain_export(one)

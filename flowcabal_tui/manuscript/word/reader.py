@@ -115,7 +115,7 @@ class _Document:
         """The text before a paragraph mark that was deleted: it belongs to the next paragraph."""
         self._headed = 0
         self._is_title = False
-        """Whether the last paragraph has the style of a title."""
+        """True if the last paragraph has the style of a title."""
 
     def read(self, part: str) -> None:
         """Follows the blocks of the body: paragraphs, rows of tables, marks of comments."""

@@ -49,7 +49,7 @@ class CommentWords:
     def __init__(self, comments: dict[str, FileComment]) -> None:
         self._comments = comments
         self._open: dict[str, tuple[list[str], int]] = {}
-        """Per comment what was gathered, and where in the current line it goes on."""
+        """For each open comment its text so far, and the offset in the current line at which it continues."""
         self._anchors: dict[str, str] = {}
 
     def begin(self, name: str | None, at: int) -> None:

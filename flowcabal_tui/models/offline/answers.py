@@ -86,7 +86,7 @@ def _beats(request: LabelledRequest) -> list[Values]:
 
 
 def _added(request: LabelledRequest, kind: str) -> list[Values]:
-    """What the chapter adds of a kind by the statement patterns."""
+    """The additions of one kind in the chapter, by the statement patterns."""
     return [*stated(request.chapter, request.words, kind)]
 
 

@@ -19,7 +19,7 @@ _SENTENCE: Final = re.compile(rf"(?=\S).*?(?:{_LATIN_END}|{_HAN_END}|$)", re.M)
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z'’-]*")
 _HAN: Final = re.compile(r"[\u4e00-\u9fff]+")
 _LEAST: Final = 0.2
-"""Of a usual sentence."""
+"""Least length of a sentence, relative to a usual one."""
 _SPEECH: Final = frozenset('“”"「」『』')
 
 
@@ -62,7 +62,7 @@ class MaskedSentence:
 
     @property
     def weight(self) -> float:
-        """How informative it is: by names, and some length."""
+        """How informative the sentence is, by its names and its length."""
         return 2.0 * min(len(self.named()), 3) - abs(1 - self.length)
 
     def named(self, start: int = 0, end: float = inf) -> list[str]:
@@ -72,7 +72,7 @@ class MaskedSentence:
 
 @lru_cache(maxsize=64)
 def _finder(names: tuple[ListedName, ...]) -> tuple[re.Pattern[str], Mapping[str, ListedName]]:
-    """A pattern for all names, longest first, and whose they are: a name of two is the first one's."""
+    """A pattern for all names, longest first, and the owner of each; a shared name belongs to the first owner."""
     owners = {form: name for name in names[::-1] for form in name.names}
     longest = sorted(owners, key=len, reverse=True)
     forms = (rf"(?<!\w){re.escape(form)}(?!\w)" if form[0].isascii() else re.escape(form) for form in longest)

@@ -12,9 +12,9 @@ from flowcabal_tui.domain.run import Evaluation
 from flowcabal_tui.nodes.kinds.steps import json_object
 
 ALIKE: Final = 0.6
-"""From this share of common character pairs on a changed paragraph still comes from its original."""
+"""Least share of common character pairs with which a changed paragraph counts as a version of its original."""
 _ROWS: Final = 400
-"""So many paragraphs of an edit are traced at most."""
+"""Maximum paragraphs of an edit whose origin is traced."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ class EvolutionParams(BaseModel, frozen=True, extra="forbid"):
 
 
 _NOTHING: Final = CandidateText(0, "", Digest(""), NodeId(""))
-"""What the first round builds on."""
+"""The parent of the first round."""
 
 
 @dataclass

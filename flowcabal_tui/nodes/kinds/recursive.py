@@ -42,7 +42,7 @@ class RecursiveParams(BaseModel, frozen=True, extra="forbid"):
         description="Ends the rounds too. It can use `verdict` (done, points), `critique`, `draft` and `round`; "
         "it is not evaluated when the critique cannot be read.",
     )
-    angles: tuple[Angle, ...] = Field((), description="Angles from which the Monitor checks what is written.")
+    angles: tuple[Angle, ...] = Field((), description="Angles from which the Monitor checks the text.")
     review: Literal["never", "doubt", "always"] = Field(
         "doubt", description="When a human is asked: never, when a check is in doubt, or always at the end."
     )

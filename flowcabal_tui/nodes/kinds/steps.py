@@ -19,7 +19,7 @@ from flowcabal_tui.nodes.base import NodeContext
 _DECODER: Final = json.JSONDecoder(strict=False)
 _OPENING: Final = late(r"\{")
 _MOST_OPENINGS: Final = 200
-"""So many braces are tried as the beginning of an object, so that a hostile answer costs little."""
+"""Maximum braces tried as the beginning of an object, which bounds the cost of a hostile answer."""
 
 
 class WritingStep(ModelCall):

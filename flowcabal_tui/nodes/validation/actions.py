@@ -23,7 +23,7 @@ _AGGREGATES: Final = {
     "join": _TEXT,
     "format_join": _TEXT,
 }
-"""What aggregates yield, where that does not depend on their parameters."""
+"""The types that aggregates yield independent of their parameters."""
 
 
 def check_action(read: CheckedNode, actions: Mapping[str, ActionShape] | None, scope: GraphScope) -> Iterator[Problem]:

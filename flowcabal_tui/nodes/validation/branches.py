@@ -39,7 +39,7 @@ def check_branches(
         if edge.source in scope.own and edge.source != edge.target:
             leading.setdefault(edge.target, []).append(edge)
     placed: dict[NodeId, Holds | None] = {}
-    """What the edges alone demand; None: they can never lead there."""
+    """The conditions of the edges alone for each node; None: unreachable."""
     whole: dict[NodeId, Holds | None] = {}
     for node in order:
         read = scope.own[node]

@@ -21,7 +21,7 @@ from flowcabal_tui.models.shared import EmbedderAround
 
 _DIMENSIONS: Final = 512
 _AT_ONCE: Final = 200
-"""Texts between two writes of what is kept."""
+"""Number of texts after which the vectors are written."""
 
 
 class NamelessMemory:

@@ -27,7 +27,7 @@ from flowcabal_tui.project.bench.context_bench import COUNTED_AS
 from flowcabal_tui.store import Store
 
 _CONFIDENCE: Final = 0.9
-"""What a rule finds is shown, or shown folded."""
+"""The confidence of a finding by rule."""
 
 
 @dataclass(frozen=True, slots=True)

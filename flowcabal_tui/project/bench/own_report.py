@@ -12,7 +12,7 @@ from flowcabal_tui.project.bench.own_plants import KINDS, OwnBook, Planted
 from flowcabal_tui.project.bench.scripted_judge import is_same
 
 _COVERED: Final = 0.6
-"""Of a passage that is shown, for it to be in view."""
+"""Least shown share of a passage for it to count as in view."""
 _SURE: Final = 0.8
 
 

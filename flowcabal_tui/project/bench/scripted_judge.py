@@ -31,7 +31,7 @@ DEFENCE: Final = 0.25
 AGAIN: Final = 0.5
 """The chance that it repeats an earlier error."""
 LEAST_OVERLAP: Final = 0.3
-"""Of the shorter of two places, for them to be the same."""
+"""Least common share of the shorter of two places for them to count as the same."""
 _CONFIDENCE: Final = 0.9
 _STATEMENT: Final = re.compile(r'<statement id="(c\d+)"[^>]*?(?: see="([^"]*)")?>')
 _PASSAGE: Final = re.compile(r"^(p\d+) \[(\d+)[^\]\n]*\] (.*)$")

@@ -246,7 +246,7 @@ def _checked(archive: zipfile.ZipFile, file: Path) -> BackupManifest:
         for name, member in manifest.members.items():
             with archive.open(name) as source:
                 if _copy(source, None) != member:
-                    raise _unusable(_("{name} differs from what the backup lists.").format(name=name))
+                    raise _unusable(_("{name} differs from its entry in the backup's manifest.").format(name=name))
     except OSError as error:
         raise _unread(file, error) from error
     return manifest
@@ -266,7 +266,7 @@ def _manifest(archive: zipfile.ZipFile) -> BackupManifest:
     if manifest.form != FORM:
         raise _unusable(_("Its format is {form}; this program reads {known}.").format(form=manifest.form, known=FORM))
     if {*manifest.members} != {*infos} - {MANIFEST} or not {DATABASE, PROJECT_FILE} <= {*manifest.members}:
-        raise _unusable(_("It does not contain what its manifest lists."))
+        raise _unusable(_("Its contents do not match its manifest."))
     for name, member in manifest.members.items():
         info = infos[name]
         if not _is_safe(name) or stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
@@ -318,7 +318,7 @@ def _extract(archive: zipfile.ZipFile, name: str, member: Member, target: Path, 
         new = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, modes.file)
         with archive.open(name) as source, open(new, "wb") as sink:
             if _copy(source, sink) != member:
-                raise _unusable(_("{name} differs from what the backup lists.").format(name=name))
+                raise _unusable(_("{name} differs from its entry in the backup's manifest.").format(name=name))
     except FileExistsError as error:
         raise _unusable(_("Another file in it has the same path on this system: {name}").format(name=name)) from error
 

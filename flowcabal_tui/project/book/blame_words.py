@@ -28,7 +28,7 @@ _RUN_HAN: Final = 6
 SAYING: Final = 4
 """Characters from which a line that comes back is taken for the same one."""
 _REWRITES: Final = 64
-"""Accepted rewrites, newest first, that are looked at for one version."""
+"""Maximum accepted rewrites, newest first, that are compared with one version."""
 Run = tuple[int, int, int]
 """Characters that are equal: where in the old text, where in the new one, how many."""
 

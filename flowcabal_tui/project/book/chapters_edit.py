@@ -78,7 +78,7 @@ class ChaptersEdit:
                     raise VersionConflict(
                         _("The words are no longer there: {words}.").format(words=words[:_SHOWN]),
                         _("Nothing was changed in any chapter."),
-                        _("Look at the places again."),
+                        _("Review the places again."),
                     )
                 text = text[:start] + by + text[start + len(words) :]
             texts.append(NewText(chapter, text, version))

@@ -31,7 +31,7 @@ class Importer:
     def __init__(self, base: ProjectBase) -> None:
         self._base, self._store, self._workshop, self._emit = base, base.store, base.workshop, base.emit
         self._turn = asyncio.Lock()
-        """One after the other, so that the second finds what the first has brought."""
+        """Serializes imports, so that the second finds the chapters of the first."""
 
     async def manuscript(self, command: ImportManuscript) -> int:
         """Appends chapters to the book in one transaction and returns their number.

@@ -33,7 +33,7 @@ _GRAMS: Final = re.compile(r"[^\W\u2e80-\U0010ffff]+|(?=([\u2e80-\U0010ffff]{2})
 _BEFORE, _LINE = 80, 320
 """Characters of a long paragraph that are given before the first place, and in all."""
 _MOST_PLACES: Final = 200
-"""So many places of a paragraph are looked at for the one with the most words around."""
+"""Maximum places of a paragraph that are compared to find the one with the most words around it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ class Mirror:
         """`folder` is the project's."""
         self._project, self._store = folder, store
         self._half_files = asyncio.Lock()
-        """Held while one is written, and while those that a kill left are removed."""
+        """Held while a file is written, and while incomplete files that a kill left are removed."""
 
     async def _before(self, chapter: ChapterId) -> dict[str, str]:
         """The data of the last written file, with its present name; empty when unknown. The row may come from a

@@ -18,7 +18,7 @@ from flowcabal_tui.protocol.book import BookChanged, OutsideEdit
 
 log = logging.getLogger(__name__)
 WATCH_SECONDS = 3.0
-"""Between two looks at the times of the chapters' files."""
+"""Interval of checking the times of the chapters' files."""
 
 
 class OutsideEdits:

@@ -98,5 +98,5 @@ class SceneEdits:
             raise RunError(
                 _("In this outline, the heading of a scene would be read as that of a chapter."),
                 _("The text was saved in the outline, but not under this chapter."),
-                _("Look at the whole outline."),
+                _("Check the whole outline."),
             )

@@ -31,7 +31,7 @@ ALL: Final = "all"
 
 
 class SavesWorkflow(Protocol):
-    """Saves a document; `confirms`: what it may send or run is the user's own wish."""
+    """Saves a document; `confirms`: the user has requested everything that it may send or run."""
 
     def __call__(self, workflow: Workflow, *, confirms: bool = ...) -> Awaitable[str]: ...
 
@@ -62,7 +62,7 @@ class BuildDecisions:
         edited = replace(record, document=document)
         after = next((each for each in edited.changes if _place(each) == _place(known[change])), None)
         if after is None or len(edited.changes) != len(known):
-            raise EditRefused(_("That is what you already have. Reject the change instead."))
+            raise EditRefused(_("That is already the current value. Reject the change instead."))
         await self._require_sound(record, document)
         await self._kept.put(replace(edited, said={**record.said, change_key(after): True}))
 

@@ -30,7 +30,7 @@ LIKELY_CALLS: Final = 8
 _LIKELY_ANSWER: Final = 600
 """Tokens."""
 _INPUT: Final = "1"
-"""In place of what a run asks for."""
+"""Stands in for each input of a run."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,11 +40,11 @@ class BuildRecord:
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     marks: Mapping[str, tuple[str, bool]] = field(default_factory=dict)
-    """Of each change: the point of the checklist that it serves, and whether the Builder proposes to take it."""
+    """For each change, the point of the checklist that it serves, and whether the Builder recommends it."""
     rounds: tuple[Mapping[str, Any], ...] = ()
     tokens: int = 0
     currency: str = ""
-    """Of the costs of the rounds."""
+    """The currency of the costs of the rounds."""
     decided: str = ""
     reason: str = ""
     form: Json | None = None

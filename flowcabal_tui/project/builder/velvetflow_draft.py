@@ -35,7 +35,7 @@ class VelvetFlowDraft:
             self.skeleton = Skeleton.of(write(Workflow.model_validate(document))[0])
             self._made = self._as_ours()
         self.problems: tuple[str, ...] = ()
-        """Why the skeleton as it is could not be taken over."""
+        """The reasons why the current skeleton could not be applied."""
 
     def take_over(self) -> None:
         """Applies the current skeleton to the copy in one step; otherwise records the obstacles in `problems`."""

@@ -39,7 +39,7 @@ LIMITS: Final = BuildLimits(rounds=40)
 STRUCTURE_ROUNDS: Final = 10
 COVERAGE_ROUNDS: Final = 2
 PARAM_ROUNDS: Final = 4
-"""Of each node."""
+"""Maximum rounds for the parameters of each node."""
 REPAIR_ROUNDS: Final = 3
 _PURPOSE: Final = "builder"
 _COVERAGE_TOKENS: Final = 2_000
@@ -47,7 +47,7 @@ _MOST_PROBLEMS: Final = 20
 _MOST_SHOWN: Final = 40_000
 _LONGEST_ANSWER: Final = 8_000
 _OF_EDGES: Final = ("INVALID_EDGE", "DISCONNECTED_GRAPH", "UNREACHABLE_NODE", "BRANCH_MAY_NOT_RUN")
-"""What is found of edges is not mended by parameters."""
+"""Findings about edges, which parameters cannot correct."""
 Pass = Literal["structure", "params", "repair"]
 
 

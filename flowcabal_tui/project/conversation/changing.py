@@ -41,7 +41,7 @@ class ProjectChanges:
         await self._parts.memory.updates.story_changed()
 
     async def sealed(self, permission: Permission, turn: Turn) -> Permission:
-        """The seal covers what the writer is shown, what would begin, and the turn of this project that asks."""
+        """Seals a permission: the seal covers its words, its command, and the project and turn that ask for it."""
         base = self._parts.base
         place = [base.settings.project.id, str(base.folder), turn.conversation, turn.number]
         shown = to_plain(replace(permission, answer="", made="", seal=""))

@@ -168,4 +168,4 @@ def context_tokens(endpoint: Endpoint | None) -> int:
 
 
 def _gone() -> FlowCabalError:
-    return UnknownName(_("What you send with the question is no longer in the book."), "", _("Take it out."))
+    return UnknownName(_("A part of the book attached to the question no longer exists."), "", _("Take it out."))

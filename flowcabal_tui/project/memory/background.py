@@ -48,9 +48,9 @@ class Background:
         """Tasks whose ends could not be written: they wait again as soon as the store takes that."""
         self._workers: list[asyncio.Task[None]] = []
         self._hindrance: FlowCabalError | None = None
-        """Why the store took nothing at the last try."""
+        """The error of the store at the last try; None if it worked."""
         self._unwritten: DiskFull | None = None
-        """Why a step failed for lack of space since the last `settled`."""
+        """The error of a step that failed for lack of space since the last `settled`."""
 
     def start(self) -> None:
         """Starts with the tasks that an earlier process left; does nothing when it is already started."""
@@ -67,7 +67,7 @@ class Background:
             event.clear()
             try:
                 if not begun:
-                    await self._outbox.hasten()  # what waited for an answer in an earlier process waits for it here
+                    await self._outbox.hasten()  # tasks that waited for an answer in an earlier process are tried again
                     begun = True
                 idle = not await self._one(kinds)
                 if idle and kinds is LOCAL:

@@ -51,7 +51,7 @@ class Bootstrap:
         self._beginning, self._begun = asyncio.Lock(), False
         self._stopping = asyncio.Event()
         self._unwritten: FlowCabalError | None = None
-        """What kept the last reading from being written down."""
+        """The error that prevented storing the last reading."""
         self._weight_done, self._began = 0.0, 0.0
 
     async def begin(self) -> None:

@@ -42,7 +42,8 @@ _SCOPES: Final = (
     ("entities", 3),
     (story_records.ROOT, _OF_STORY),
 )
-"""What is searched, and the part of the limit that it may take: the book's own words first. Meta texts always go in."""
+"""The scopes of a search, and the divisor of the limit for each: the book's own words first. Meta texts are always
+added."""
 
 
 class RememberingFinder:

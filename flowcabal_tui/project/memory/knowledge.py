@@ -81,7 +81,7 @@ class KnowledgeConnection:
         self._decided = asyncio.Event()
         self._decided.set()
         self.embedder = ""
-        """Whose vectors the server compares: what it finds depends on them."""
+        """The embedder whose vectors the server compares; search results depend on it."""
         self.vectors: EmbeddingPort | None = None
         """The project's own embedding model, once the server was begun."""
         self._stored: KeptEmbedder | None = None
@@ -211,10 +211,11 @@ class KnowledgeConnection:
 
     @contextmanager
     def sending(self, subject: str) -> Iterator[None]:
-        """While a step of background work sends a subject: the vectors that the server requests belong to the step.
+        """The context in which a step of background work sends a subject: vectors that the server requests belong to
+        it.
 
-        What was sent without one of them, because the user has not agreed to pay for it, is sent again later. Raises
-        SpendingNotAgreed where nothing can have changed since the last refusal.
+        A subject sent without one of them, because the user has not agreed to pay for it, is sent again later. Raises
+        SpendingNotAgreed if nothing can have changed since the last refusal.
         """
         if self._kept is not None and self._endpoint is not None:
             self._agreed()

@@ -27,7 +27,7 @@ STEPS: Final[Mapping[RebuildPart, tuple[TaskKind, ...]]] = {
     "stale": ("l1", "l0", "profile", "arc"),
     "all": ("mirror", "story", "l1", "l0", "profile", "arc", "knowledge"),
 }
-"""The background steps that a part of a rebuild takes up again; one that finds all as it should be ends at once."""
+"""The background steps that each part of a rebuild repeats; a step without changes ends at once."""
 
 
 @dataclass(frozen=True, slots=True)

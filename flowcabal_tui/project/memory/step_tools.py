@@ -32,7 +32,7 @@ class StepTools:
     read_chapters: ReadChapters
     outside: OutsideEdits
     asks_model: bool = False
-    """Of a step of a paid job: imported chapters are read by the model."""
+    """True in a step of a paid job, in which the model reads imported chapters."""
     restoring: bool = False
     """True when an earlier text is made again, from the generation of that time; no task follows."""
     pinned: Generation | None = None

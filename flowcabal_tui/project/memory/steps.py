@@ -34,7 +34,7 @@ ADVICE: Final[dict[Dimension, str]] = {
     "new": mark("It adds nothing to what is already kept."),
 }
 DISCOVERY_CHAPTERS: Final = 20
-"""New names are looked for in a kept chapter together with so many before it: rules need some text."""
+"""Number of chapters, up to the kept one, in which new names are searched for: rules need some text."""
 ENOUGH: Final = 30
 """Characters or words from which a kept text gets advice: about a paragraph."""
 
@@ -89,10 +89,10 @@ class Steps:
         await self._store.outbox.add(await self._index_tasks(await self._store.memory.names()))
 
     async def _index_tasks(self, entities: Sequence[Entity], changed: Iterable[Entity] = ()) -> list[BackgroundTask]:
-        """One for each written chapter, under the digest of these names.
+        """An index task for each written chapter, under the digest of these names.
 
-        With `changed`, which only got further names, just for those in which one of their names occurs: nothing else
-        of the index can change, and a long book is not read again for each name.
+        With `changed`, whose entities only got further names, only for chapters with one of their names: nothing else
+        of the index can change, so a long book is not read again for each name.
         """
         names = digest_of([[entity.id, *entity.names] for entity in entities])
         chapters = [chapter for chapter in await self._store.book.chapters() if chapter.digest]
@@ -173,7 +173,7 @@ class Steps:
             raise ModelError(
                 ModelFault.SCHEMA,
                 _("{title} was read only in part.").format(title=chapter.title),
-                _("Not read: {parts}. What could be read is kept.").format(parts=", ".join(found.unread)),
+                _("Unreadable: {parts}. The rest was kept.").format(parts=", ".join(found.unread)),
                 _("Retry the background task to ask again."),
             )
 

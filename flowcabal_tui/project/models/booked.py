@@ -81,10 +81,10 @@ class BookedModel:
 
     @asynccontextmanager
     async def _place(self, request: ModelRequest, extra: int = 0) -> AsyncIterator[None]:
-        """A place for one call, to be booked before another has it. Raises BudgetExceeded.
+        """Holds a slot for one call until the call is booked. Raises BudgetExceeded.
 
-        Checks the budget after the wait: the calls before this one may have reached the cap. So may a try that
-        failed, which is booked before it is repeated.
+        Checks the budget after the wait, because the calls before this one may have reached the cap, and again before
+        a failed try, which is booked, is repeated.
         """
         async with (
             self._limits.slot(self.endpoint, _priority(request)),
@@ -115,7 +115,7 @@ class BookedModel:
         self._spending.require_again(reservation)
 
     async def _lost(self, request: ModelRequest, arrived: Arrived, usage: Usage | None) -> None:
-        """Books what the provider counted of a try without an answer, or an estimate of what arrived."""
+        """Books a try without an answer: the provider's count, or an estimate of the text received."""
         if usage is not None:
             await self._spending.book(self._role, request.purpose, self.endpoint, request, usage)
         elif arrived.pieces:

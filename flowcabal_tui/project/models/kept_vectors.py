@@ -52,7 +52,7 @@ class KeptEmbedder(EmbedderAround):
         return [known[name] for name in names]
 
     async def _known(self, names: Sequence[Digest]) -> dict[Digest, list[float]]:
-        """Those that are kept and have the right length."""
+        """The stored vectors of the right length."""
         found = await self._vectors.get(self.identity, names)
         return {name: vector for name, vector in found.items() if len(vector) == self.dimensions}
 

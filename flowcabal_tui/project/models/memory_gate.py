@@ -1,4 +1,4 @@
-"""The user's rule for calls of background work to paid models, and what they may still cost today."""
+"""The user's rule for calls of background work to paid models, and the amount left for today."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MEMORY_WORK: Final[ContextVar[MemoryWork | None]] = ContextVar("MEMORY_WORK", de
 
 @dataclass(slots=True)
 class Booking:
-    """What is booked for a call: under the sum of a day, or under an answer of the user by its number.
+    """The booking of a call: under the sum of a day, or under an answer of the user by its number.
 
     `paid` and `used` are what its tries have cost so far, in money and tokens.
     """
@@ -103,7 +103,7 @@ class MemoryGate:
             self._book(booking, bound)
 
     def end(self, booking: Booking) -> None:
-        """Replaces what was booked by what the call has cost. Without this, after a kill, the booking stays."""
+        """Replaces the booked amount by the actual cost of the call. After a kill, the booked amount stays."""
         if booking.day:
             _change(booking.day, booking.currency, booking.paid - booking.cost, None)
         elif booking.answer == self._answers:

@@ -36,7 +36,7 @@ class Reservation:
     """The number of the open call in the store."""
     call: OpenCall | None = None
     booking: Booking | None = None
-    """Of a call of background work to a paid model."""
+    """The booking of a call of background work to a paid model."""
     arrived: int = 0
     """Tokens of the answer that were counted."""
     uncounted: list[str] = field(default_factory=list)
@@ -158,7 +158,7 @@ class Reservations:
         if not self._fits_project(larger, others) or not self._fits_job(larger, of_run):
             raise BudgetExceeded(
                 _("A cap is reached: an answer was stopped while it arrived."),
-                _("It grew longer than the length reserved for it. What arrived is kept and was paid for."),
+                _("It grew longer than the length reserved for it. The text so far is kept; it has been paid for."),
                 _("Raise max_cost or max_tokens under [budget] in flowcabal.toml, or start again with a higher cap."),
             )
         call.bound = larger.bound
@@ -216,7 +216,7 @@ class Reservations:
 
     def _cut(self, call: Reservation) -> LimitReached:
         spending = self.runs[call.run] if call.run is not None else None
-        words = _("An answer grew longer than the length reserved for it and was stopped. What arrived is kept.")
+        words = _("An answer grew longer than the length reserved for it and was stopped. The text so far is kept.")
         reached = LimitReached(_("The run has reached the upper limit of its quote."), words, _advice())
         reached.reservation, reached.number, reached.cut = call, spending.answers if spending else 0, True
         return reached
@@ -244,4 +244,4 @@ class Reservations:
 
 
 def _advice() -> str:
-    return _("Start the run again to continue: what you paid for is kept and not charged again.")
+    return _("Start the run again to continue: paid answers are kept and not charged again.")

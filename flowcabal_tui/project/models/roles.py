@@ -144,7 +144,7 @@ class ModelRoles:
         await self._remember(WINDOWS, self._windows)
 
     async def _remember(self, key: str, value: object) -> None:
-        """Keeps what was learned of endpoints; only for this session where the book is open for reading."""
+        """Stores learned values of endpoints, unless the book is open read-only."""
         if not self._store.read_only:
             await self._store.values.put(key, value)
 

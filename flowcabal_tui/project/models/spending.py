@@ -139,7 +139,7 @@ class Spending:
         if limit is not None and (spent.cost is None or spent.cost >= limit):
             raise BudgetExceeded(
                 _("The cap of {limit} is reached.").format(limit=money(limit, spent.currency)),
-                _("No new call was made. What was answered is kept."),
+                _("No new call was made. Earlier answers are kept."),
                 _("Start again with a higher cap to continue."),
             )
 
@@ -329,7 +329,7 @@ class Spending:
         await self._store.usage.add(record, booked.number if booked else None)
 
     async def _book_left_open(self) -> None:
-        """Books calls that were under way when the program was killed: what was sent, and the text that had come."""
+        """Books calls that were under way when the program was killed: the tokens sent and the text received."""
         for number, call in await self._store.usage.left_open():
             node = NodeId(call.purpose.removeprefix("node:")) if call.attempt else NodeId("")
             usage = await self._journalled(call, node) if call.attempt else Usage(None, 0)
@@ -369,7 +369,7 @@ def _embedding(texts: Sequence[str]) -> ModelRequest:
 
 
 def _priced(endpoint: Endpoint) -> Endpoint:
-    """Only what a call is booked by: the model and its prices."""
+    """The fields that booking a call needs: the model and its prices."""
     return Endpoint(
         provider=endpoint.provider,
         model=endpoint.model,

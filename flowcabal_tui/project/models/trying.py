@@ -20,9 +20,9 @@ from flowcabal_tui.project.trust.service import require_transport
 from flowcabal_tui.settings.secrets import find_key
 
 SENT_TOKENS: Final = 20
-"""At most: a request of two words in any provider's counting."""
+"""Upper bound for a request of two words in any provider's counting."""
 PATIENCE: Final = 60.0
-"""Seconds that a server may take for its first word, whatever the settings allow later."""
+"""Maximum seconds until the first token, even if the settings allow more."""
 
 
 def most_cost(endpoint: Endpoint, *, embeds: bool = False) -> Decimal | None:

@@ -21,9 +21,9 @@ FINDING_TOKENS: Final = 300
 """Tokens around the findings in the feedback to a further attempt, and around the quotations that a second round
 corrects."""
 FOUND_TOKENS: Final = 1_200
-"""Of the findings by rule in one prompt, with the order to mend them, at most."""
+"""Maximum tokens of the findings by rule in one prompt, with the instruction to correct them."""
 RETRY_TOKENS: Final = 1_000
-"""Of a retry beside the draft and the findings: the order, and which paragraphs may change."""
+"""Tokens of a retry besides the draft and the findings: the instruction, and the paragraphs that may change."""
 INQUIRY_TOKENS: Final = 20 * 1_500 + 2_000
 """An inquiry's question with its passages, at most."""
 SCENE_TOKENS: Final = 2 * LONGEST * 2 + 4_000
@@ -31,7 +31,7 @@ SCENE_TOKENS: Final = 2 * LONGEST * 2 + 4_000
 SCENE_ANSWER: Final = 120
 """A usual answer to it."""
 QUERY_TOKENS: Final = 2_500
-"""Of the query that a context searches the book with: 2,000 characters."""
+"""Maximum tokens of the query with which a context searches the book (2,000 characters)."""
 ESCAPED: Final = 1.5
 """The factor by which a draft grows in a check, where every quotation mark is escaped."""
 FLOWS_DEEP: Final = 4

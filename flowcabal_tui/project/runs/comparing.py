@@ -229,7 +229,7 @@ class Comparisons:
         return (await self._store.current_outputs.all(target.workflow, target.chapter)).get(target.node)
 
     async def _text_digest(self, output: CurrentOutput) -> Digest:
-        """The digest of what a person reads in an output."""
+        """The digest of an output's text for people."""
         if output.form == "text":
             return output.digest
         return digest(Output(await self._store.runs.text(output.digest), output.form).text)

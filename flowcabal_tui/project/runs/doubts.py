@@ -22,7 +22,7 @@ WINDOW: Final = 12
 REPEATED: Final = 0.15
 COPIED: Final = 0.25
 SHORTEST: Final = 0.1
-"""Of the usual length of the book's chapters before."""
+"""A text below this share of the usual length of earlier chapters is doubtful."""
 USUAL_OF: Final = 20
 _LEAST_KNOWN: Final = 3
 """Chapters that are needed to know the usual length."""

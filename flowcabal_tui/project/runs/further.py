@@ -22,7 +22,7 @@ from flowcabal_tui.project.runs.versions import OutputVersions, name_of
 from flowcabal_tui.store import Store
 
 _OFFERED: Final = 12
-"""So many candidates can an evolution write in a round."""
+"""Maximum candidates that an evolution can write in a round."""
 
 
 class FurtherCandidates:

@@ -139,7 +139,7 @@ def _in_sentence(finding: CheckFinding, text: str) -> CheckFinding:
 
 
 def _injection(made: Injection, known: _Known) -> Injection:
-    """The injection that puts what is known into the prompt."""
+    """The injection with the known findings added to the prompt."""
     corrected, notes = dict(known.corrected), list[str]()
     if known.listed:
         corrected[known.last] = f"{corrected.get(known.last, known.last)}\n\n{known.listed}"

@@ -31,7 +31,7 @@ def layers_of(
 
 
 def _parts(turn: int, role: str, text: str, template: str, injection: Injection | None) -> Iterator[SentLayer]:
-    """The text of the blocks, and between it what the Context agent put in, wherever that is."""
+    """The text of the blocks and the Context agent's additions, in the order of the prompt."""
     put_in = (injection.system_prefix, injection.user_suffix) if injection else ()
     found = sorted((text.find(part), part) for part in put_in if part and part in text)
     at = 0

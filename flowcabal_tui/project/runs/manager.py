@@ -58,7 +58,7 @@ class RunManager:
         self._final_events: dict[RunId, RunStateChanged] = {}
         self._kept_state: DualState | None = None
         self._taking_up = asyncio.Lock()
-        """Held while a run of the past is taken up: what stops it waits until it is there to be stopped."""
+        """Held while an earlier run is resumed, so that a command to stop it waits until it exists."""
 
     @property
     def quiet(self) -> bool:
@@ -114,7 +114,8 @@ class RunManager:
         await self._actions.require_confirmed(overridden(await self._store.runs.workflow_of(run), request.overrides))
 
     async def _check(self, workflow: Workflow, request: RunRequest) -> None:
-        """Raises WorkflowError for a document that cannot run. A saved one never changes: it is looked at once."""
+        """Raises WorkflowError for a document that cannot run. A saved one never changes, so it is validated only
+        once."""
         if request.overrides or workflow.reference not in self._checked:
             await self._actions.require_valid(overridden(workflow, request.overrides))
         if not request.overrides:
@@ -204,8 +205,8 @@ class RunManager:
     async def _expected(
         self, workflow: Workflow, chapter: ChapterId, generation: Generation, inputs: Mapping[str, object]
     ) -> dict[str, str]:
-        """The text of the chapter and what is expected of it, for documents that name them: for others nothing in it
-        can change a key."""
+        """The text, length and style of the chapter, if the document names them; otherwise they must not change a
+        key."""
         document = workflow.model_dump_json()
         text = {"text": await self._store.book.text(chapter)} if "chapter.text" in document else {}
         if not any(f"chapter.{name}" in document for name in ("length", "style")):

@@ -59,7 +59,7 @@ class Figures:
     """The length of its output, when that does not exist yet."""
     receipt: Receipt | None = None
     spent: Tally = field(default_factory=Tally)
-    """The cost of what it passed on its way."""
+    """The cost of the nodes passed so far."""
     whole: bool = True
     """False when it continued past something that does not exist yet."""
     spare: int = 0
@@ -173,7 +173,7 @@ class NodeCosts:
         return self.of_prompt(params, prompt, contexts=contexts)
 
     def _longest(self) -> int:
-        """Of all texts that would be written before it."""
+        """The longest of all texts that would be written before this node."""
         return max((length.most for length in self._basis.lengths), default=0)
 
     async def foreseen(self, kind: NodeKind, params: BaseModel, flow: FlowOf, depth: int = FLOWS_DEEP) -> Tally:

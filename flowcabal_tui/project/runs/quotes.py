@@ -35,7 +35,7 @@ SUBJECT_TOKENS = 400
 _VECTORS_AT_MOST = 4
 """Times the likely tokens of vectors: the margin of the estimate, and texts that the server requests twice."""
 _LEAST, _TRIMMED, _LATEST = 3, 5, 8
-"""Runs from which a usual cost is known, from which their extremes are left out, and that are looked at."""
+"""Numbers of runs: the least for a usual cost, the least for leaving out the extremes, and the most examined."""
 
 
 class Quotes:
@@ -52,14 +52,14 @@ class Quotes:
         if small := self._models.small_window():
             quote = replace(quote, warnings=(*quote.warnings, small))
         if locked := await self.locked(scope.workflow, scope.request):
-            unkept = _("What the run writes for it cannot be kept until you unlock it.")
+            unkept = _("The run's output for it cannot be kept until you unlock it.")
             quote = replace(quote, warnings=(*quote.warnings, f"{locked.title} {unkept}"))
         quote = replace(quote, usual=await self._usual(scope.workflow, scope.request, quote))
         keeps = scope.workflow.keep.kind == "chapter" and scope.request.chapter is not None
         return replace(quote, keeping=self._keeping(basis.draft_tokens)) if keeps else quote
 
     async def _usual(self, workflow: Workflow, request: RunRequest, quote: Quote) -> UsualCost | None:
-        """What whole runs of this workflow have cost; None for one that takes outputs from earlier runs."""
+        """The cost of earlier complete runs of this workflow; None for a run that takes outputs from earlier ones."""
         if quote.served or quote.frozen or quote.is_free:
             return None
 

@@ -153,7 +153,7 @@ class Quoter:
         self.scope, self.basis = scope, basis
         self.tally = Tally()
         self.lengths: dict[NodeId, Length] = {} if lengths is None else lengths
-        """Of the outputs that are not there yet, by the path of their nodes."""
+        """The expected lengths of missing outputs, by the path of their nodes."""
 
     def length_of(self, frame: Frame, node: NodeId) -> Length:
         """The expected length of a node's output, in this graph or an outer one."""

@@ -18,7 +18,7 @@ from flowcabal_tui.project.runs.candidate_sources import CandidateSources
 from flowcabal_tui.project.runs.tally import Tally
 
 _SEAM_TOKENS: Final = 160
-"""Of the usual answer for one seam."""
+"""Tokens of a usual answer for one seam."""
 
 
 class Seams:

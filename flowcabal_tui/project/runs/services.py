@@ -103,7 +103,8 @@ class RunServices:
     def _context(
         self, generation: Generation, counter: TokenCounter, spend: bool, *, mends: bool
     ) -> ContextPort | None:
-        """None when contexts are switched off; with `mends` prompts hold what the rules find in their texts."""
+        """The Context agent; None if contexts are switched off. With `mends`, prompts get the rules' findings in their
+        texts."""
         base = self._base
         if not base.settings.agents.context:
             return None

@@ -39,7 +39,7 @@ class Tally:
     likely: dict[CallKind, Spend] = field(default_factory=dict)
     most: dict[CallKind, Spend] = field(default_factory=dict)
     open_ends: dict[str, None] = field(default_factory=dict)
-    """Why no bound is known, in words."""
+    """The reasons why no bound is known, in words."""
     assumed: dict[str, int] = field(default_factory=dict)
     """The longest answer that was assumed, by model, where no limit is sent."""
     unpriced: dict[str, None] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Versions of outputs: selecting, editing, freezing; and the outputs that become out of date (DESIGN 4.2)."""
+"""Versions of outputs: selecting, editing, freezing; and the outputs that become out of date."""
 
 from __future__ import annotations
 
@@ -311,7 +311,7 @@ class OutputVersions:
         )
 
     async def _keys_now(self, document: Workflow, chapter: ChapterId | None, node: NodeId) -> frozenset[Digest]:
-        """Under which keys a run like the last one would look for the node's output."""
+        """The keys under which a run like the last one would look up the node's output."""
         last = await self._store.runs.last_request(document.id, chapter)
         request = RunRequest(document.id, chapter) if last is None else replace(last, workflow=document.id)
         return await quoting.keys(await self._imagined(replace(request, again=(), targets=(), overrides=())), node)

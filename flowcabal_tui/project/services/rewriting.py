@@ -36,7 +36,7 @@ _MEND: Final = {
     False: "Correct these places and leave everything else as it is.",
     True: "改正以上各处，其余一字不动。",
 }
-"""What follows the findings, in English or in Chinese."""
+"""The instruction after the findings, in English (False) or Chinese (True)."""
 _NOTE: Final = 80
 """Characters of the instruction in the note of a version."""
 

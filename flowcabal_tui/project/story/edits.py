@@ -137,7 +137,7 @@ def place_of(text: str, words: str, start: int) -> int:
     raise VersionConflict(
         _("The words are no longer there: {words}.").format(words=words[:40]),
         _("Nothing was changed."),
-        _("Look at the chapter, and ask again."),
+        _("Read the chapter, and ask again."),
     )
 
 

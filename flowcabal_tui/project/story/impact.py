@@ -226,7 +226,7 @@ class ImpactReviews:
         impact = await self.of(command.change)
         if impact.digest != command.digest:
             raise VersionConflict(
-                _("The book was changed in the meantime."), _("Nothing was changed."), _("Look at the places again.")
+                _("The book was changed in the meantime."), _("Nothing was changed."), _("Review the places again.")
             )
         choice = chosen(impact, command)
         if choice.is_empty:

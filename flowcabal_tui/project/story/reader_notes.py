@@ -27,7 +27,7 @@ from flowcabal_tui.store.rows.note_words import NoteWord
 Findings = Callable[[FindingFilter, int, int], Awaitable[FindingPage]]
 _PREFIX: Final = "note-"
 _DIGITS: Final = 18
-"""Of a number that the database can hold."""
+"""Maximum digits of a number that the database can hold."""
 _UNDATED: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 

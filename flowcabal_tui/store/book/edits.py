@@ -73,7 +73,7 @@ class Edits(StorePart):
             raise VersionConflict(
                 _("{titles}: changed in the meantime.").format(titles=_(", ").join(changed)),
                 _("Nothing was changed in any chapter."),
-                _("Look at the places again."),
+                _("Review the places again."),
             )
         texts = [new for new in texts if digest(clean(new.text)) != now[new.chapter].digest]  # the same is no version
         positions = [now[new.chapter].position for new in texts]
@@ -127,7 +127,7 @@ class Edits(StorePart):
             raise ManuscriptError(
                 _("{second} does not follow {first}.").format(second=second.title, first=first.title),
                 _("Nothing was merged."),
-                _("Look at the lists again."),
+                _("Review the lists again."),
             )
         require_unlocked(connection, following)
         generation = self._begin(connection, "merge", chapter, first.position)

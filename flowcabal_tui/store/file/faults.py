@@ -38,8 +38,8 @@ def damaged(reason: str) -> ProjectDamaged:
         _("The project's database is damaged."),
         clean_line(reason),
         _(
-            "First make a copy of the project's folder. `flowcabal-tui rescue PROJECT` lists what is intact; "
-            "with `--to FOLDER` it extracts it."
+            "First make a copy of the project's folder. `flowcabal-tui rescue PROJECT` lists the intact texts; "
+            "with `--to FOLDER` it extracts them."
         ),
     )
 

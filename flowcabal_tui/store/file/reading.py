@@ -119,7 +119,7 @@ def readable(
 
 
 class SkippedRows:
-    """The rows that lists of one store leave out, by the word for what they hold; each counts once."""
+    """The unreadable rows that the lists of one store leave out, by the word for their kind; each counts once."""
 
     def __init__(self) -> None:
         self._rows: dict[str, set[object]] = {}

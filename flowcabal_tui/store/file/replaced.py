@@ -30,7 +30,7 @@ Displaced = Literal["replaced", "overwritten", "log removed", "log overwritten"]
 _TICK_NS: Final = 10_000_000
 """Two writes within so many nanoseconds can leave the same times in a file's status."""
 _RESTARTS: Final = 1 << 16
-"""Greatest number of restarts of the log by other connections between two looks; each adds 1 to its first salt."""
+"""Maximum restarts of the log by other connections between two checks; each adds 1 to its first salt."""
 
 
 class OpenFile:
@@ -49,7 +49,7 @@ class OpenFile:
         self._log_kept, self._pending, self._is_stamped = False, 0, False
         self._looked = self._look_again = 0
         self._stamps = [self._stamp()]
-        """Those that the file can have, oldest first."""
+        """The stamps that the file can have, oldest first."""
         with suppress(sqlite3.Error):  # a full disk: the book can be read meanwhile
             if not stamp_on_disk(path):  # it would be that of any file without a stamp
                 self.stamp()
@@ -187,30 +187,30 @@ class OpenFile:
         if found == "replaced":
             return DiskFull(
                 _("The project's database was replaced by another program."),
-                _("Nothing more is saved. What was saved is written to {name} when the project is closed.").format(
+                _("Saving has stopped. Earlier changes are written to {name} when the project is closed.").format(
                     name=self.kept.name
                 ),
-                _("Copy what is not saved yet, close the project, and choose which of the two files is project.db."),
+                _("Copy unsaved text, close the project, and choose which of the two files is project.db."),
             )
         if found == "log removed":
             return DiskFull(
                 _("The log of the project's database was removed by another program."),
-                _("Nothing more is saved. What was saved before is in the database."),
-                _("Copy what is not saved yet, close the project and open it again."),
+                _("Saving has stopped. Earlier changes are in the database."),
+                _("Copy unsaved text, close the project and open it again."),
             )
         kept = _("The newest changes are in {name}-wal; `flowcabal-tui rescue PROJECT --database {name}` reads it.")
         return DiskFull(
             _("The project's database was overwritten by another program."),
             sentences(
-                _("Nothing more is saved. The chapters as last saved are in the manuscript folder."),
+                _("Saving has stopped. The chapters as last saved are in the manuscript folder."),
                 kept.format(name=self.kept.name) if self._log_kept else "",
             ),
-            _("Copy what is not saved yet, close the project, and open it again with the other file."),
+            _("Copy unsaved text, close the project, and open it again with the other file."),
         )
 
 
 def kept_beside(path: Path) -> Path:
-    """A new name beside a database, for what would be lost otherwise."""
+    """An unused name beside a database, for a copy of data that would otherwise be lost."""
     return path.with_name(f"{path.stem}-before-{secrets.token_hex(3)}{path.suffix}")
 
 

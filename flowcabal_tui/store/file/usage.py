@@ -20,8 +20,8 @@ from flowcabal_tui.store.file.reading import decodes, read_json, readable
 if TYPE_CHECKING:
     from flowcabal_tui.domain.endpoints import OpenCall
 
-_LOOKED_AT: Final = 40
-"""Runs among which like ones are looked for."""
+_SEARCHED: Final = 40
+"""Number of recent runs searched for comparable ones."""
 _OPEN: Final = """INSERT OR REPLACE INTO open_call (number, role, purpose, endpoint, estimated, run, at)
     VALUES (?, ?, ?, ?, ?, ?, ?)"""
 
@@ -94,7 +94,7 @@ class UsageLog(StorePart):
     async def costs_of_runs(
         self, workflow: str, currency: str, fits: Callable[[RunRequest], bool], limit: int
     ) -> tuple[Decimal, ...]:
-        """What the newest completed runs of a workflow's reference have cost, at most `limit`, newest first.
+        """The costs of the newest completed runs of a workflow (by its reference), at most `limit`, newest first.
 
         Only runs that took no output from an earlier run, whose request fits, and whose every call has a price in this
         currency.
@@ -104,7 +104,7 @@ class UsageLog(StorePart):
             " AND node='' AND kind='run-ended') WHERE workflow=? AND NOT EXISTS"
             " (SELECT 1 FROM event WHERE run=run.id AND node='' AND kind='nodes-served')"
             " ORDER BY run.number DESC LIMIT ?",
-            (workflow, _LOOKED_AT),
+            (workflow, _SEARCHED),
         )
         found: list[Decimal] = []
         for run, request, state in readable(_ended, rows):

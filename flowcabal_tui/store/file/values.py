@@ -28,7 +28,7 @@ class Values(StorePart):
         return read_json(kind, row[0]) if row else None
 
     async def learned(self, key: str, kind: type[T]) -> T | None:
-        """A value that the program can learn again: None also where it cannot be read."""
+        """A value that the program can determine again; None also if it cannot be read."""
         try:
             return await self.get(key, kind)
         except ProjectDamaged as error:

@@ -265,7 +265,7 @@ def _checked(row: Row) -> tuple[ChapterId, tuple[Digest, ChapterChecked]]:
 
 
 def _checks(body: str) -> tuple[AngleCheck, ...]:
-    """Rows of an older program have no counts."""
+    """The checks of a row; rows written by earlier releases have no counts."""
     return tuple(
         AngleCheck(angle, outcome, detail, compared=Compared(*counts))
         for angle, outcome, detail, *counts in json.loads(body)

@@ -62,7 +62,7 @@ def begin_edit(connection: sqlite3.Connection, edit: TextEdit | OutlineEdit, exp
     newest = latest(connection, subject)
     if (newest.version if newest else 0) != expected:
         raise VersionConflict(
-            _("The text was changed in the meantime."), _("Nothing was changed."), _("Look at it again.")
+            _("The text was changed in the meantime."), _("Nothing was changed."), _("Review it again.")
         )
     position = 0 if subject == OUTLINE else chapter_now(connection, ChapterId(subject)).position
     return next_generation(connection, "truth", position, at)
@@ -108,8 +108,8 @@ def restore_text(
     if text is None:
         raise RunError(
             _("The last decision was not undone."),
-            _("What it wrote has been changed since."),
-            _("Nothing was changed. Look at the versions of the text."),
+            _("The text or entry that it wrote has been changed since."),
+            _("Nothing was changed. Check the versions of the text."),
         )
     generation = begin_edit(connection, edit, newest.version if newest else 0, at)
     write_edit(connection, edit, text, generation, _("edit undone"), tasks, at)
@@ -130,7 +130,7 @@ _DECISIONS: Final[Mapping[DecisionScope, str]] = {
         AND decision NOT IN (SELECT decision FROM note_word WHERE decision NOTNULL))""",
     "impact": f"(SELECT max(decision) FROM ({_REVIEWS}))",
 }
-"""What may be undone -> the number of the last such decision."""
+"""For each scope, SQL for the number of the last decision that can be undone."""
 STATES: Final[Mapping[Verdict, ProposalState]] = {"confirm": "confirmed", "correct": "corrected", "drop": "dropped"}
 
 

@@ -161,7 +161,7 @@ def changed_since() -> RunError:
     """The error of an undo of names or records that were changed since."""
     return RunError(
         _("The last decision was not undone."),
-        _("What it wrote has been changed since."),
+        _("The text or entry that it wrote has been changed since."),
         _("Nothing was changed. Edit it in the lists of names and records."),
     )
 
@@ -192,7 +192,7 @@ def forget_evidence(connection: Connection, chapter: ChapterId) -> None:
 
 
 def forget_read(connection: Connection, chapter: str, part: str, text: str) -> None:
-    """Deletes what was read from a part of a chapter, unless the chapter's `text` still contains the part."""
+    """Deletes the records read from `part` of a chapter, unless the chapter's `text` still contains their evidence."""
     rows = connection.execute(
         "SELECT id, generation, body FROM record WHERE chapter=? AND kind<>?", (chapter, READING)
     ).fetchall()

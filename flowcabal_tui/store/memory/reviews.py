@@ -171,7 +171,7 @@ def _put_title(connection: sqlite3.Connection, chapter: ChapterId, title: str, g
 def _require(is_so: bool) -> None:
     if not is_so:
         raise VersionConflict(
-            _("The book was changed in the meantime."), _("Nothing was changed."), _("Look at the places again.")
+            _("The book was changed in the meantime."), _("Nothing was changed."), _("Review the places again.")
         )
 
 
@@ -180,5 +180,5 @@ def _changed_since(connection: sqlite3.Connection, subject: str) -> RunError:
     return RunError(
         _("The last decision was not undone."),
         _("Changed since: {name}").format(name=named),
-        _("Nothing was changed. Look at its versions."),
+        _("Nothing was changed. Check its versions."),
     )

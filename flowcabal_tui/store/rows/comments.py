@@ -72,7 +72,7 @@ def move_comments(connection: sqlite3.Connection, chapter: str, other: str, text
 
 
 def forget_quoted(connection: sqlite3.Connection, chapter: str, part: str) -> None:
-    """Empties quotations of purged words; the text of the comments stays."""
+    """Empties the quotations of lost comments that occur in the purged text `part`; the comments stay."""
     connection.execute(
         "UPDATE comment SET quotation='', start=0, end=0 WHERE chapter=? AND lost AND instr(?, quotation)",
         (chapter, part),

@@ -38,7 +38,7 @@ _MOST: Final = 20_000
 
 
 class ReadAhead:
-    """After a few single lookups, each is read with the short rows of its block.
+    """A cache of rows: after a few single lookups, each reads all short rows of its block.
 
     The next commit empties the cache.
     """

@@ -78,7 +78,7 @@ class Announcer:
         self.show()
 
     def _read(self) -> None:
-        """The row was there as long as reading takes; it stays on while nothing else waits."""
+        """Shows the next notice once this one was visible long enough to read; it stays longer if none waits."""
         least, usual = self.notices.seconds
         self._was_read = True
         if self.notices.left or usual <= least:

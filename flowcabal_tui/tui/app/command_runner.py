@@ -32,7 +32,7 @@ class CommandRunner:
         self._below: list[Screen[Any]] = []
         """The screens that were there when the command was chosen that runs now."""
         self.begun = asyncio.Event()
-        """Set when the chosen command has ended or has opened a screen: what is typed next is meant for that."""
+        """Set when the chosen command has ended or has opened a screen, which gets the keys that follow."""
         self.begun.set()
 
     def _start(self, command: PaletteCommand) -> None:
@@ -111,9 +111,10 @@ class CommandRunner:
         return None
 
     async def _reach(self, command: PaletteCommand) -> DOMNode | None:
-        """Goes to where the command works; None where that cannot be, or where the writer is to look first.
+        """Opens the place of the command. Returns None if it cannot be opened, or if the writer must choose a row
+        first.
 
-        For a command about a row of a page that was just opened, its key is shown: the row must be chosen first.
+        In the second case a notice names the key of the command.
         """
         from flowcabal_tui.tui.app.commands import is_of_page
         from flowcabal_tui.tui.app.effects import acts_on_row
@@ -146,7 +147,7 @@ class CommandRunner:
         return page if pressed == self._pressed else None
 
     def _obstacle(self, command: PaletteCommand) -> str:
-        """Why the command cannot be reached from here; "" where it can."""
+        """The reason why the command is not available from here; "" if it is."""
         from flowcabal_tui.tui.app.commands import opener
         from flowcabal_tui.tui.app.keyed import keyed
 

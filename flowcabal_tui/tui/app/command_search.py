@@ -12,7 +12,7 @@ from flowcabal_tui.tui.app.commands import PaletteCommand, synonyms
 
 _EXACT, _START, _WORD, _WITHIN, _LETTERS = 100, 80, 60, 40, 10
 _EXPLAINED, _PLACE = 0.4, 0.3
-"""What the explanation and the place count beside the title and its synonyms."""
+"""Weights of the explanation and the place, relative to the title and its synonyms."""
 _NEAR, _BOOK, _TEXT = 20, 15, 5
 """Further points: keys of the pane or page with the focus; of the whole workspace; of the writer's own panes."""
 _WRITER: Final = frozenset(("Chapters", "Manuscript", "Output"))

@@ -16,7 +16,7 @@ from flowcabal_tui.tui.app.keyed import keyed
 from flowcabal_tui.tui.app.keys_page import declared_keys
 from flowcabal_tui.tui.shared.actions import ACTIONS, WHERE_WORDS, shown_key
 
-_HANDS: Final = (
+_BASIC: Final = (
     "list.",
     "tree.",
     "rail.",
@@ -31,7 +31,7 @@ _HANDS: Final = (
     "wizard.down",
     "wizard.up",
 )
-"""Ids of what hands do without thinking, such as a cursor that goes down: keys, but no commands."""
+"""Ids of cursor movements, exits and answers: keys that are not listed as commands."""
 _MOVES: Final = frozenset(
     ("escape", "enter", "q", "up", "down", "left", "right", "home", "end", "pageup", "pagedown", "tab", "backspace")
 )
@@ -73,13 +73,13 @@ def all_commands() -> tuple[PaletteCommand, ...]:
 
 
 def _declared(known: set[str]) -> Iterator[PaletteCommand]:
-    """Those that classes declare; of several with the same words, such as one a digit, the first."""
+    """Commands that classes declare; of several with the same words, such as one for each digit, only the first."""
     seen: set[tuple[type[DOMNode], str, str]] = set()
     for place, owner, binding in declared_keys():
         keys = tuple(binding.key.split(","))
         title = binding.description or binding.tooltip
         is_new = binding.id not in known and (owner, title, binding.tooltip) not in seen
-        if binding.id and is_new and not is_of_hands(binding.id, keys):
+        if binding.id and is_new and not is_basic_key(binding.id, keys):
             known.add(binding.id)
             seen.add((owner, title, binding.tooltip))
             yield PaletteCommand(binding.id, title, binding.tooltip, place, keys, binding.action, "", owner)
@@ -96,9 +96,9 @@ def opener(owner: type[DOMNode]) -> PaletteCommand | None:
     return next((each for each in all_commands() if each.id == keyed()[owner].opener), None)
 
 
-def is_of_hands(name: str, keys: tuple[str, ...]) -> bool:
+def is_basic_key(name: str, keys: tuple[str, ...]) -> bool:
     """True for a cursor movement, a way out or an answer, which are not commands."""
-    return name.startswith(_HANDS) or all(key in _MOVES for key in keys)
+    return name.startswith(_BASIC) or all(key in _MOVES for key in keys)
 
 
 @cache

@@ -27,7 +27,7 @@ class _Lingering(Protocol):
 
 
 class Departure:
-    """Ends the app in order, once, whatever the reason.
+    """Ends the app in order, exactly once, for any reason.
 
     `workbench` and `workspace` are the open project and its screen. After a hang-up, `hung_up` is true and the project
     is still open: the screen is gone, runs continue, and `finish` closes it.

@@ -157,7 +157,7 @@ class FirstRunScreen(Screen[None], MovesList):
         self._go_on()
 
     async def _describe_model(self) -> None:
-        """The form of a model; what it sends where is agreed to before the next step."""
+        """Opens the form of a model, which asks for consent to its host, and then the next step."""
         from flowcabal_tui.tui.models.model_form import KnownKeys, ModelForm  # not for the first frame
 
         choice = await self.app.push_screen_wait(ModelForm(_("Writes the book"), None, KnownKeys.now()))

@@ -75,7 +75,7 @@ class GuidePanel(FactsText):
 
 
 _LOOK: Final = 0.5
-"""Seconds between two looks at what has come about."""
+"""Interval in seconds for checking the progress of the steps."""
 
 
 class Guide:

@@ -1,4 +1,4 @@
-"""Keeps what was parsed of style sheets: a page with widgets of a new kind parses theirs only.
+"""Caches parsed style sheets: a page with widgets of a new kind parses only theirs.
 
 Textual keeps the rules of 64 sources, and asks for all sources in the same order whenever one is added. The workspace
 alone has more: every new page, and every preview of a theme, parsed all of them again.
@@ -22,23 +22,23 @@ Parsed = LRUCache[tuple[Any, ...], list[RuleSet]]
 
 @lru_cache(_THEMES)
 def _parsed(_variables: frozenset[tuple[str, str]]) -> Parsed:
-    """What was parsed with these variables; the colours of a theme are variables."""
+    """The sources parsed with these variables, which include the colours of a theme."""
     return LRUCache(_SOURCES)
 
 
 class KeptStyles(Stylesheet):
-    """The style sheets of an app; what was parsed is kept for all apps of the process."""
+    """The style sheets of an app; parsed sources are cached for all apps of the process."""
 
     def __init__(self, *, variables: dict[str, str] | None = None) -> None:
         super().__init__(variables=variables)
         self._parse_cache = _parsed(frozenset(self._variables.items()))
 
     def set_variables(self, variables: dict[str, str]) -> None:
-        """Takes the colours of another theme."""
+        """Sets the colours of another theme."""
         self._parse_cache = LRUCache(1)  # Textual empties the one that it finds
         super().set_variables(variables)
         self._parse_cache = _parsed(frozenset(variables.items()))
 
     def reparse(self) -> None:
-        """Parses what was not parsed with these variables yet."""
+        """Parses sources that were not parsed with these variables yet."""
         self.parse()

@@ -19,7 +19,7 @@ from flowcabal_tui.tui.app.themes import DEFAULT_THEME, OURS, TERMINAL_THEME, lo
 from flowcabal_tui.tui.widgets.roles import ROLES
 
 LOOK_SECONDS: Final = 2.0
-"""Between two looks at the user's folder."""
+"""Interval of checking the user's folder."""
 
 
 def role_defaults() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The result that each step of the guide's first ten minutes waits for, by whatever key it is reached."""
+"""The result that completes each step of the guide's first ten minutes, by any key."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class BookState:
     runs: int
     """Runs of this session and of the open chapter, ended or not."""
     done: int
-    """Those of them that are done."""
+    """The number of these runs that are done."""
     version: int
     """The version of the open chapter; 0: nothing is kept yet."""
     workflows: int

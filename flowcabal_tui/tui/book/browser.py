@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.tui.book.browser_controller import BrowserController
 
 _LOOK: Final = 2.0
-"""Seconds between two looks at what the background has done."""
+"""Interval in seconds for reading the progress of background work."""
 
 
 @dataclass(frozen=True, slots=True)

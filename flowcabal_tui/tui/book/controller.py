@@ -60,7 +60,7 @@ from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 _MOST_WARNINGS: Final = 6
 _MOST_REPORTED: Final = 8
 _FIRST: Final = 5
-"""So many chapters and volumes of an import are named before it."""
+"""Maximum chapters and volumes that the question before an import names."""
 
 
 class BookController:

@@ -17,7 +17,7 @@ from flowcabal_tui.tui.shared.subscriptions import on_request
 from flowcabal_tui.tui.shared.trouble import attempt
 
 _SECONDS: Final = 1.0
-"""From the first change that is not written yet to its writing."""
+"""Seconds from the first unwritten change until it is written."""
 
 
 class ChapterDrafts:
@@ -29,7 +29,7 @@ class ChapterDrafts:
     def __init__(self, screen: Screen[Any], workbench: Project, changed: Callable[[], None]) -> None:
         self._screen, self._workbench, self._changed = screen, workbench, changed
         self.chapters: frozenset[ChapterId] = frozenset()
-        """Those with unsaved text."""
+        """The chapters with unsaved text."""
         self._typed: dict[ChapterId, tuple[str | None, int | None]] = {}
         self._landed: dict[ChapterId, tuple[int | None, int]] = {}
         """The last save of a chapter: the version that was edited, and the version that it became."""

@@ -101,7 +101,7 @@ class BookExport:
 
 
 def _fields(platforms: Sequence[Platform], open_one: Chapter | None, comments: int, last: Sequence[str]) -> list[Field]:
-    """The fields; what was chosen `last` is chosen again where it can be."""
+    """The fields of the form; the `last` choices are selected if they still exist."""
     forms = [*((form, form) for form in EXPORT_FORMATS), *((each.id, each.name) for each in platforms)]
     which = [("all", _("all chapters")), ("range", _("the chapters of the next row"))]
     goes = (("file", _("a file")), ("clipboard", _("the clipboard")))

@@ -370,7 +370,7 @@ class ManuscriptPane(Vertical):
             self.notify(_("There is no unsaved text here."), markup=False)
         else:
             title = _("Discard the unsaved text?")
-            words = _("The chapter returns to its last saved text. What you typed since then cannot be recovered.")
+            words = _("The chapter returns to its last saved text. Later changes cannot be recovered.")
             self.app.push_screen(ConfirmScreen(title, words), discard)
 
     def action_editor(self) -> None:

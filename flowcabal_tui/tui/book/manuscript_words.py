@@ -48,7 +48,7 @@ FACES: Final[dict[str, tuple[Face, ...]]] = {
     "editor": ("read",),
     "rewrite": ("read", "edit"),
 }
-"""In which faces an action makes sense; one that is not here: in all."""
+"""The faces in which an action is available; an action that is not listed is available in all."""
 
 
 def is_possible(pane: Widget, face: Face, action: str) -> bool:

@@ -44,7 +44,7 @@ _LIMIT: Final = 100
 _SIMILAR: Final = 10
 """Places shown that resemble the query: every passage resembles it to some degree."""
 _REST: Final = 0.12
-"""Seconds without a key after which what was typed is looked for."""
+"""Seconds without a key after which the search begins."""
 _COLUMNS: Final = (
     Column(is_number=True, role="secondary"),
     Column(rank=1, least=14, most=18, is_phrase=True, role="secondary"),

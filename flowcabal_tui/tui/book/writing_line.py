@@ -32,7 +32,7 @@ class WritingLine(Static):
         self._chapter: Chapter | None = None
         self._first: dict[str, TextLength] = {}
         self._last: dict[str, TextLength] = {}
-        """Of each chapter that was edited in this session, how long it was at first and how long it is."""
+        """The first and the present length of each chapter that was edited in this session."""
 
     def follow(self, area: WritingArea) -> None:
         """Follows the changes of an editor."""

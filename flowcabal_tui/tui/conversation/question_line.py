@@ -58,7 +58,7 @@ class QuestionLine(Vertical):
         self.typed, self._quote_of = typed, quote
         self.offers: tuple[NamedChip, ...] = ()
         self.quoted: AskQuote | None = None
-        """The quote of what is typed; None until it is there."""
+        """The quote for the typed question; None until it has been computed."""
         self._wait: Timer | None = None
 
     def compose(self) -> ComposeResult:

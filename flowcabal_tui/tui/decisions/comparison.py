@@ -45,7 +45,7 @@ from flowcabal_tui.tui.widgets.role_words import facts_words, head_words, key_wo
 SIDE_BY_SIDE: Final = 120
 """The width from which two candidates are shown beside the result."""
 THREE: Final = 180
-"""From this width on three do."""
+"""Least width for three columns."""
 
 
 class ComparisonScreen(Screen[None]):
@@ -60,7 +60,7 @@ class ComparisonScreen(Screen[None]):
         self._workbench, self._target = workbench, target
         self._agents = CandidateWork(self, workbench, target, self._note)
         self.comparison: Comparison | None = None
-        """None until it is read."""
+        """The comparison; None until it has been read."""
         self._draft = ChoiceDraft()
         self._current, self._first = 0, 0
         self._shows_result = False

@@ -182,7 +182,7 @@ class DecisionsScreen(Screen[None]):
                 await self.run_action(begin[1])
 
     def _show_proposal(self, question: Question) -> None:
-        """An input starts from its proposal; a confirmation shows what would be used."""
+        """Shows the proposal: an input starts from it, a confirmation displays the text that would be used."""
         text = clean(question.proposal)
         self.query_one(".attempt", Static).update(key_words(kinds.proposal_hint(question)))
         if question.kind == "choice":

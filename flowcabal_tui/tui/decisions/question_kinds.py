@@ -158,13 +158,12 @@ def reason_words(question: Question) -> str:
 
 
 def proposal_hint(question: Question) -> str:
-    """How to answer an input or a confirmation."""
+    """The keys that answer an input or a confirmation."""
     if question.kind == "gate":
         return _("Exactly this would run. `a` allows it this once, `x` does not.")
     if question.kind == "limit":
         return _(
-            "`a` raises the limit by the same amount again, `x` ends the run here. What was paid for is "
-            "kept either way."
+            "`a` raises the limit by the same amount again, `x` ends the run here. Paid answers are kept either way."
         )
     if has_candidates(question):
         count = sum(bool(choice.text) for choice in question.choices)

@@ -170,7 +170,8 @@ class MemoryController:
         return versions[0].version if versions else 0
 
     async def _save_meta(self, name: MetaName, text: str, base: int) -> None:
-        """Saves what was made of the version `base`; over another text only after both were shown."""
+        """Saves a text edited from the version `base`; if the stored text has changed since, shows both and asks
+        first."""
         subject = ChapterId(f"meta/{name}")
         while True:
             try:

@@ -167,7 +167,7 @@ class KnowledgeScreen(ModalScreen[None]):
                                                                         "installed from here; asks first."),
                 id="knowledge.remove"),
         Binding("x", "stop", mark("Stop installing"), show=False, id="knowledge.stop",
-                tooltip=mark("Stop the installation; what was fetched is kept for the next try.")),
+                tooltip=mark("Stop the installation; downloads are kept for the next try.")),
         HELP_KEYS,
     ]  # fmt: skip
 

@@ -30,7 +30,7 @@ class KnowledgeController:
         self._screen, self.workbench = screen, workbench
         self._installing: Worker[None] | None = None
         self.progress = ""
-        """How far an installation is, in words; "" while there is none."""
+        """The progress of an installation in words; "" without one."""
 
     async def _ask(self, title: str, words: str, yes: str = "") -> bool:
         answer: bool = await self._screen.app.push_screen_wait(ConfirmScreen(title, words, yes=yes))

@@ -61,7 +61,7 @@ class QueueController:
     def __init__(self, screen: Screen[Any], workbench: Project) -> None:
         self._screen, self.workbench = screen, workbench
         self.rebuilt: RebuildProgress | None = None
-        """How far the last rebuild of the index is."""
+        """The progress of the last rebuild of the index."""
         self._server = ""
 
     async def _ask(self, page: Screen[Any]) -> Any:
@@ -155,7 +155,7 @@ class QueueController:
         if part == "stale":
             yield _("The agents' model is called for each text that has changed.")
         else:
-            yield _("What has been paid for is not paid for again, unless the agents' model was changed.")
+            yield _("Paid answers are reused, unless the agents' model has changed.")
 
     async def make_again(self, stale: Sequence[StaleText]) -> None:
         """Regenerates texts from the current text of the book, after a question if that costs money."""

@@ -113,7 +113,7 @@ class ModelController:
         costs = {role: most_cost(each, embeds=role == "embedding") for role, each in paid.items()}
         spent = sum_words([(costs[role], each.currency) for role, each in paid.items()])
         names = paid_models(self._workbench.info.models, *paid)
-        details = _("Each model is asked to say ok; nothing of your book is sent.")
+        details = _("Sends one short test request to each model; no text of your book is sent.")
         return await agrees_to_pay(self._screen.app, _("Check the models?"), price_lines(names, spent, spent), details)
 
     async def _offer_vocabulary(self) -> None:

@@ -246,7 +246,7 @@ def call_question(choice: ModelChoice, *, embeds: bool = False) -> tuple[str, li
     endpoint, host = choice.endpoint, host_of(choice.endpoint.address)
     name = next((name for name, exists in _keys_of(choice) if exists), "")
     key = _("The key {name} is sent to {host}.").format(name=clean(name), host=host) if name else _("No key is sent.")
-    words = [_("The model is asked to say ok; nothing of your book is sent."), key]
+    words = [_("Sends one short test request; no text of your book is sent."), key]
     title = _("One call to {host}?").format(host=host)
     if endpoint.is_local and endpoint.price_in is None:
         return title, [], [_("It costs nothing: the server is on this machine."), *words]

@@ -14,7 +14,7 @@ from flowcabal_tui.tui.shared.subscriptions import on_event
 from flowcabal_tui.tui.shared.trouble import attempt
 
 LOOK_SECONDS: Final = 2.0
-"""Between two looks at the file."""
+"""Interval of checking the file."""
 
 
 class SettingsWatch:

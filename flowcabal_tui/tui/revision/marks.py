@@ -29,7 +29,7 @@ class CommentMarks:
     def __init__(self, screen: Screen[Any], workbench: Project, view: OpenView) -> None:
         self._screen, self._workbench, self._view = screen, workbench, view
         self._marks: list[Hint] = []
-        """Of the text in view, in its order."""
+        """The marks of the text in view, in text order."""
 
     def follow_text(self) -> None:
         """Shows marks as soon as there is a text."""

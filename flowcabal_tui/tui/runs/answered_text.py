@@ -25,7 +25,7 @@ class AnsweredText(StreamView):
         Binding("r", "answer('retry')", mark("Retry"), tooltip=mark("Another attempt, with a note."),
                 id="output.retry"),
         Binding("x", "answer('reject')", mark("Reject"), id="output.reject",
-                tooltip=mark("Reject it: what depends on it does not run.")),
+                tooltip=mark("Reject it: nodes that depend on it do not run.")),
     ]  # fmt: skip
     help = replace(StreamView.help, last=False)
 

@@ -143,7 +143,7 @@ class RunControl:
     async def _stop_branch(self, node: NodeId) -> None:
         if self._going is None:
             self._screen.notify(_("Nothing is running."), markup=False)
-        elif await agrees_to_stop(self._screen.app, _("Stop this step and what depends on it?")):
+        elif await agrees_to_stop(self._screen.app, _("Stop this step and the steps that depend on it?")):
             await self._workbench.carry_out(CancelRun(self._going, node, branch=True))
 
     async def _freeze(self, node: NodeId) -> None:

@@ -95,7 +95,7 @@ class KeepController:
         return agreed
 
     async def _may_replace(self, place: Chapter, run: RunId, node: NodeId, number: int) -> bool:
-        """Text of the writer's own is shown beside what would take its place."""
+        """Asks before a text by the writer is replaced; shows both texts. Returns True if it may be replaced."""
         unsaved = await self._workbench.drafts.of(place.id)
         if place.digest is None or (place.author not in _BY_HAND and unsaved is None):
             return True

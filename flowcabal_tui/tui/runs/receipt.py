@@ -41,7 +41,7 @@ from flowcabal_tui.tui.widgets.role_words import facts_words, key_words
 from flowcabal_tui.tui.widgets.roles import Role, role_style
 
 _FOLD = "dropped"
-_NONE: Final = mark("No receipt yet: F5 runs the workflow; `c` at a node shows what it would be given.")
+_NONE: Final = mark("No receipt yet: F5 runs the workflow; `c` at a node shows its context.")
 _WHOLE: Final = LEVELS["L2"]
 _COLUMNS: Final = (
     Column(most=1, least=1),
@@ -85,7 +85,8 @@ class ReceiptPane(Vertical):
         Binding("left_square_bracket", "next_class(-1)", mark("Previous class"), show=False, id="receipt.class-before"),
         Binding("b", "bars", mark("Bar"), show=False, id="receipt.bars",
                 tooltip=mark("Show or hide the bar of the budget.")),
-        Binding("u", "fold", mark("Left out"), tooltip=mark("Show or hide what was left out."), id="receipt.dropped"),
+        Binding("u", "fold", mark("Left out"), id="receipt.dropped",
+                tooltip=mark("Show or hide sources that were left out.")),
         Binding("slash", "find", mark("Find"), id="receipt.find"),
         Binding("n", "find_next", mark("Find next"), show=False, id="receipt.find-next"),
     ]  # fmt: skip

@@ -11,7 +11,7 @@ from flowcabal_tui.project.words import SCENE_FIELDS, SCENE_KINDS, SCENE_ORIGINS
 from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed, names_of
 
 SceneAnswer = tuple[Scene, tuple[SceneField, ...]]
-"""The fields that were changed, and those that are read from the texts again."""
+"""The changed fields, and the fields that are determined from the texts again."""
 _BY_RULE = "-"
 
 

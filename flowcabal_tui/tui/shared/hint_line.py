@@ -29,7 +29,7 @@ _STEPS: Final = (
 )
 """How many keys and which ends are shown, the fullest first."""
 _Hint = tuple[str, str]
-"""A key and what it does."""
+"""A key and its label."""
 
 
 class HintLine(Static):

@@ -22,7 +22,7 @@ from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 COSTS: Final = mark("This costs money.")
 GOES_ON: Final = mark("Pay and continue")
 NOT_NOW: Final = mark("Not now")
-KEPT: Final = mark("What is finished is kept. The rest can be continued later.")
+KEPT: Final = mark("Finished parts are kept. The rest can be continued later.")
 STOPS: Final = mark("Stop")
 STAYS: Final = mark("Let it continue")
 

@@ -53,7 +53,7 @@ class _Part:
     short: str = ""
 
     def content(self) -> Content:
-        """With the sign of its role before the words."""
+        """The words, preceded by the sign of their role."""
         sign = role_sign(self.role)
         return Content.styled(f"{sign} {self.words}" if sign else self.words, role_style(self.role))
 

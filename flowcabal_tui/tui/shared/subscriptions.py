@@ -19,7 +19,7 @@ C = TypeVar("C")
 F = TypeVar("F", bound=Callable[..., Any])
 _MARKS: Final = "_subscriptions"
 EVENT: Final = "event"
-"""In a mark: the classes of events are those that the method names."""
+"""Marks a method for events, whose classes its argument names."""
 
 
 @dataclass_transform()

@@ -10,7 +10,7 @@ from typing import Final
 from textual.suggester import Suggester
 
 _MOST_ENTRIES: Final = 5_000
-"""Of a folder; a name behind these is not found, and must be typed."""
+"""Maximum entries read from a folder; a later name is not suggested and must be typed in full."""
 
 
 def typed_path(words: str) -> Path:

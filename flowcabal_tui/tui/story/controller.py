@@ -186,7 +186,7 @@ class StoryController:
 
     @on_event
     def _count_again(self, _event: BackgroundChanged) -> None:
-        """Names that are looked at show what background work has counted."""
+        """Updates the counts of background work on an open page of names or records."""
         if self._screen.app.screen is not self._screen:
             self.book_moved()
 

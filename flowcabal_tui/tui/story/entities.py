@@ -179,7 +179,7 @@ class EntitiesScreen(FilteredPage):
             self.show_details()
 
     def _found(self, cast: Cast) -> Iterator[Entity]:
-        """Those that fit, most mentioned first."""
+        """The names that match the filter, most mentioned first."""
         wanted = self.query_one(Input).value.strip()
         for each in sorted(cast.entities, key=lambda entity: (-cast.mentions(entity.id), entity.name)):
             if self._kind_shown in (_ALL, each.kind) and cast.fits(wanted, "", (each.id,)):

@@ -355,7 +355,7 @@ def _head_words(
 
 
 def _nothing_words(report: CheckReport | None) -> str:
-    """Of an empty list: the key of all, and what was read."""
+    """The text of an empty list: the key that lists all, and the coverage of the checks."""
     read = [report_words(report), compared_words(report)] if report is not None else []
     return "\n".join((_("Nothing is listed here. `5` lists all."), *filter(None, read)))
 

@@ -151,7 +151,9 @@ class ProposalsScreen(StatesPage):
         proposal, cast = self.rows.proposal, self.cast
         details = self.query_one(DetailText)
         if proposal is None or cast is None:
-            words = _("Nothing is listed here: what agents read in kept chapters comes here. `4` lists all.")
+            words = _(
+                "Nothing is listed here: proposals that agents make from kept chapters appear here. `4` lists all."
+            )
             details.show([key_words(words)])
         else:
             details.show(_lines(proposal, cast, len(self.rows.marked)))

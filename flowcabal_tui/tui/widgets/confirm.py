@@ -75,7 +75,7 @@ def past_typed(screen: Screen[Any], is_changed: bool, go: Callable[[], object]) 
             go()
 
     if is_changed:
-        words = _("What you typed here cannot be brought back.")
+        words = _("The text that you typed here cannot be recovered.")
         screen.app.push_screen(ConfirmScreen(_("Discard the unsaved text?"), words), answered)
     else:
         go()

@@ -14,7 +14,7 @@ from flowcabal_tui.tui.widgets.cells import cell_width, crop, is_plain, padded
 from flowcabal_tui.tui.widgets.role_words import key_words, without_backticks
 
 LEFT_CELLS: Final = 5
-"""Cells kept free at the end for how many more come, as ` +3`."""
+"""Cells kept free at the end for the number of waiting notices, such as ` +3`."""
 _SIGN_CELLS: Final = 2
 """Cells of the sign before the words, which the sign of a warning replaces."""
 

@@ -98,7 +98,6 @@ class ProseArea(TextArea):
         self._edit_delay = edit_delay
         self._edit_timer: Timer | None = None
         self._steady_timer: Timer | None = None
-        self._unreported = False
         self._repaint_suspended = False
         self._search_text = ""
         super().__init__(clean(text), read_only=read_only, max_checkpoints=500, id=id)
@@ -118,7 +117,7 @@ class ProseArea(TextArea):
         self._rewrap_and_refresh_virtual_size()
 
     def _build_highlight_map(self) -> None:
-        """Nothing to highlight, so drawn rows stay good: they are kept by what they show."""
+        """Does nothing: prose has no highlights, so drawn rows, which are cached by their contents, stay valid."""
 
     def find_matching_bracket(self, bracket: str, search_from: Location) -> Location | None:
         """Always None: in a novel, the search for a bracket's partner could cross a million characters at every key."""
@@ -337,15 +336,13 @@ class ProseArea(TextArea):
     # Reporting
 
     def _note_edit(self) -> None:
-        if not self._unreported:
-            self._unreported = True
+        if self._steady_timer is None:
             self._steady_timer = self.set_timer(_STEADY * self._edit_delay, self.report_edit)
         if self._edit_timer is not None:
             self._edit_timer.stop()
         self._edit_timer = self.set_timer(self._edit_delay, self.report_edit)
 
     def _forget_edit(self) -> None:
-        self._unreported = False
         for timer in (self._edit_timer, self._steady_timer):
             if timer is not None:
                 timer.stop()
@@ -353,7 +350,7 @@ class ProseArea(TextArea):
 
     def report_edit(self) -> None:
         """Post `Edited` at once if something has changed since the last one."""
-        if self._unreported:
+        if self._steady_timer is not None:
             self._forget_edit()
             self.post_message(self.Edited(self, self.text))
 

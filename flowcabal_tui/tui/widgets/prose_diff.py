@@ -113,7 +113,7 @@ def _changed_blocks(old: Sequence[str], new: Sequence[str], budget: _Budget) -> 
 
 
 def _pairs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
-    """Changed paragraphs beside what became of them: those that share most phrases, in order."""
+    """Pairs changed paragraphs with their new versions, which share most phrases with them, in order."""
     if len(old) == len(new) or sum(map(len, old)) + sum(map(len, new)) > _LARGE:
         yield from zip(((one,) for one in old), ((one,) for one in new), strict=False)
         shared = min(len(old), len(new))

@@ -19,7 +19,7 @@ _KEY: Final = late(
 
 
 def head_words(title: str, *facts: str | Content, role: Role = "secondary") -> Content:
-    """The title of a pane in bold, and what it shows; empty facts are left out. Styles inside a fact are kept."""
+    """The title of a pane in bold, then its facts; empty facts are left out. Styles inside a fact are kept."""
     styled = [Content.styled(title, f"bold {role_style('text')}")] if title else []
     shown = [words if isinstance(words, Content) else Content(words) for words in facts]
     styled += [words.stylize_before(role_style(role)) for words in shown if words]

@@ -93,7 +93,8 @@ class BlockEditor(Vertical):
                 id="block.undo"),
         Binding("p", "params", mark("Parameters"), tooltip=mark("Temperature, length, checks, review."),
                 id="block.params"),
-        Binding("r", "run", mark("Run node"), tooltip=mark("Run this node and what it needs."), id="block.run"),
+        Binding("r", "run", mark("Run node"), id="block.run",
+                tooltip=mark("Run this node and the nodes that it needs.")),
         Binding("escape,ctrl+s", "leave", mark("To the list"), id="block.leave"),
         Binding("ctrl+f", "find", mark("Find"), show=False, priority=True, id="block.find"),
     ]  # fmt: skip

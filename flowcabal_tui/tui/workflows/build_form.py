@@ -259,7 +259,7 @@ def _abouts(steps: Sequence[Step]) -> list[str]:
 
 
 def _checking(step: Step, abouts: Sequence[str]) -> Step:
-    """The check of these things: one, or several side by side; the same step where they are what it checks."""
+    """A check of these things: one step, or several in parallel; `step` itself if it already checks them."""
     if list(abouts) == _abouts((step,)):
         return step
     if len(abouts) > 1:

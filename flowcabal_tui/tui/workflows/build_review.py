@@ -319,7 +319,7 @@ class BuildReviewScreen(ModalScreen[str]):
                 self.notify(_("This change cannot be edited. Accept or reject it."), markup=False)
 
     async def _edit(self, change: Change) -> None:
-        """Asks until the value can be taken: what was typed is not lost to an error."""
+        """Asks until the value is valid; a rejected entry can be corrected."""
         value = _typed(change.after)
         while (answer := await self._typed(change, value)) is not None:
             try:

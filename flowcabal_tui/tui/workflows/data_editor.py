@@ -86,7 +86,7 @@ class DataEditor(TypedScreen[tuple[Any]]):
         self._tell()
 
     def _tell(self) -> tuple[Any] | None:
-        """The value, if it can be read; says what is wrong."""
+        """Returns the value if it can be read; otherwise shows the error."""
         try:
             value = load(self.query_one(ProseArea).text)
         except DialectError as error:

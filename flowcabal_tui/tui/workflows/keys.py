@@ -20,7 +20,7 @@ KEYS: Final[list[BindingType]] = [
     _asks("i", "connect", mark("Connect"), mark("Connect this node with the output of another."), show=True),
     Binding("w", "choose", mark("Template"), tooltip=mark("Choose another workflow."), id="workflow.template"),
     Binding("t", "rails", mark("Rails"), tooltip=mark("Switch between tree and rails."), id="workflow.rails"),
-    Binding("c", "preview", mark("Context"), tooltip=mark("Show what this node would be given; costs nothing."),
+    Binding("c", "preview", mark("Context"), tooltip=mark("Show the context of this node; costs nothing."),
             id="workflow.context"),
     Binding("space", "fold", mark("Open or close"), show=False, tooltip=mark("Show or hide the contents of a node."),
             id="workflow.fold"),

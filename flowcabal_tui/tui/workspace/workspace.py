@@ -83,7 +83,7 @@ class WorkspaceScreen(Screen[None]):
         self._workbench, self._now, self._editor = workbench, now, editor
         self._first_import, self._is_new = manuscript, True
         self.is_opening, self.opened_at = True, 0.0
-        """What is typed while the panes are filled is dropped; `opened_at` is in the time of events."""
+        """Keys are dropped while the panes are filled; `opened_at` is in the time of events."""
         self._drain_timer: Timer | None = None
         self._subscriptions = Subscriptions(self)
         self._is_ready = False
@@ -228,7 +228,7 @@ class WorkspaceScreen(Screen[None]):
         self._turn_to(pane)
 
     def _turn_to(self, pane: str, *, focus: bool = True) -> None:
-        """Leaving the prompt stores what was changed there."""
+        """Shows another pane; stores changed blocks if that leaves the prompt."""
         if self.view.pane == "prompt" and pane != "prompt":
             attempt(self, self.controllers.document.put_away(), group="workflow")
         self.view.pane = pane

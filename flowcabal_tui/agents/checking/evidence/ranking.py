@@ -19,38 +19,38 @@ from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Span
 
 _EVERYWHERE: Final = 0.03
-"""Of the passages: a word or name that more of them hold leads to none by itself."""
+"""A word or name in a larger share of the passages leads to no passage by itself."""
 _LEAST_COMMON: Final = 20
 _MOST_RARE: Final = 150
 _PASSAGES: Final = 16
 """For a statement of many; a draft of few statements has more for each."""
 _PAIRS: Final = 600
-"""Pairs of a statement and a passage that are looked at sentence by sentence."""
+"""Maximum pairs of a statement and a passage that are compared sentence by sentence."""
 _PASSAGES_KEPT: Final = 2_000
 _MOST_OF_BOTH: Final = 400
 _HOPEFUL: Final = 200
-"""Passages for a statement whose common words are looked at."""
+"""Passages for each statement whose common words are counted."""
 _POWER: Final = 1.3
-"""Of a word's rarity."""
+"""Exponent of a word's rarity in its weight."""
 _NAME: Final = 1.0
 _NEAR_NAME: Final = 0.5
-"""Of a subject's weight, when the passage contains its name and the sentence does not."""
+"""Factor on a subject's weight when the passage contains its name and the sentence does not."""
 _KIND: Final = 2.5
 _COUNTED: Final = 2.0
-"""What a kind weighs whose words no index knows: a number with a unit."""
+"""Weight of a kind without words in any index: a number with a unit."""
 _BOTH: Final = 0.15
 _MOST_OF: Final = 6.0
 """Added for the same kind of thing about the same subject, times both weights."""
 _BESIDE: Final = 0.6
-"""Of the weight of a word in a neighbour of the statement or of the sentence."""
+"""Factor on the weight of a word in a neighbour of the statement or of the sentence."""
 _DECAY: Final = 0.25
-"""How fast the passages for one statement count less: the power of their rank."""
+"""Exponent of the rank by which further passages for one statement count less."""
 _APART: Final = 0.9
-"""Of the score of a sentence that shares no kind of thing with the statement and is not near in other ways."""
+"""Factor on the score of a sentence that shares no kind of thing with the statement and is not near in other ways."""
 _NEAR_BY_WORDS: Final = 2.0
-"""From this strength on words alone make two sentences near."""
+"""Least strength at which words alone make two sentences near."""
 _LENGTH: Final = 0.3
-"""How much a long sentence must hold more: the power of its length."""
+"""Exponent of the length of a sentence, by which its score is divided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +231,7 @@ def largest(scores: Mapping[int, float], count: int) -> Collection[int]:
 def ranked(
     statements: Sequence[DraftClause], shortlist: Shortlist, passages: Mapping[int, NamedPassage], reader: TextReader
 ) -> list[Sentence]:
-    """The sentences of the shortlisted passages, those that fit best first; one may come for two statements."""
+    """The sentences of the shortlisted passages, best matches first; a sentence may occur for several statements."""
     vocabulary = frozenset(shortlist.weights.words)
     units = {at: tuple(_units(each, vocabulary, reader)) for at, each in passages.items()}
     found: list[Sentence] = []

@@ -75,7 +75,7 @@ class FoundPassages(NamedTuple):
 
 
 async def evidence_for(book: BookInputs, draft: str, helper: Helper = in_thread) -> list[Sentence]:
-    """Sentences of the chapters that the view sees, those that fit best first; one may come for two statements."""
+    """Sentences of the visible chapters, best matches first; a sentence may occur for several statements."""
     here = tuple(entity for entity in book.entities if any(name in draft for name in entity.names))
     own = SearchedDraft(draft, here, book.view.language)
     wanted = await helper(wanted_for, own)

@@ -14,7 +14,7 @@ from flowcabal_tui.domain.known_names import NameHit
 
 T = TypeVar("T")
 _CARRIED: Final = 0.6
-"""What a subject of the statement before weighs: a pronoun may carry it; further back less again."""
+"""Weight of a subject of the previous statement, to which a pronoun may refer; its power for earlier statements."""
 _FURTHER: Final = 3
 
 

@@ -26,7 +26,7 @@ _PARTS: Final = {"zh": late(r"[。；！？…\n]"), "en": late(r"[.;!?\n]")}
 """End the words to which a share applies."""
 _SHARE_AFTER: Final = {"zh": 0, "en": 12}
 _REACH: Final = 120
-"""Characters before an amount in which the word for its share is looked for."""
+"""Characters before an amount within which the word for its share is searched for."""
 _DATE: Final = late(r"[春夏秋冬正腊闰]|[一二三四五六七八九十]{1,2}月")
 _TIMES: Final = 1.4
 """By how many times the larger amount exceeds the smaller one where both are exact enough to be a mistake."""

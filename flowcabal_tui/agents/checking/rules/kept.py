@@ -1,4 +1,4 @@
-"""Runs the rules in a process that caches what it read of a book: each chapter is read once for all checks."""
+"""Runs the rules in a process that caches its readings of a book: each chapter is read once for all checks."""
 
 from __future__ import annotations
 

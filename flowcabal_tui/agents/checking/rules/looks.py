@@ -37,7 +37,7 @@ class _Looks:
     qualities: dict[str, str]
     near: frozenset[frozenset[str]]
     scales: dict[str, frozenset[str]]
-    """Of which qualities a part may have."""
+    """The scales of the qualities that each part may have."""
     between: re.Pattern[str]
     """The text between a quality and its part."""
     after: re.Pattern[str]

@@ -130,7 +130,7 @@ class EarlierBook:
     declared: tuple[Declared, ...] = ()
     relations: tuple[Relation, ...] = ()
     index: NameIndex | None = None
-    """Of the names of `entities`, where it is made already."""
+    """The index of the names of `entities`, if it exists already."""
     _naming: Counter[EntityId] = field(default_factory=Counter, repr=False)
     _shares: dict[str, float] = field(default_factory=dict, repr=False)
 

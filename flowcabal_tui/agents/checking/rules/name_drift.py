@@ -28,7 +28,7 @@ _ADDRESS: Final = word_list("address.zh")
 _WORD: Final = late(r"[A-Za-zÀ-ɏ]+(?:['’-][A-Za-zÀ-ɏ]+)*")
 _LEAST_LETTERS: Final = 5
 _ARTICLE: Final = late(r"\b(?:the|an?|this|that|these|those|every|no)\Z", re.IGNORECASE)
-"""Before a word that is the name of no person: a river, a title, a people."""
+"""An article before a word, which is then no name of a person: a river, a title, a people."""
 _PERSON: Final = late(
     r"\b([A-ZÀ-Þ][A-Za-zÀ-ɏ'’-]+) (?:" + "|".join(sorted(word_list("acts.en"))) + r")\b"
     r"|\b(?:" + "|".join(sorted(word_list("titles.en"))) + r")\.? ([A-ZÀ-Þ][A-Za-zÀ-ɏ'’-]+)"

@@ -17,7 +17,7 @@ _USUAL: Final = frozenset({"weapon", "mount"})
 _OFTEN, _CHAPTERS, _SHARE = 4, 2, 0.9
 """Statements about one kind, and chapters with them, from which on it is a habit; the share of the usual thing."""
 _FEW, _RARE = 3, 0.1
-"""A thing is known by its noun alone when at most so many chapters, or this share of them, have the word."""
+"""A noun alone identifies a thing if at most this number, or this share, of the chapters contain it."""
 
 _Earlier = Sequence[tuple[NarratedText, Belonging]]
 

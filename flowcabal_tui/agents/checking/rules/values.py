@@ -52,7 +52,7 @@ def _stem(word: str) -> str:
 
 
 _AS_ONE: Final = 3.0
-"""What it weighs that both places are about the same person."""
+"""Weight of both places having the same person as subject."""
 
 _DECLARED: Final = 100.0
 _BESIDE, _SHARE = 2.5, 0.8

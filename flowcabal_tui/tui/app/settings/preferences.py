@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.tui.app.theme_choice import ThemeChoice
 
 LOOK_SECONDS: Final = 2.0
-"""Between two looks at the user's file."""
+"""Interval of checking the user's file."""
 _FILE: Final = Path(__file__).with_name("named_keys.toml")
 
 

@@ -28,10 +28,10 @@ SPENDING: Final = {
     "never": mark("never: wait until you start it"),
 }
 AGENT_WORDS: Final = {
-    "context": mark("Context: adds what a prompt must know"),
+    "context": mark("Context: adds relevant parts of the book to prompts"),
     "monitor": mark("Monitor: checks drafts for contradictions"),
     "curator": mark("Curator: summaries and profiles"),
-    "references": mark("Always look into reference books"),
+    "references": mark("Always search reference books"),
     "scene": mark("Ask a model who is in a scene"),
 }
 ABOUT: Final = {
@@ -42,8 +42,7 @@ ABOUT: Final = {
     "project": mark("The language is that of the text: it decides how words are counted and which rules check it."),
     "goals": mark("Lengths of the book, a volume, a chapter and a day. The status line shows today's words against "
                   "the goal."),
-    "agents": mark("What happens around a draft: what its prompt includes, which checks it gets, and which summaries "
-                   "follow."),
+    "agents": mark("The steps around a draft: the context in its prompt, its checks, and the summaries that follow."),
     "knowledge": mark("A server that searches the whole book by meaning. The book works without it."),
     "spending": mark("What summaries, profiles, the reading of kept chapters and vectors for the search by meaning "
                      "may cost, in all books. A paid model is not called beyond it; the work waits, and the text is "
