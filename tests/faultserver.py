@@ -177,9 +177,9 @@ class FaultServer:
                 words = f"input ({longest} tokens) is too large to process. increase the physical batch size"
                 return reply(writer, 500, {"error": {"code": 500, "message": words, "type": "server_error"}})
             return reply(writer, 200, embeddings(body))
-        if path not in ("/v1/chat/completions", "/v1/messages"):
+        if path not in DIALECTS:
             return reply(writer, 404, {"error": {"type": "not_found_error", "message": f"no {path}"}})
-        dialect = OpenAI(body, fault) if path.endswith("completions") else Anthropic(body, fault)
+        dialect = DIALECTS[path](body, fault)
         if not body.get("stream"):
             await asyncio.sleep(fault.get("ttft", 0))
             return reply(writer, 200, dialect.whole())
@@ -420,6 +420,9 @@ class Anthropic(Dialect):
     @staticmethod
     def _event(kind: str, **fields: Any) -> str:
         return f"event: {kind}\ndata: {json.dumps({'type': kind, **fields}, ensure_ascii=False)}\n\n"
+
+
+DIALECTS: dict[str, type[Dialect]] = {"/v1/chat/completions": OpenAI, "/v1/messages": Anthropic}
 
 
 async def main() -> None:

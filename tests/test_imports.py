@@ -5,7 +5,10 @@ from __future__ import annotations
 import pkgutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
+
+import pytest
 
 import flowcabal_tui
 
@@ -14,6 +17,8 @@ BELOW = sorted(
     for module in pkgutil.walk_packages(flowcabal_tui.__path__, "flowcabal_tui.")
     if not module.name.startswith(("flowcabal_tui.tui", "flowcabal_tui.__main__"))
 )
+
+PACKAGES = {f"flowcabal_tui.{module.name}" for module in pkgutil.iter_modules(flowcabal_tui.__path__) if module.ispkg}
 
 
 def loaded_after(code: str) -> set[str]:
@@ -46,3 +51,20 @@ def test_no_project_file_names_a_registry():
     texts = [(name, (root / name).read_text(encoding="utf-8", errors="replace")) for name in listed]
     registry = "pypi" + ".org"
     assert [name for name, text in texts if registry in text] == []
+
+
+@pytest.mark.parametrize(
+    ("contract", "field", "left_out"),
+    [
+        ("Arrows point down only", "layers", ()),
+        ("No circles inside a package", "ancestors", ()),
+        ("Only the screen knows Textual", "source_modules", ("cli", "tui")),
+        ("Only the store knows SQLite", "source_modules", ("store",)),
+    ],
+)
+def test_each_package_is_in_the_contracts(contract: str, field: str, left_out: tuple[str, ...]):
+    root = Path(flowcabal_tui.__file__).parent.parent
+    tools = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    (listed,) = (each[field] for each in tools["importlinter"]["contracts"] if each["name"] == contract)
+    named = {name.strip() for line in listed for part in line.split("|") for name in part.split(" : ")}
+    assert PACKAGES - named == {f"flowcabal_tui.{name}" for name in left_out}

@@ -1,8 +1,7 @@
 """Finds actions by words and by meaning.
 
-score = 0.6 * text + 0.4 * vector, each min-max normalised over all actions that are searched. text is bm25 (Robertson
-and Zaragoza 2009, with the idf that is never negative) over English words and pairs of Chinese characters; vector is
-the cosine.
+score = 0.6 * text + 0.4 * vector, each min-max normalised over all actions that are searched. text is bm25 over English
+words and pairs of Chinese characters; vector is the cosine.
 """
 
 from __future__ import annotations
@@ -17,12 +16,11 @@ from itertools import pairwise
 from typing import Final
 
 from flowcabal_tui.actions.registry import Action
+from flowcabal_tui.domain import bm25
 from flowcabal_tui.domain.model_ports import EmbeddingPort
 
 _TEXT_SHARE: Final = 0.6
 _VECTOR_SHARE: Final = 0.4
-_K1: Final = 1.2
-_B: Final = 0.75
 _CJK: Final = "\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 _RUNS: Final = re.compile(f"[{_CJK}]+|[^\\W_{_CJK}]+")
 
@@ -74,10 +72,10 @@ class ActionSearch:
         scores = [0.0] * len(self._actions)
         for term in dict.fromkeys(_terms(query, single=False)):
             having = [number for number, counts in enumerate(self._counts) if counts[term]]
-            idf = math.log(1 + (len(scores) - len(having) + 0.5) / (len(having) + 0.5))
+            weight = bm25.idf(len(scores), len(having))
             for number in having:
-                count = self._counts[number][term]
-                scores[number] += idf * count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * lengths[number] / average))
+                norm = bm25.norm(lengths[number], average)
+                scores[number] += bm25.score(weight, self._counts[number][term], norm)
         return scores
 
     async def _cosines(self, embedder: EmbeddingPort, query: str) -> list[float]:

@@ -142,9 +142,7 @@ async def _print(project: Project, page: FindingPage, *, as_json: bool) -> Check
 
 
 def _cells(row: FindingRow, positions: dict[ChapterId, int]) -> tuple[object, ...]:
-    proposal, finding = row.proposal, row.proposal.difference.after
-    if not isinstance(finding, Finding):
-        raise TypeError(proposal.id)
+    proposal, finding = row.proposal, row.proposal.finding
     place = positions.get(proposal.place.chapter, "") if proposal.place else ""
     there = positions.get(finding.against, finding.source.title) if finding.against else finding.source.title
     source = f"“{finding.source.text}”" if finding.source.text else ""

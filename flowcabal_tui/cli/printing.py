@@ -147,7 +147,7 @@ class PlainPrinter:
         ):
             if nodes:
                 self._say(words.format(names=_(", ").join(nodes)))
-        if quote.likely.calls:
+        if quote.likely.calls or quote.most is None:
             self._say("\n".join(spend_lines(quote)))
 
     def _quote_line(self, quote: Quote) -> None:

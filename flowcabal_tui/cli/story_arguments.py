@@ -16,11 +16,11 @@ from flowcabal_tui.cli.argument_types import (
     several,
     whole,
 )
-from flowcabal_tui.domain.manuscript import EXPORT_FORMATS
 from flowcabal_tui.domain.memory import EntityKind
 from flowcabal_tui.domain.proofing import PROOF_RULES
 from flowcabal_tui.domain.proposals import SHAPES
 from flowcabal_tui.locale import _
+from flowcabal_tui.manuscript.writer import EXPORT_FORMATS
 
 
 def proposals_arguments(listed: argparse.ArgumentParser) -> None:
@@ -162,7 +162,8 @@ def export_arguments(exported: argparse.ArgumentParser) -> None:
     """Adds the arguments: the file, and the layout of a platform."""
     words = _("its suffix gives the format: {formats}").format(formats=" ".join(EXPORT_FORMATS))
     exported.add_argument("target", type=path, metavar=_("FILE"), help=words)
-    flag(exported, "--comments", _("with the open comments; not for epub"))
+    without = ", ".join(name for name, each in EXPORT_FORMATS.items() if not each.takes_comments)
+    flag(exported, "--comments", _("with the open comments; not for {formats}").format(formats=without))
     words = _("in the layout of a platform, such as qidian or royal-road; with a report of what it may refuse")
     exported.add_argument("--platform", metavar=_("NAME"), help=words)
     chapters_option(exported)

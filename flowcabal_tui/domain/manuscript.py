@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields
 from datetime import datetime
-from typing import Final, Literal, NewType
+from typing import Literal, NewType
 
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, OutputId
 from flowcabal_tui.domain.value_class import dataclass
@@ -153,10 +153,6 @@ class ImportPreview:
     known: frozenset[int] = frozenset()
     """Indexes (from 0) of `chapters` that the book already contains."""
     report: ImportReport = ImportReport()
-
-
-EXPORT_FORMATS: Final = ("md", "txt", "docx", "epub")
-"""The formats of `manuscript/writer.py`, in the order of the forms; each is the suffix of its files."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from flowcabal_tui.domain.text import line_spans
+from flowcabal_tui.domain.text import line_spans, shared_start
 from flowcabal_tui.domain.value_class import dataclass
 
 _ALIKE: Final = 0.5
@@ -70,8 +70,8 @@ class MovedText:
 
 def _blocks(old: str, new: str, at: int, to: int) -> Iterator[_Same]:
     """The common text at both ends, in whole lines, and between them the lines that each text has once, in order."""
-    head = old.rfind("\n", 0, _shared(old, new)) + 1
-    tail = _shared(old[head:][::-1], new[head:][::-1])
+    head = old.rfind("\n", 0, shared_start(old, new)) + 1
+    tail = shared_start(old[head:][::-1], new[head:][::-1])
     border = old.find("\n", len(old) - tail)
     tail = len(old) - border if tail and border >= 0 else 0
     left, right = old[head : len(old) - tail], new[head : len(new) - tail]
@@ -116,8 +116,8 @@ def _alike(old: str, new: str, ours: Sequence[_Span], theirs: Sequence[_Span]) -
 
 def _ends(old: str, new: str, at: int, to: int) -> Iterator[_Same]:
     """The common text at both ends of a changed stretch."""
-    head = _shared(old, new)
-    tail = _shared(old[head:][::-1], new[head:][::-1])
+    head = shared_start(old, new)
+    tail = shared_start(old[head:][::-1], new[head:][::-1])
     yield _Same(at, to, head)
     yield _Same(at + len(old) - tail, to + len(new) - tail, tail)
 
@@ -145,18 +145,6 @@ def _rising(pairs: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]
         chosen.append(pairs[row])
         row = before[row]
     return chosen[::-1]
-
-
-def _shared(one: str, other: str) -> int:
-    """The length of the common beginning."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def _share(words: str, found: str) -> float:

@@ -230,6 +230,13 @@ class Proposal:
                 return (edit,)
 
     @property
+    def finding(self) -> Finding:
+        """The finding that it proposes. Raises TypeError for another kind."""
+        if not isinstance(self.difference.after, Finding):
+            raise TypeError(f"{self.id} is no finding")
+        return self.difference.after
+
+    @property
     def target(self) -> str:
         """The id of the entity or record to write."""
         after = self.difference.after

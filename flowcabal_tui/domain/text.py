@@ -128,6 +128,18 @@ def span_of_letters(text: str, words: str) -> tuple[int, int] | None:
     return None if found < 0 else (places[found], places[found + len(wanted) - 1] + 1)
 
 
+def shared_start(one: str, other: str) -> int:
+    """The length of the beginning that both have."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
 def line_spans(text: str) -> list[tuple[int, int]]:
     """The spans of the lines that are not blank, with their line ends."""
     ends = accumulate(map(len, text.splitlines(keepends=True)), initial=0)

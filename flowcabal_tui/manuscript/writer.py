@@ -12,6 +12,7 @@ from flowcabal_tui.domain.errors import DiskFull, ManuscriptError
 from flowcabal_tui.domain.manuscript import BookDetails, ImportedChapter
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean, clean_line
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.blocks import paragraphs, volume_starts
 from flowcabal_tui.system.files import SHARED, write_whole
@@ -72,24 +73,27 @@ def _docx(details: BookDetails, chapters: Sequence[ImportedChapter], notes: Note
     return docx(details, chapters, notes)
 
 
-def _epub(details: BookDetails, chapters: Sequence[ImportedChapter], notes: Notes) -> bytes:
-    """Readers get no comments: an EPUB is for them."""
+def _epub(details: BookDetails, chapters: Sequence[ImportedChapter], _notes: Notes) -> bytes:
     from flowcabal_tui.manuscript.epub.writer import epub  # other forms are written sooner without
 
-    if notes:
-        raise ManuscriptError(
-            _("An EPUB cannot contain comments."), _("Nothing was written."), _("Export it without them, or as docx.")
-        )
     return epub(details, chapters)
 
 
-_FORMATS: Final[dict[str, Callable[[BookDetails, Sequence[ImportedChapter], Notes], bytes]]] = {
-    ".txt": _txt,
-    ".md": _markdown,
-    ".docx": _docx,
-    ".epub": _epub,
+@dataclass(frozen=True, slots=True)
+class ExportFormat:
+    """A format of files; without `takes_comments`, `render` gets none."""
+
+    render: Callable[[BookDetails, Sequence[ImportedChapter], Notes], bytes]
+    takes_comments: bool = True
+
+
+EXPORT_FORMATS: Final[dict[str, ExportFormat]] = {
+    "md": ExportFormat(_markdown),
+    "txt": ExportFormat(_txt),
+    "docx": ExportFormat(_docx),
+    "epub": ExportFormat(_epub, takes_comments=False),
 }
-EXPORT_SUFFIXES: Final = tuple(_FORMATS)
+"""In the order of the form; the name of each is the suffix of its files."""
 
 
 def export_manuscript(
@@ -97,18 +101,25 @@ def export_manuscript(
 ) -> int:
     """Writes the book, with `notes`, in the format of the path's suffix and returns its size in bytes.
 
-    Raises ManuscriptError (unknown format, no chapters) and DiskFull.
+    Raises ManuscriptError (unknown format, no chapters, a format that takes no comments) and DiskFull.
     """
-    render = _FORMATS.get(path.suffix.lower())
-    if render is None:
+    form = EXPORT_FORMATS.get(path.suffix.lower().removeprefix("."))
+    if form is None:
         raise ManuscriptError(
             _("Unknown format: {name}").format(name=path.name),
             "",
-            _("Use one of: {formats}.").format(formats=", ".join(EXPORT_SUFFIXES)),
+            _("Use one of: {formats}.").format(formats=", ".join(f".{each}" for each in EXPORT_FORMATS)),
+        )
+    if notes and not form.takes_comments:
+        takes = _(", ").join(name for name, each in EXPORT_FORMATS.items() if each.takes_comments)
+        raise ManuscriptError(
+            _("A file of this format cannot contain comments: {name}").format(name=path.name),
+            _("Nothing was written."),
+            _("Export it without them, or in another format: {formats}.").format(formats=takes),
         )
     if not chapters:
         raise ManuscriptError(_("There is no chapter to export."), "", _("Write or import one first."))
-    content = render(_cleaned(details), [_harmless(chapter) for chapter in chapters], notes or {})
+    content = form.render(_cleaned(details), [_harmless(chapter) for chapter in chapters], notes or {})
     write_atomically(path, content)
     return len(content)
 

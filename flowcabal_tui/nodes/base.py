@@ -14,7 +14,7 @@ from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.domain.run import Attempt, Choice, Decision, Evaluation, IterationKind, QuestionKind, Retry
 from flowcabal_tui.domain.state import DualState, StateEffect
 from flowcabal_tui.domain.value_class import dataclass
-from flowcabal_tui.domain.workflow import Block, Blocks, Body, Node, Problem, PromptParams, Workflow
+from flowcabal_tui.domain.workflow import Block, Blocks, Body, ModelCall, Node, Problem, PromptParams, Workflow
 
 Schema = Mapping[str, Any]
 """The JSON Schema of a node's output; for static checks of paths."""
@@ -213,6 +213,9 @@ class NodeKind:
     person."""
     joins: ClassVar[bool] = False
     """Runs also when some of the nodes that it refers to were skipped."""
+    bounded: ClassVar[bool] = False
+    """True when the number of its own calls of models depends on no answer. A quote, which runs the node with drafts in
+    place of missing texts, then counts all of them; otherwise it counts the first and says that it has no bound."""
 
     def blocks(self, params: Any) -> tuple[Block, ...]:
         """Every prompt block in the params."""
@@ -221,6 +224,13 @@ class NodeKind:
     def bound(self, params: Any) -> Any:
         """The part of the params that may hold bindings, as JSON."""
         return None
+
+    def model_calls(self, params: Any) -> tuple[ModelCall, ...]:
+        """The calls of models that the node makes itself, outside its bodies, one for each model and role.
+
+        The user confirms these models before a run, and a quote includes the node. Only `role` and `model` are read.
+        """
+        return ()
 
     def bodies(self, params: Any) -> tuple[tuple[str, Body], ...]:
         """The graphs inside the node, by the field that holds them."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import takewhile
 from typing import Final
 
 from flowcabal_tui.domain.impact import (
@@ -19,7 +18,7 @@ from flowcabal_tui.domain.impact import (
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import Finding, TextEdit, TitleEdit
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, wording
-from flowcabal_tui.domain.text import clean_line
+from flowcabal_tui.domain.text import clean_line, shared_start
 from flowcabal_tui.locale import _, mark, ngettext, sentences
 from flowcabal_tui.project.words import unsaved_words
 
@@ -109,19 +108,14 @@ def _sides(row: ImpactRow) -> tuple[str, str]:
 
 def _trimmed(before: str, after: str) -> str:
     """The difference with the unchanged words around it."""
-    head = _shared(before, after)
-    tail = _shared(before[head:][::-1], after[head:][::-1])
+    head = shared_start(before, after)
+    tail = shared_start(before[head:][::-1], after[head:][::-1])
     while head and before[head - 1].isascii() and before[head - 1].isalnum():
         head -= 1
     while tail and before[len(before) - tail].isascii() and before[len(before) - tail].isalnum():
         tail -= 1
     end, new_end = len(before) - tail, len(after) - tail
     return before[:head] + difference(before[head:end], after[head:new_end]) + before[end:]
-
-
-def _shared(one: str, other: str) -> int:
-    """The number of equal characters at the beginning."""
-    return sum(1 for _same in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def difference(before: str, after: str) -> str:

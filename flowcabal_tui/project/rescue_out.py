@@ -19,7 +19,7 @@ from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Author, ImportedChapter
 from flowcabal_tui.domain.memory import Entity, EntityKind
-from flowcabal_tui.domain.proposals import Difference, Finding, Proposal, ProposalPlace
+from flowcabal_tui.domain.proposals import Difference, Proposal, ProposalPlace
 from flowcabal_tui.domain.text import clean, clean_line, nearest, slug
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.manuscript.mirror import mirror_name, render_mirror
@@ -57,23 +57,16 @@ def _placed(comment: Comment, texts: Mapping[ChapterId, str]) -> Comment:
     return replace(comment, start=at, end=at + len(comment.quotation), lost=False)
 
 
-def _finding(proposal: Proposal) -> Finding:
-    after = proposal.difference.after
-    if not isinstance(after, Finding):
-        raise TypeError(f"{proposal.id} is no finding")
-    return after
-
-
 def _chapters(proposal: Proposal) -> set[ChapterId]:
     """The chapters that it names."""
-    against = _finding(proposal).against
+    against = proposal.finding.against
     return {*([proposal.place.chapter] if proposal.place else []), *([against] if against else [])}
 
 
 def _moved(
     proposal: Proposal, made_of: Mapping[ChapterId, ChapterId], texts: Mapping[ChapterId, str], known: set[str]
 ) -> Proposal:
-    finding, place, is_lost = _finding(proposal), proposal.place, False
+    finding, place, is_lost = proposal.finding, proposal.place, False
     if place is not None:
         chapter = made_of[place.chapter]
         at = nearest(texts[chapter], proposal.quotation, place.start)

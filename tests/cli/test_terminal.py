@@ -18,7 +18,7 @@ from flowcabal_tui.cli.terminal import json_text, say, say_json, say_over, say_r
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.manuscript import BookDetails, ImportedChapter
 from flowcabal_tui.manuscript.mirror import mirror_digest, render_mirror
-from flowcabal_tui.manuscript.writer import EXPORT_SUFFIXES, export_manuscript
+from flowcabal_tui.manuscript.writer import EXPORT_FORMATS, export_manuscript
 from flowcabal_tui.protocol.runs import NodeStreaming
 
 HOSTILE = "a\x1b]0;owned\x07b\x1b[2Jc\x9b31md\x07\x08\x7f\u202ee\u2066f\x00\x90g\r"
@@ -99,15 +99,15 @@ def test_only_the_printer_writes() -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("suffix", EXPORT_SUFFIXES)
-def test_an_export_holds_no_control_sequence(suffix: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", EXPORT_FORMATS)
+def test_an_export_holds_no_control_sequence(name: str, tmp_path: Path) -> None:
     from flowcabal_tui.manuscript.reader import read_text
 
-    path = tmp_path / f"book{suffix}"
+    path = tmp_path / f"book.{name}"
     chapters = [ImportedChapter(f"One {HOSTILE}", f"Snow.\n\n{HOSTILE}\tend", volume=f"Part {HOSTILE}")]
     details = BookDetails(title=f"Book {HOSTILE}", language="en", identifier="urn:uuid:1", author=f"Me {HOSTILE}")
     export_manuscript(path, details, chapters)
-    text = path.read_text("utf-8") if suffix in (".txt", ".md") else read_text(path).text
+    text = path.read_text("utf-8") if name in ("txt", "md") else read_text(path).text
     assert not harmful(text) and "abcdefg" in text
 
 

@@ -6,12 +6,13 @@ import random
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import pytest_asyncio
 
 from flowcabal_tui.domain.endpoints import Endpoint
-from flowcabal_tui.domain.providers import Provider
+from flowcabal_tui.domain.providers import DIALECTS, SPOKEN, Provider
 from flowcabal_tui.models.http_model import HttpModel
 from flowcabal_tui.models.registry import make_model
 from tests.faultserver import FaultServer
@@ -48,7 +49,7 @@ async def make(server: FaultServer, waits: Waits) -> AsyncIterator[MakeModel]:
     made: list[HttpModel] = []
 
     def of(provider: Provider, key: str | None = KEY, **fields: Any) -> HttpModel:
-        url = server.url + ("/v1" if provider == "openai" else "")
+        url = server.url + urlsplit(DIALECTS[provider].address).path
         endpoint = Endpoint(provider=provider, model="mock", **({"base_url": url} | fields))
         made.append(make_model(endpoint, key, rng=random.Random(7), sleep=waits))
         return made[-1]
@@ -58,7 +59,7 @@ async def make(server: FaultServer, waits: Waits) -> AsyncIterator[MakeModel]:
         await model.aclose()
 
 
-@pytest.fixture(params=["openai", "anthropic"])
+@pytest.fixture(params=SPOKEN)
 def provider(request: pytest.FixtureRequest) -> Provider:
     chosen: Provider = request.param
     return chosen

@@ -45,6 +45,8 @@ class Words:
     abstract: str
     profile: tuple[str, ...]
     older_profile: str
+    kinds: tuple[str, str]
+    """Titles of the kinds of profile."""
 
 
 ZH = Words(
@@ -77,6 +79,7 @@ ZH = Words(
     abstract="失去左手的刀客，正往回走。",
     profile=("沈月在攻城那年失去了左手。", "她在渡口遇到老周。"),
     older_profile="沈月在攻城那年失去了左手。",
+    kinds=("人物", "章节"),
 )
 EN = Words(
     language="en",
@@ -112,6 +115,7 @@ EN = Words(
     abstract="A swordswoman without her left hand, on her way back.",
     profile=("Mara lost her left hand in the siege.", "She met Joss at the ferry."),
     older_profile="Mara lost her left hand in the siege.",
+    kinds=("Characters", "Chapters"),
 )
 
 
@@ -271,11 +275,11 @@ def profiles(words: Words) -> dict[str, tuple[ProfileRow, ProfileView]]:
     summary = Derived(chapter, "L0", words.titles[0], digest(words.titles[0]), 1, Generation(1), at=NOW)
     return {
         hero: (
-            ProfileRow("characters", words.hero, hero, words.abstract, 3, 2),
+            ProfileRow("characters", words.hero, hero, words.abstract, 3, 2, words.kinds[0]),
             ProfileView(hero, words.hero, levels, (levels[1], older), entity),
         ),
         chapter: (
-            ProfileRow("chapters", words.titles[0], chapter, words.titles[0], 1, 1),
+            ProfileRow("chapters", words.titles[0], chapter, words.titles[0], 1, 1, words.kinds[1]),
             ProfileView(chapter, words.titles[0], (summary,), (summary,)),
         ),
     }

@@ -51,9 +51,18 @@ async def test_profiles_stand_by_kind_with_their_one_line() -> None:
         pane.show(ROWS)
         await pilot.pause()
         rows = [row.strip() for row in shown(app)]
-        assert "Characters (1)" in rows[0]
+        assert "人物 (1)" in rows[0]
         assert "沈月  失去左手的刀客" in rows[1]
-        assert "Chapters (1)" in rows[2]
+        assert "章节 (1)" in rows[2]
+
+
+async def test_a_kind_of_the_writer_s_own_stands_where_its_rows_do() -> None:
+    app, pane = host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        pane.show([replace(ROWS[0], kind="weapons", uri="profiles/weapons/book", kind_title="Weapons"), *ROWS])
+        await pilot.pause()
+        titles = [row.strip() for row in shown(app) if " (1)" in row]
+        assert [each.partition(" (")[0].split()[-1] for each in titles] == ["Weapons", "人物", "章节"]
 
 
 @pytest.mark.parametrize("width", range(34, 50, 3))

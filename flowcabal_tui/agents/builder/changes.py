@@ -22,6 +22,7 @@ from flowcabal_tui.agents.builder.document import (
     set_at,
 )
 from flowcabal_tui.domain.prompt_text import BINDING
+from flowcabal_tui.nodes.model_calls import call_fields
 
 ChangeKind = Literal[
     "node_added", "node_removed", "renamed", "param", "prompt", "wiring", "edge_added", "edge_removed", "meta"
@@ -30,7 +31,6 @@ _LABEL: Final = 40
 """Maximum length of a label before an inserted output."""
 _LABEL_ENDS: Final = (":", "：")
 _TAG: Final = re.compile(r"</?[\w-]{1,30}>")
-_STEPS: Final = frozenset(("write", "draft", "criticise", "revise", "sift"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def _behind(place: PlacedNode) -> str:
 def _changed(path: str, old: Json, new: Json) -> Iterator[Change]:
     if (old.get("name") or "") != (new.get("name") or ""):
         yield Change("", "renamed", path, "name", old.get("name", ""), new.get("name", ""))
-    for field, before, after in _params(own_params(old), own_params(new)):
+    for field, before, after in _params(own_params(old), own_params(new), call_fields(new.get("kind", "prompt"))):
         kind: ChangeKind = "param"
         if is_text(field) or (isinstance(before, list) and "instruction" in str(before)):
             kind = "wiring" if _is_wiring(before, after) else "prompt"
@@ -150,13 +150,13 @@ def _changed(path: str, old: Json, new: Json) -> Iterator[Change]:
         yield Change("", kind, path, field, before, after, loses_gate=loses)
 
 
-def _params(old: Json, new: Json, prefix: str = "") -> Iterator[tuple[str, Any, Any]]:
+def _params(old: Json, new: Json, calls: Collection[str], prefix: str = "") -> Iterator[tuple[str, Any, Any]]:
     for key in dict.fromkeys((*old, *new)):
         before, after = old.get(key), new.get(key)
         if before == after:
             continue
-        if key in _STEPS and isinstance(before, dict) and isinstance(after, dict):
-            yield from _params(before, after, f"{key}.")
+        if key in calls and isinstance(before, dict) and isinstance(after, dict):
+            yield from _params(before, after, (), f"{key}.")
         else:
             yield f"{prefix}{key}", before, after
 

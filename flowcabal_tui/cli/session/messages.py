@@ -17,12 +17,11 @@ from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.locale import _, sentences
+from flowcabal_tui.nodes.model_calls import call_fields
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.messages import COMMANDS, EVENTS, from_message
 
 _SHOWN: Final = 5
-_STEPS: Final = {"prompt": ("",), "recursive": ("draft.", "revise."), "evolution": ("write.",)}
-"""Where the kinds of nodes that write have their calls of a model."""
 
 
 class _Message(BaseModel):
@@ -119,10 +118,11 @@ class ApiConfig(_Message):
 def _steps(node: Node) -> list[str]:
     """The places of a node's parameters that hold a call by the writer's model, such as "draft."."""
     found = []
-    for step in _STEPS.get(node.kind, ()):
-        call = node.params if not step else node.params.get(step[:-1])
-        if isinstance(call, Mapping) and call.get("role", "user") == "user":
-            found.append(step)
+    for name, form in call_fields(node.kind).items():
+        call = node.params.get(name) if name else node.params
+        writes = form.model_fields["role"].default == "user"
+        if writes and isinstance(call, Mapping) and call.get("role", "user") == "user":
+            found.append(f"{name}." if name else "")
     return found
 
 

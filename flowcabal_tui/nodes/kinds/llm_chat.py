@@ -51,6 +51,10 @@ class LlmChat(ItemKind):
 
     name: ClassVar[str] = "llm_chat"
     params: ClassVar[type[LlmChatParams]] = LlmChatParams
+    bounded: ClassVar[bool] = True
+
+    def model_calls(self, params: LlmChatParams) -> tuple[PromptParams, ...]:
+        return (_prompt(params),)
 
     def fingerprint(self, context: NodeContext, params: LlmChatParams) -> Any:
         return [context.models.identity(_prompt(params)), context.memory.view(prompt=True) if params.world else None]

@@ -27,9 +27,13 @@ class Prompt(NodeKind):
 
     name: ClassVar[str] = "prompt"
     params: ClassVar[type[PromptParams]] = PromptParams
+    bounded: ClassVar[bool] = True
 
     def blocks(self, params: PromptParams) -> tuple[Block, ...]:
         return (*params.system, *params.prompt)
+
+    def model_calls(self, params: PromptParams) -> tuple[PromptParams, ...]:
+        return (params,)
 
     def output_schema(self, params: PromptParams) -> dict[str, Any]:
         return {"type": "object", "properties": {"text": {"type": "string"}}}

@@ -3,15 +3,13 @@
 All texts are scanned, so a text is found as soon as it is kept, by a single Chinese character or a whole sentence. A
 Latin word matches at the beginning of a word. Letter case and the form of quotation marks are ignored.
 
-score = sum over terms of idf * tf (k1 + 1) / (tf + k1 (1 - b + b length / average)), with idf = ln(1 + (N - df + 0.5) /
-(df + 0.5)) (Robertson and Zaragoza 2009), over paragraphs. Those that contain the whole query come first, then those
-with all of its words; those with half of them only count when there are none of these. Chinese that does not occur
-verbatim is split into pairs of characters.
+The score is bm25 over paragraphs. Those that contain the whole query come first, then those with all of its words;
+those with half of them only count when there are none of these. Chinese that does not occur verbatim is split into
+pairs of characters.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -20,13 +18,12 @@ from heapq import nsmallest
 from itertools import islice, takewhile
 from typing import Final
 
+from flowcabal_tui.domain import bm25
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.memory import Level
 from flowcabal_tui.domain.search import SearchHit, SearchKind
 from flowcabal_tui.domain.text import lowered
 
-_K1: Final = 1.2
-_B: Final = 0.75
 _QUOTES: Final = str.maketrans("‘’“”", "''\"\"")
 _FIRST_HAN: Final = "\u2e80"
 _GRAMS: Final = re.compile(r"[^\W\u2e80-\U0010ffff]+|(?=([\u2e80-\U0010ffff]{2}))")
@@ -141,13 +138,13 @@ def _by_paragraph(pages: Sequence[Page], term: str) -> _Counts:
 def _scores(pages: Sequence[Page], wanted: Sequence[_Paragraph], found: Sequence[_Counts]) -> dict[_Paragraph, float]:
     count = sum(len(page.starts) for page in pages)
     average = sum(len(page.folded) for page in pages) / max(1, count) or 1.0
-    weights = [math.log(1 + (count - len(places) + 0.5) / (len(places) + 0.5)) for places in found]
+    weights = [bm25.idf(count, len(places)) for places in found]
     scores: dict[_Paragraph, float] = {}
     for place in wanted:
         start, end = pages[place[0]].paragraph(place[1])
-        norm = _K1 * (1 - _B + _B * (end - start) / average)
+        norm = bm25.norm(end - start, average)
         scores[place] = sum(
-            weight * tf * (_K1 + 1) / (tf + norm)
+            bm25.score(weight, tf, norm)
             for weight, counts in zip(weights, found, strict=True)
             if (tf := counts.get(place, 0))
         )

@@ -17,15 +17,15 @@ from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import Digest, NodeId
 from flowcabal_tui.domain.model_calls import Role
 from flowcabal_tui.domain.model_ports import TokenCounter
-from flowcabal_tui.domain.workflow import InquiryBlock, PromptParams, TextBlock, Workflow
+from flowcabal_tui.domain.workflow import InquiryBlock, ModelCall, PromptParams, TextBlock, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.bounds import output_bound, structured_extra, with_margin
 from flowcabal_tui.models.structured import REPAIRS
 from flowcabal_tui.nodes.base import NodeKind
 from flowcabal_tui.nodes.calls import SubflowParams
 from flowcabal_tui.nodes.graph import kind_and_params
-from flowcabal_tui.nodes.kinds.llm_chat import LlmChatParams
-from flowcabal_tui.nodes.kinds.prompt import MODEL_ATTEMPTS, MODEL_RETRIES
+from flowcabal_tui.nodes.kinds.item_kinds import ItemKind
+from flowcabal_tui.nodes.kinds.prompt import MODEL_ATTEMPTS, MODEL_RETRIES, Prompt
 from flowcabal_tui.project.runs.basis import (
     AGENT_TOKENS,
     ESCAPED,
@@ -180,17 +180,26 @@ class NodeCosts:
         """The cost of a node whose prompts cannot be made yet: its words, and a draft for each reference, are
         counted."""
         found = Tally()
-        if isinstance(params, PromptParams):
+        if isinstance(kind, Prompt) and isinstance(params, PromptParams):
             found.add(self._unmade(params))
-        elif isinstance(params, LlmChatParams) and self.pays((params.role,), params.model):
-            message = _("{node} runs once for each item, and the number of items is not known yet.")
-            found.open_ends[message.format(node=self._path)] = None
         elif isinstance(params, SubflowParams):
             found.add(await self._foreseen_flow(params, flow, depth))
+        else:
+            found.add(self.uncounted(kind, kind.model_calls(params)))
         for _name, body in kind.bodies(params):
             for node in body.nodes:
                 times = max(kind.rounds(params), int(getattr(params, "depth", None) or 1))
                 found.add(await self.foreseen(*kind_and_params(node), flow, depth), times)
+        return found
+
+    def uncounted(self, kind: NodeKind, calls: Sequence[ModelCall]) -> Tally:
+        """The reason why no bound is known for a node with calls that cannot be counted; nothing if none is paid."""
+        found = Tally()
+        if any(self.pays((call.role,), call.model) for call in calls):
+            message = _("It is not yet known how often {node} calls a model.")
+            if isinstance(kind, ItemKind):
+                message = _("{node} runs once for each item, and the number of items is not known yet.")
+            found.open_ends[message.format(node=self._path)] = None
         return found
 
     async def _foreseen_flow(self, params: SubflowParams, flow: FlowOf, depth: int) -> Tally:

@@ -16,6 +16,7 @@ from flowcabal_tui.domain.run import Attempt, Decision, Evaluation, IterationKin
 from flowcabal_tui.domain.workflow import Body, PromptParams
 from flowcabal_tui.models.bounds import with_margin
 from flowcabal_tui.nodes.base import Produced, Rejected
+from flowcabal_tui.nodes.kinds.prompt import Prompt
 from flowcabal_tui.nodes.plan import PlannedNode, plan
 from flowcabal_tui.project.runs.basis import FOUND_TOKENS, MOST_TOKENS, STAND_IN, Basis, Length, NoCount
 from flowcabal_tui.project.runs.node_costs import Figures, NodeCosts
@@ -49,8 +50,7 @@ class QuoteModels(JournalledModels):
         super().__init__(frame, step, NodeFold(), SilentReport(frame, step))
         unknown = any(frame.output(source) is None for source in (*step.needs, *step.outer))
         self.figures = Figures(unknown, Length(basis.draft_tokens, MOST_TOKENS))
-        self.costs = NodeCosts(basis, frame, self.report.path, self.figures)
-        self._basis, self._is_prompt = basis, isinstance(step.params, PromptParams)
+        self._basis, self.costs = basis, NodeCosts(basis, frame, self.report.path, self.figures)
 
     async def inject(self, params: PromptParams, prompt: str, inquiries: Sequence[str]) -> Injection | None:
         injection = await super().inject(params, STAND_IN.sub("", prompt), inquiries)
@@ -76,11 +76,12 @@ class QuoteModels(JournalledModels):
         sent = self._basis.measure("\n".join(message.content for message in request.messages))
         prompt = sent.plus(Length(0, with_margin(self._basis.counter, self.figures.spare)))
         spent = self.costs.of_prompt(params, prompt, contexts=injection is not None)
-        if self._is_prompt:
+        if not self._kind.bounded:
+            spent.add(self.costs.uncounted(self._kind, (params,)))
+        if isinstance(self._kind, Prompt) or not self._kind.bounded:
             raise Stop(spent)
         self.figures.add(spent)  # one of several side by side
-        text = self._basis.stand_in(self.figures.length)
-        return Attempt(number, text)
+        return Attempt(number, self._basis.stand_in(self.figures.length))
 
     async def evaluate(self, params: PromptParams, attempt: Attempt) -> Evaluation | None:
         """Counts the checks instead of making them."""
@@ -203,6 +204,8 @@ class Quoter:
                 frame.outputs[step.node.id] = output
         if not run.figures.whole:
             self.lengths[path] = run.figures.length
+            if not step.kind.bounded:
+                run.figures.spent.add(run.models.costs.uncounted(step.kind, step.kind.model_calls(step.params)))
         (tally.served if run.figures.whole else tally.would_run).append(path)
         tally.add(run.figures.spent, times)
         return run

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Collection, Iterable
 from functools import cache
 from pathlib import Path
-from typing import Final, get_args
+from typing import get_args
 
 from flowcabal_tui.actions.registry import Action
 from flowcabal_tui.agents.profile_kinds import ProfileKind
@@ -19,7 +19,7 @@ from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.trust import TrustItem, TrustRequest, TrustState, TrustView
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes.graph import all_nodes
+from flowcabal_tui.nodes.model_calls import model_calls
 from flowcabal_tui.project.trust import trust_items
 from flowcabal_tui.project.trust.collect import (
     Collected,
@@ -38,8 +38,6 @@ from flowcabal_tui.settings.trust import TrustRecord
 from flowcabal_tui.store import Store
 
 log = logging.getLogger(__name__)
-CALLING: Final = frozenset({"prompt", "llm_chat", "recursive", "evolution"})
-"""Kinds of nodes that call a model."""
 
 
 class Trust:
@@ -171,11 +169,9 @@ class Trust:
             raise not_confirmed((await self.view()).asked)
         settings, items = self._settings(), [*trust_items.workflow_items(workflow, self._settings().actions.commands)]
         called = {
-            settings.models.called(role, params.get("model"))[0]
-            for node in all_nodes(workflow.nodes)
-            if node.kind in CALLING
-            for params in (node.params, *(each for each in node.params.values() if isinstance(each, dict)))
-            if (role := params.get("role", "user")) in ("user", "agent")
+            settings.models.called(call.role, call.model)[0]
+            for call in model_calls(workflow.nodes)
+            if call.role in ("user", "agent")
         }
         items += model_items(settings.models, called)
         self.require(*items)

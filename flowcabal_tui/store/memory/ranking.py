@@ -1,22 +1,14 @@
-"""bm25 over a closed set of passages: passages outside the set cannot change a score.
-
-score = sum over terms of idf * tf (k1 + 1) / (tf + k1 (1 - b + b length / average)), with idf = ln(1 + (N - df + 0.5) /
-(df + 0.5)) (Robertson and Zaragoza 2009, the variant that is never negative).
-"""
+"""bm25 over a closed set of passages: passages outside the set cannot change a score."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
+from flowcabal_tui.domain import bm25
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Passage, PassagePlace
 from flowcabal_tui.store.rows.tokens import Term
-
-_K1: Final = 1.2
-_B: Final = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +46,10 @@ def rank(
     matched: dict[int, tuple[str, ...]] = {}
     for term, candidates, counts in found:
         having = [number for number in candidates if counts[number]]
-        idf = math.log(1 + (len(passages) - len(having) + 0.5) / (len(having) + 0.5))
+        weight = bm25.idf(len(passages), len(having))
         for number in having:
-            norm = _K1 * (1 - _B + _B * passages[number].tokens / average)
-            scores[number] = scores.get(number, 0.0) + idf * counts[number] * (_K1 + 1) / (counts[number] + norm)
+            norm = bm25.norm(passages[number].tokens, average)
+            scores[number] = scores.get(number, 0.0) + bm25.score(weight, counts[number], norm)
             matched[number] = (*matched.get(number, ()), term.text)
     best = sorted(scores, key=lambda number: (-scores[number], passages[number].position, passages[number].index))
     return [(passages[number], scores[number], matched[number]) for number in best[:limit]]

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.proposals import DECIDED, Difference, Finding, Proposal, ProposalId, ProposalPlace
+from flowcabal_tui.domain.proposals import DECIDED, Difference, Proposal, ProposalId, ProposalPlace
 from flowcabal_tui.domain.run import Quotation
 from flowcabal_tui.domain.text import clean, nearest
 from flowcabal_tui.domain.value_class import dataclass
@@ -29,18 +29,6 @@ class _Known:
     proposal: Proposal
     lost: int = 0
     was: str = ""
-
-    @property
-    def finding(self) -> Finding:
-        return finding_of(self.proposal)
-
-
-def finding_of(proposal: Proposal) -> Finding:
-    """The finding of a proposal. Raises TypeError for another kind."""
-    after = proposal.difference.after
-    if not isinstance(after, Finding):
-        raise TypeError(f"{proposal.id} is no finding")
-    return after
 
 
 def raise_findings(connection: sqlite3.Connection, findings: Iterable[Proposal], at: str) -> tuple[Proposal, ...]:
@@ -86,7 +74,7 @@ def settle_findings(connection: sqlite3.Connection, chapter: str, text: str, *, 
 
 
 def _settle(connection: sqlite3.Connection, row: _Known, chapter: str, text: str, *, output: bool) -> None:
-    proposal, finding, lost = row.proposal, row.finding, row.lost
+    proposal, finding, lost = row.proposal, row.proposal.finding, row.lost
     if proposal.place is not None and proposal.place.chapter == chapter:
         start = nearest(text, proposal.quotation, proposal.place.start)
         if start < 0 and finding.draft and not output:
@@ -119,7 +107,7 @@ def _is_same(known: Proposal, new: Proposal) -> bool:
     """True for the same finding, or one about the same places by another check that has not lapsed."""
     if known.identity == new.identity:
         return True
-    one, other = finding_of(known).source, finding_of(new).source
+    one, other = known.finding.source, new.finding.source
     same_check = known.origin == new.origin
     if bool(one.text) != bool(other.text) or not (same_check or (one.text and known.state not in _LAPSED)):
         return False
@@ -128,7 +116,7 @@ def _is_same(known: Proposal, new: Proposal) -> bool:
 
 def _quoted(proposal: Proposal) -> Quotation:
     place = proposal.place or ProposalPlace(ChapterId(""))
-    draft = finding_of(proposal).draft
+    draft = proposal.finding.draft
     return Quotation(proposal.quotation, f"{place.chapter}/{draft}", place.start, place.end)
 
 
@@ -151,7 +139,7 @@ def _insert(connection: sqlite3.Connection, new: Proposal, at: str) -> Proposal:
     stored = replace(new, id=ProposalId(new_id(connection, new)))
     (raised,) = connection.execute("SELECT coalesce(max(id), 0) FROM generation").fetchone()
     insert_proposal(connection, values_of(stored) | {"raised": raised, "at": at})
-    finding = finding_of(stored)
+    finding = stored.finding
     connection.execute(
         "UPDATE proposal SET against=?, sure=? WHERE id=?", (finding.against or "", finding.sure, stored.id)
     )
@@ -163,7 +151,7 @@ def _raised_again(connection: sqlite3.Connection, known: _Known, new: Proposal) 
     row = known.proposal
     if row.state in (*DECIDED, "later") or (row.state == "waiting" and row.origin != new.origin):
         return row
-    if finding_of(new).draft and not known.finding.draft and row.state == "waiting":
+    if new.finding.draft and not row.finding.draft and row.state == "waiting":
         return row  # a kept chapter has it
     stored = replace(new, id=row.id, state="waiting")
     _update(connection, stored, 0, "")
@@ -171,7 +159,7 @@ def _raised_again(connection: sqlite3.Connection, known: _Known, new: Proposal) 
 
 
 def _update(connection: sqlite3.Connection, proposal: Proposal, lost: int, was: str) -> None:
-    finding = finding_of(proposal)
+    finding = proposal.finding
     values = values_of(proposal) | {"lost": lost, "was": was, "against": finding.against or "", "sure": finding.sure}
     connection.execute(
         "UPDATE proposal SET state=:state, start=:start, end=:end, quotation=:quotation, body=:body, words=:words,"
@@ -185,7 +173,7 @@ def _moved(quotation: Quotation, start: int) -> Quotation:
 
 
 def _cleaned(proposal: Proposal) -> Proposal:
-    finding = finding_of(proposal)
+    finding = proposal.finding
     source = replace(finding.source, text=clean(finding.source.text))
     difference = Difference(replace(finding, source=source))
     return replace(proposal, quotation=clean(proposal.quotation), difference=difference)

@@ -149,10 +149,10 @@ def settle_record(connection: sqlite3.Connection, target: str, record: StoryReco
 def _verdict(proposal: Proposal, record: StoryRecord | None) -> ProposalState:
     if record is None:
         return "dropped"
-    return "confirmed" if says_same(proposal.difference.after, record) else "corrected"
+    return "confirmed" if _agree(proposal.difference.after, record) else "corrected"
 
 
-def says_same(one: Any, other: Any) -> bool:
+def _agree(one: Any, other: Any) -> bool:
     """True when two states of an entity or record agree, apart from author and end."""
     aside = {"by", "evidence", "until", "known_by", "paid", "payment", "first_position", "proposed", "rejected", "note"}
     plain = [{key: value for key, value in to_plain(each).items() if key not in aside} for each in (one, other)]

@@ -13,10 +13,11 @@ from flowcabal_tui.domain.comments import CommentFilter
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.late_pattern import late
-from flowcabal_tui.domain.manuscript import EXPORT_FORMATS, Chapter
+from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.platforms import Platform
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _, ngettext
+from flowcabal_tui.manuscript.writer import EXPORT_FORMATS
 from flowcabal_tui.project.project import Project
 from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed, Unreadable
 from flowcabal_tui.tui.shared.typed_path import typed_path
@@ -69,7 +70,8 @@ class BookExport:
             if path is not None and not path.suffix:
                 path = path.with_suffix(".txt" if form in names else f".{form}")
             wanted = _chapters(typed, chapters, open_one)
-            with_comments = comments > 0 and form in EXPORT_FORMATS and form != "epub" and typed.tick("comments")
+            taken = form in EXPORT_FORMATS and EXPORT_FORMATS[form].takes_comments
+            with_comments = comments > 0 and taken and typed.tick("comments")
             return _Export(form, wanted, path, with_comments)
 
         form = FormScreen(_("Export"), fields, read)

@@ -9,6 +9,7 @@ from textual.screen import Screen
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.overview import Goals
+from flowcabal_tui.domain.text import shared_start
 from flowcabal_tui.domain.writing_days import WritingLog
 from flowcabal_tui.headings.scenes import break_line, scene_at, scenes, with_break, without_break
 from flowcabal_tui.locale import _
@@ -25,14 +26,9 @@ _CLASSES = ("-writing", "-zoom")
 
 def difference(old: str, new: str) -> tuple[int, int, str]:
     """The span of `old` that differs from `new`, and its replacement in `new`."""
-    start = _alike(old, new)
-    same_end = _alike(old[start:][::-1], new[start:][::-1])
+    start = shared_start(old, new)
+    same_end = shared_start(old[start:][::-1], new[start:][::-1])
     return start, len(old) - same_end, new[start : len(new) - same_end]
-
-
-def _alike(one: str, other: str) -> int:
-    """The length of the beginning that both have."""
-    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 class WritingController:

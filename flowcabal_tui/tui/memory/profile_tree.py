@@ -1,29 +1,17 @@
-"""The tree of all derived texts by kind, each with its line."""
+"""The tree of all derived texts by kind, in the order of their rows, each with its line."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from rich.text import Text
 from textual.widgets.tree import TreeNode
 
-from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.views import ProfileRow
 from flowcabal_tui.project.words import beside
 from flowcabal_tui.tui.shared.lists import PickTree
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.roles import role_style
-
-KINDS: Final[dict[str, str]] = {
-    "characters": mark("Characters"),
-    "plot-threads": mark("Plot threads"),
-    "world-state": mark("State of the world"),
-    "themes": mark("Themes"),
-    "style": mark("Style"),
-    "arcs": mark("Arcs and the whole work"),
-    "chapters": mark("Chapters"),
-}
 
 
 class ProfileTree(PickTree[str]):
@@ -44,15 +32,13 @@ class ProfileTree(PickTree[str]):
         closed = {str(branch.data) for branch in self.root.children if not branch.is_expanded}
         self.clear()
         self._leaves = {}
-        kinds = [*KINDS, *dict.fromkeys(row.kind for row in rows if row.kind not in KINDS)]
-        for kind in kinds:
+        for kind in dict.fromkeys(row.kind for row in rows):
             members = [row for row in rows if row.kind == kind]
-            if members:
-                words = one_line(members[0].kind_title or _(KINDS.get(kind, kind)), 60)
-                branch = self.root.add(Text(beside(words, f"{len(members)}"), style="bold"), expand=kind not in closed)
-                branch.data = kind
-                for row in members:
-                    self._leaves[row.uri] = branch.add_leaf(_leaf(row), row.uri)
+            words = beside(one_line(members[0].kind_title, 60), f"{len(members)}")
+            branch = self.root.add(Text(words, style="bold"), expand=kind not in closed)
+            branch.data = kind
+            for row in members:
+                self._leaves[row.uri] = branch.add_leaf(_leaf(row), row.uri)
         if self._leaves:
             self.place(self._leaves.get(chosen) or next(iter(self._leaves.values())))
 

@@ -12,10 +12,10 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.revision import PassId
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.project import Project
-from flowcabal_tui.protocol.revision import AddComment, CommentsChanged, RevisionChanged
+from flowcabal_tui.protocol.revision import AddComment
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.book.manuscript_words import NO_CHAPTER, paragraph_with
-from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
+from flowcabal_tui.tui.shared.subscriptions import on_key
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import OpenView
 
@@ -95,11 +95,3 @@ class RevisionController:
     def _go(self, place: StoryPlace | None) -> None:
         if place is not None:
             attempt(self._screen, self._go_to(place.chapter, place.start, place.end, place.edit))
-
-    @on_event
-    def _read_again(self, _event: CommentsChanged | RevisionChanged) -> None:
-        from flowcabal_tui.tui.story.story_page import StoryPage
-
-        for screen in self._screen.app.screen_stack:
-            if isinstance(screen, StoryPage):
-                screen.book_moved()

@@ -9,8 +9,9 @@ from flowcabal_tui.domain.ids import ChapterId, NodeId
 from flowcabal_tui.domain.run import NodeState, Quote, RunSummary
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes.graph import dependencies
+from flowcabal_tui.nodes.graph import all_nodes, dependencies
 from flowcabal_tui.nodes.inputs import needs_chapter
+from flowcabal_tui.nodes.model_calls import model_calls
 from flowcabal_tui.project.words import RUN_STATES, spend_lines
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.rail_graph import state_sign
@@ -18,7 +19,6 @@ from flowcabal_tui.tui.widgets.rail_graph import state_sign
 OVER = ("done", "frozen", "failed", "blocked", "skipped", "cancelled")
 """States of a node that has ended."""
 _NAMES = 12
-_WRITING = ("prompt", "recursive", "evolution", "llm_chat", "subflow")
 INSTRUCTION = "instruction"
 """The input that holds the writer's instruction for a run, and the draft of it for each chapter."""
 
@@ -27,7 +27,7 @@ def quote_words(quote: Quote, models: str = "") -> str:
     """A quote, one sentence per line; `models` are the paid ones."""
     total = len(quote.would_run) + len(quote.served)
     lines = [_("{n} of {total} nodes would run.").format(n=len(quote.would_run), total=total)]
-    if quote.likely.calls:
+    if quote.likely.calls or quote.most is None:
         lines += spend_lines(quote, models=models)
     if quote.served:
         lines.append(_("{n} already exist and cost nothing.").format(n=len(quote.served)))
@@ -97,5 +97,5 @@ def asks_for_length(workflow: Workflow) -> bool:
 
 def asks_for_instruction(workflow: Workflow) -> bool:
     """True when an instruction of the writer can change the output; False if no model writes."""
-    plain = workflow.model_dump_json()
-    return INSTRUCTION in plain or any(f'"kind":"{kind}"' in plain for kind in _WRITING)
+    writes = any(model_calls(workflow.nodes)) or any(node.kind == "subflow" for node in all_nodes(workflow.nodes))
+    return writes or INSTRUCTION in workflow.model_dump_json()

@@ -22,6 +22,7 @@ from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.book import BookChanged, OutputDeleted, OutputPersisted, OutsideEdit
 from flowcabal_tui.protocol.findings import CheckProgress, FindingsChanged
 from flowcabal_tui.protocol.memory import BackgroundChanged
+from flowcabal_tui.protocol.revision import CommentsChanged, RevisionChanged
 from flowcabal_tui.protocol.story import CorrectProposal
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
@@ -189,6 +190,10 @@ class StoryController:
         """Updates the counts of background work on an open page of names or records."""
         if self._screen.app.screen is not self._screen:
             self.book_moved()
+
+    @on_event
+    def _refresh(self, _event: CommentsChanged | RevisionChanged) -> None:
+        self.book_moved()
 
     def book_moved(self) -> None:
         """Refreshes names and records on open screens."""

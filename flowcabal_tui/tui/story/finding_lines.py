@@ -8,7 +8,6 @@ from textual.content import Content
 
 from flowcabal_tui.domain.findings import CheckReport, FindingRow
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.proposals import Finding
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project.finding_words import (
     check_title,
@@ -28,14 +27,6 @@ from flowcabal_tui.tui.story.story_page import StoryPlace
 from flowcabal_tui.tui.widgets.role_words import head_words
 
 
-def finding_of(row: FindingRow) -> Finding:
-    """The finding of the row."""
-    after = row.proposal.difference.after
-    if not isinstance(after, Finding):
-        raise TypeError(row.proposal.id)
-    return after
-
-
 def is_note(row: FindingRow) -> bool:
     """True for a reader's note."""
     return row.proposal.origin.by == "reader"
@@ -43,12 +34,12 @@ def is_note(row: FindingRow) -> bool:
 
 def is_of_a_chapter(row: FindingRow) -> bool:
     """True for words of a chapter; False for those of a draft that is not kept."""
-    return row.proposal.place is not None and not finding_of(row).draft
+    return row.proposal.place is not None and not row.proposal.finding.draft
 
 
 def place_of(row: FindingRow, cast: Cast, *, there: bool, edit: bool = False) -> StoryPlace | None:
     """The place of one of the passages; None: in no chapter of the book."""
-    finding, place = finding_of(row), row.proposal.place
+    finding, place = row.proposal.finding, row.proposal.place
     if there:
         chapter, source = finding.against, finding.source
         known = chapter is not None and cast.position(chapter) > 0
@@ -60,7 +51,7 @@ def finding_lines(row: FindingRow, cast: Cast, report: CheckReport | None, marke
     """Class, certainty, subjects, usefulness of the check, the writer's decision; then the explanation."""
     if marked:
         yield Content(ngettext("{n} row marked", "{n} rows marked", marked).format(n=marked))
-    finding, maker = finding_of(row), row.proposal.origin.maker
+    finding, maker = row.proposal.finding, row.proposal.origin.maker
     rates = [] if report is None or is_note(row) else report.rates
     rated = [rate_words(each) for each in rates if each.check == maker and each.settled]
     parts = [sureness(row.proposal), cast.names(finding.about), *rated]
@@ -108,7 +99,7 @@ class PassageReader:
 
     def of(self, row: FindingRow, cast: Cast) -> tuple[QuotedPassage, QuotedPassage | None]:
         """The checked words and the other passage; without surrounding text while their chapters are not loaded."""
-        proposal, finding = row.proposal, finding_of(row)
+        proposal, finding = row.proposal, row.proposal.finding
         here, there = place_of(row, cast, there=False), place_of(row, cast, there=True)
         title = cast.chapter(proposal.place.chapter) if proposal.place else _("a draft")
         if finding.draft:
