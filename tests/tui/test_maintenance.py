@@ -180,7 +180,7 @@ async def test_no_step_and_no_text_is_called_by_its_address(tmp_path: Path) -> N
         workbench.stale_rows = [replace(HERO, uri="summaries/arcs/part-1"), SUMMARY]
         await press(pilot, "Q")
         page = screen_text(pilot)
-        for name in ("The whole work", "Chapters 1-3", "Mara, 2 The Ferry", "Outline", "2 The Ferry"):
+        for name in ("The whole work", "Chapters 1-3", "Characters Mara, 2 The Ferry", "Outline", "2 The Ferry"):
             assert re.search(f"○ (knowledge server )?{name}", page)
         assert re.search("◌ Chapters 1-3 ", page)
         assert not any(uri.split("@")[0] in page for uri in subjects)
