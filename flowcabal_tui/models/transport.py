@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import httpx
 
 LINE_LIMIT: Final = 4 * 2**20
+"""Bytes of a line, and of all lines of an event together."""
 CONNECT_SECONDS: Final = 15.0
 WRITE_SECONDS: Final = 60.0
 ERROR_BODY_LIMIT: Final = 64 * 2**10
@@ -44,11 +45,12 @@ class EventReader:
         self._rest = b""
         self._name = ""
         self._payload: list[bytes] = []
+        self._size = 0
 
     def feed(self, piece: bytes, events: list[tuple[str, str | None]]) -> None:
         """Adds the events that `piece` completes.
 
-        Raises ValueError on a line without end or on broken UTF-8; earlier events have been added.
+        Raises ValueError on a line or an event without end or on broken UTF-8; earlier events have been added.
         """
         if not piece:
             return
@@ -76,9 +78,12 @@ class EventReader:
         if not line:
             if self._payload:
                 events.append((self._name, str(b"\n".join(self._payload), "utf-8")))
-                self._payload = []
+                self._payload, self._size = [], 0
             self._name = ""
         elif line.startswith(b"data:"):
+            self._size += len(line)
+            if self._size > LINE_LIMIT:
+                raise ValueError("event without end")
             self._payload.append(line[6:] if line[5:6] == b" " else line[5:])
         elif line.startswith(b":"):
             events.append(("", None))
