@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -38,7 +39,7 @@ def read_manuscript(path: Path) -> ImportPreview:
 
     Raises ManuscriptError: missing, unreadable, empty, not text, or damaged.
     """
-    if path.is_dir():
+    if os.path.isdir(path):  # Path.is_dir raises OSError for a name that is too long
         return _read_folder(path)
     file = read_text(path)
     chapters, warnings = split_chapters(file.text, path.stem)
@@ -49,6 +50,8 @@ def read_manuscript(path: Path) -> ImportPreview:
 def read_text(path: Path) -> Decoded:
     """The cleaned text of one file and its encoding ("docx" and "epub" for those). Raises ManuscriptError."""
     try:
+        if "\0" in str(path):  # `open` raises ValueError for it
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
         with open(path, "rb", opener=_without_waiting) as opened:
             found = os.fstat(opened.fileno())
             if not stat.S_ISREG(found.st_mode):  # to read a pipe or a device would never end
@@ -62,11 +65,7 @@ def read_text(path: Path) -> Decoded:
                 raise _too_large(path, _("It is larger than {n} MB.").format(n=largest >> 20))
             file = _read(opened, path)
     except OSError as error:
-        raise ManuscriptError(
-            _("This file cannot be read: {name}").format(name=path.name),
-            os_reason(error),
-            _("Check the path and its permissions."),
-        ) from error
+        raise _unreadable(path, error) from error
     file = replace(file, text=clean(file.text))
     if not file.text.strip():
         raise ManuscriptError(_("The file is empty: {name}").format(name=path.name), "", _("Choose another file."))
@@ -80,6 +79,14 @@ def _too_large(path: Path, reason: str) -> ManuscriptError:
         _("This file is too large for a novel: {name}").format(name=path.name),
         reason,
         _("Split it, or choose another file."),
+    )
+
+
+def _unreadable(path: Path, error: OSError) -> ManuscriptError:
+    return ManuscriptError(
+        _("This file cannot be read: {name}").format(name=path.name),
+        os_reason(error),
+        _("Check the path and its permissions."),
     )
 
 
@@ -106,7 +113,7 @@ def _read(opened: BinaryIO, path: Path) -> Decoded:
 def language_at(path: Path) -> str | None:
     """The language of a manuscript by its first file; None when the file cannot be read."""
     try:
-        first = next(_files(path), None) if path.is_dir() else path
+        first = next(_files(path), None) if os.path.isdir(path) else path
         return None if first is None else language_of(read_text(first).text)
     except (ManuscriptError, OSError):
         return None
@@ -133,7 +140,10 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _read_folder(folder: Path) -> ImportPreview:
-    files = list(_files(folder))
+    try:
+        files = list(_files(folder))
+    except OSError as error:
+        raise _unreadable(folder, error) from error
     if not files:
         raise ManuscriptError(
             _("No novel in this folder: {name}").format(name=folder.name),

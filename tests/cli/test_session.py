@@ -129,6 +129,16 @@ async def test_a_background_task_that_cannot_be_read_does_not_end_the_session(de
         assert await client.ends() == 0
 
 
+@pytest.mark.parametrize("path", ["雪" * 100, "~nobody-of-that-name/x"], ids=("long", "home"))
+async def test_an_import_of_a_name_that_no_file_can_have_is_refused(demo: Path, path: str) -> None:
+    async with session(demo) as client:
+        asked = await client.asks("ask", question="preview_import", arguments={"path": path})
+        assert (asked["type"], asked["error"]) == ("error", "ManuscriptError")
+        told = await client.asks("manuscript:import", path=path)
+        assert told["type"] == "command:failed" and "cannot be read" in json.dumps(told)
+        assert await client.ends() == 0
+
+
 async def test_an_event_that_cannot_be_sent_is_an_error_that_answers_its_command() -> None:
     served = _Session(cast(Project, None), "book")
     bad = cast(str, b"\xff")
