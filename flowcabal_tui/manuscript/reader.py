@@ -17,7 +17,7 @@ from flowcabal_tui.domain.manuscript import ImportedChapter, ImportPreview, Impo
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.headings.numerals import chinese_number
-from flowcabal_tui.headings.rules import heading_of
+from flowcabal_tui.headings.rules import LONGEST_MARKED, heading_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.chapters import language_of, named, oddities, split_chapters
 from flowcabal_tui.manuscript.encoding import Decoded, decode
@@ -193,6 +193,7 @@ def _chapters_of(text: str, stem: str, volume: str) -> list[ImportedChapter]:
 def _one_chapter(text: str, stem: str) -> ImportedChapter:
     """The file as one chapter: its title is the first line if that is a heading, else the file's name."""
     first, _newline, rest = text.lstrip("\n").partition("\n")
+    first, rest = (first, rest) if len(first) <= LONGEST_MARKED else ("", text)
     bare = first.lstrip("#").strip() if first.startswith("#") else first.strip()
     heading = heading_of(bare)
     named = heading_of(stem)
