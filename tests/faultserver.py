@@ -13,7 +13,7 @@ Each request takes the first fault in the queue and uses it up; `times` lets it 
   reset_after, eof_after     events, then a TCP reset or a clean early end (-1 resets before the status line)
   bad_json_at, empty_choices_at, error_event_at, comment_at      what event number N becomes (a comment comes before it)
   comments                   keep-alive comments before the first event, one every `comment_delay` seconds
-  raw                        text sent as the whole stream, or a list of its pieces
+  raw                        text sent as the whole stream, or a list of its pieces; also as the body of an error
   type                       the content type of the stream
   split                      the stream in pieces of that many bytes
   content, reasoning, tool_calls, finish, usage (False: none; OpenAI: counts), no_done        what the answer is made of
@@ -166,7 +166,7 @@ class FaultServer:
         headers, path, body = entry["headers"], entry["path"], entry["body"]
         key = headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ")
         status = fault.get("status", 401 if self._api_key and key != self._api_key else 200)
-        if status != 200 or "body" in fault:
+        if "body" in fault or (status != 200 and "raw" not in fault):
             said = fault.get("body", {"error": {"type": "scripted", "message": f"scripted {status}"}})
             return reply(writer, status, said, fault.get("headers"))
         if path == "/v1/models":
@@ -206,7 +206,9 @@ def reply(writer: asyncio.StreamWriter, status: int, said: Json | str, headers: 
 
 async def stream(writer: asyncio.StreamWriter, dialect: Dialect, fault: Json, entry: Json) -> None:
     kind = fault.get("type", "text/event-stream")
-    writer.write(f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\n\r\n".encode())
+    writer.write(
+        f"HTTP/1.1 {fault.get('status', 200)} X\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\n\r\n".encode()
+    )
     await writer.drain()
     await asyncio.sleep(fault.get("ttft", 0))
     for _ in range(fault.get("comments", 0)):

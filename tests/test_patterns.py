@@ -16,6 +16,7 @@ from tests.pattern_steps import ends, steps
 UNITS = (
     *("{{", "{{a", "${", "{ ", "[", "['", "a", " ", "\n", "雨", "\x1b]", "\x1b[0", "\x9b", "result_of.", "//", '"'),
     *("a|", "a-", ".", "“", "Aa ", "{%", "# ", "一", "7", '<source id="', '<source id="a">', "<task>"),
+    *("<", "<script>", "<script></style>"),
 )
 """A text that repeats one of these is where a careless pattern begins again at every place."""
 SIZE, FACTOR = 8, 6

@@ -10,12 +10,13 @@ import sys
 from collections.abc import Sequence
 
 from flowcabal_tui import __version__
-from flowcabal_tui.cli.terminal import say, say_trace
+from flowcabal_tui.cli.terminal import accept_any_encoding, say, say_trace
 from flowcabal_tui.locale import _
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code. `--version` loads nothing else."""
+    accept_any_encoding()
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] in (["--version"], ["-V"]):
         say(f"flowcabal-tui {__version__}")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import difflib
+import errno
 import os
 import signal
 import sys
 from argparse import Namespace
 from collections.abc import Collection, Coroutine, Mapping, Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import Any, Final
 
 from flowcabal_tui import __version__
@@ -57,6 +57,10 @@ def dispatch(given: Sequence[str]) -> int:
         _give_up_output()
         return 1
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            title = _("Cannot read {file}.").format(file=error.filename)
+            say(_("flowcabal-tui: {error}").format(error=FlowCabalError(title, os_reason(error))), file=sys.stderr)
+            return 1
         if error.filename is not None:
             raise
         _give_up_output()
@@ -100,7 +104,7 @@ def _with_new_names(words: Sequence[str]) -> Sequence[str]:
 
 def _no_command(words: Sequence[str]) -> str:
     """The message where the first word is neither a command nor an existing path; "" where it is."""
-    if not words or words[0].startswith("-") or not words[0].strip() or Path(words[0]).exists():
+    if not words or words[0].startswith("-") or not words[0].strip() or os.path.exists(words[0]):
         return ""
     near = "".join(difflib.get_close_matches(words[0], COMMANDS, 1))
     advice = _("Did you mean {name}?").format(name=near) if near else _("See `flowcabal-tui --help`.")

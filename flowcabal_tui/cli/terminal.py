@@ -10,6 +10,7 @@ import json
 import sys
 import traceback
 from collections.abc import Iterable
+from io import TextIOWrapper
 from types import TracebackType
 from typing import Any, Final, TextIO
 
@@ -20,6 +21,13 @@ from flowcabal_tui.domain.text import clean, clean_line
 _HARMFUL: Final = late("[\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]")
 """Control characters that JSON allows in a string and a terminal may obey; JSON escapes those below U+0020."""
 _BACK_TO_START: Final = "\r\x1b[K"
+
+
+def accept_any_encoding() -> None:
+    """Prints "?" for a character that the encoding of the terminal or of the receiver lacks."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def say(*words: object, sep: str = " ", end: str = "\n", file: TextIO | None = None, flush: bool = False) -> None:
@@ -39,8 +47,10 @@ def say_rows(rows: Iterable[Iterable[object]]) -> None:
 
 
 def say_json(value: Any, *, indent: int | None = None, file: TextIO | None = None, flush: bool = False) -> None:
-    """Prints a JSON value."""
-    say(json_text(value, indent=indent), file=file, flush=flush)
+    """Prints a JSON value; in an encoding that may lack characters it is ASCII, so that nothing is lost."""
+    is_unicode = (getattr(file or sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
+    text = json_text(value, indent=indent) if is_unicode else json.dumps(value, indent=indent)
+    say(text, file=file, flush=flush)
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.headings.lines import HeadingLine, bare_numbers
-from flowcabal_tui.headings.rules import LONGEST, Heading, heading_of, possible_headings
+from flowcabal_tui.headings.rules import LONGEST, LONGEST_MARKED, Heading, heading_of, possible_headings
 
 _MARK: Final = re.compile(r"^(#{1,3})[ \t]+(.*?)[ \t]*#*$")
 _MARKED: Final = re.compile("^#", re.MULTILINE)
@@ -51,7 +51,7 @@ def outline_lines(text: str, places: Sequence[int], *, bare: bool) -> list[Headi
 
 def _line(raw: str, at: int, bare: bool) -> HeadingLine:
     """A line that may be a heading."""
-    mark = _MARK.match(raw)
+    mark = _MARK.match(raw) if len(raw) <= LONGEST_MARKED else None
     words = mark[2].strip() if mark else raw.strip()
     heading = heading_of(words) if len(words) <= LONGEST or raw[:1] in "Cc" else None
     if heading and heading.trust == "bare" and not (bare or mark):

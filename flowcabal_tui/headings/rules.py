@@ -70,6 +70,9 @@ _LONGEST_ZH: Final = 60
 LONGEST: Final = 100
 """Longer lines are headings only if they begin with Chapter and a number and a stop (Cervantes's do)."""
 
+LONGEST_MARKED: Final = 400
+"""A longer line is text, even if a Markdown mark or the style of a document makes it a heading."""
+
 
 @dataclass(frozen=True, slots=True)
 class Heading:

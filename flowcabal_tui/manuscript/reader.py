@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -16,7 +17,7 @@ from flowcabal_tui.domain.manuscript import ImportedChapter, ImportPreview, Impo
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.headings.numerals import chinese_number
-from flowcabal_tui.headings.rules import heading_of
+from flowcabal_tui.headings.rules import LONGEST_MARKED, heading_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.chapters import language_of, named, oddities, split_chapters
 from flowcabal_tui.manuscript.encoding import Decoded, decode
@@ -38,7 +39,7 @@ def read_manuscript(path: Path) -> ImportPreview:
 
     Raises ManuscriptError: missing, unreadable, empty, not text, or damaged.
     """
-    if path.is_dir():
+    if os.path.isdir(path):  # Path.is_dir raises OSError for a name that is too long
         return _read_folder(path)
     file = read_text(path)
     chapters, warnings = split_chapters(file.text, path.stem)
@@ -49,6 +50,8 @@ def read_manuscript(path: Path) -> ImportPreview:
 def read_text(path: Path) -> Decoded:
     """The cleaned text of one file and its encoding ("docx" and "epub" for those). Raises ManuscriptError."""
     try:
+        if "\0" in str(path):  # `open` raises ValueError for it
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
         with open(path, "rb", opener=_without_waiting) as opened:
             found = os.fstat(opened.fileno())
             if not stat.S_ISREG(found.st_mode):  # to read a pipe or a device would never end
@@ -62,11 +65,7 @@ def read_text(path: Path) -> Decoded:
                 raise _too_large(path, _("It is larger than {n} MB.").format(n=largest >> 20))
             file = _read(opened, path)
     except OSError as error:
-        raise ManuscriptError(
-            _("This file cannot be read: {name}").format(name=path.name),
-            os_reason(error),
-            _("Check the path and its permissions."),
-        ) from error
+        raise _unreadable(path, error) from error
     file = replace(file, text=clean(file.text))
     if not file.text.strip():
         raise ManuscriptError(_("The file is empty: {name}").format(name=path.name), "", _("Choose another file."))
@@ -80,6 +79,14 @@ def _too_large(path: Path, reason: str) -> ManuscriptError:
         _("This file is too large for a novel: {name}").format(name=path.name),
         reason,
         _("Split it, or choose another file."),
+    )
+
+
+def _unreadable(path: Path, error: OSError) -> ManuscriptError:
+    return ManuscriptError(
+        _("This file cannot be read: {name}").format(name=path.name),
+        os_reason(error),
+        _("Check the path and its permissions."),
     )
 
 
@@ -106,7 +113,7 @@ def _read(opened: BinaryIO, path: Path) -> Decoded:
 def language_at(path: Path) -> str | None:
     """The language of a manuscript by its first file; None when the file cannot be read."""
     try:
-        first = next(_files(path), None) if path.is_dir() else path
+        first = next(_files(path), None) if os.path.isdir(path) else path
         return None if first is None else language_of(read_text(first).text)
     except (ManuscriptError, OSError):
         return None
@@ -133,7 +140,10 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _read_folder(folder: Path) -> ImportPreview:
-    files = list(_files(folder))
+    try:
+        files = list(_files(folder))
+    except OSError as error:
+        raise _unreadable(folder, error) from error
     if not files:
         raise ManuscriptError(
             _("No novel in this folder: {name}").format(name=folder.name),
@@ -183,6 +193,7 @@ def _chapters_of(text: str, stem: str, volume: str) -> list[ImportedChapter]:
 def _one_chapter(text: str, stem: str) -> ImportedChapter:
     """The file as one chapter: its title is the first line if that is a heading, else the file's name."""
     first, _newline, rest = text.lstrip("\n").partition("\n")
+    first, rest = (first, rest) if len(first) <= LONGEST_MARKED else ("", text)
     bare = first.lstrip("#").strip() if first.startswith("#") else first.strip()
     heading = heading_of(bare)
     named = heading_of(stem)

@@ -58,6 +58,8 @@ _BY_KIND: Final = (
     ("invalid_request", ModelFault.REFUSED),
 )
 
+_UNSEEN: Final = late(r"<(?:script|style).*?(?:</(?:script|style)>|\Z)", re.IGNORECASE | re.DOTALL)
+_TAG: Final = late(r"<[^<>]*>")
 _CHECK_ADDRESS = mark("Check the address in the settings and that you are online; then run it again.")
 _RUN_AGAIN = mark("Run it again; finished work is not paid for twice.")
 WORDS: Final[Mapping[ModelFault, tuple[str, str]]] = {
@@ -224,7 +226,7 @@ def _message(text: str) -> str:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        return re.sub(r"<(script|style).*?</\1>|<[^>]*>", " ", text, flags=re.IGNORECASE | re.DOTALL).strip()
+        return _TAG.sub(" ", _UNSEEN.sub(" ", text)).strip()
     error = value.get("error", value) if isinstance(value, dict) else value
     if isinstance(error, dict):
         parts = [error.get(name) for name in ("message", "detail", "code", "type")]

@@ -199,10 +199,10 @@ class HttpModel(ABC):
                     if failure is not None:
                         raise failure
                     if arrival.seconds_left() <= 0 and not reader.reply.whole:
-                        raise self._late()
+                        raise self._transport.late()
         except ModelError as error:
             if error.fault is ModelFault.STALLED and arrival.at_limit:
-                error = self._late()
+                error = self._transport.late()
             if not reader.reply.whole:
                 raise self._keeping(error, arrival) from None
         for event in arrival.end():
@@ -248,11 +248,6 @@ class HttpModel(ABC):
             failure.usage = arrival.spent
             raise failure
         return finished
-
-    def _late(self) -> ModelError:
-        limit = f"{self._endpoint.pace.answer_timeout:g}"
-        words = _("It took longer than {seconds} s (answer_timeout).").format(seconds=limit)
-        return self._transport.failures.error(ModelFault.TIME_LIMIT, words)
 
     @staticmethod
     def _keeping(error: ModelError, arrival: _Arrival) -> ModelError:

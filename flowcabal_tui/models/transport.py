@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
-from contextlib import aclosing, contextmanager
+from contextlib import aclosing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     import httpx
 
 LINE_LIMIT: Final = 4 * 2**20
+"""Bytes of a line, and of all lines of an event together."""
 CONNECT_SECONDS: Final = 15.0
 WRITE_SECONDS: Final = 60.0
 ERROR_BODY_LIMIT: Final = 64 * 2**10
+ERROR_SECONDS: Final = 10.0
+"""The time in which the body of an error or a page may arrive: the status alone says enough."""
 BODY_LIMIT: Final = 64 * 2**20
 GATHER_SECONDS: Final = 0.04
 """Pause of a stream after a read, so that several tokens are read at once: reading is the main cost."""
@@ -42,11 +45,12 @@ class EventReader:
         self._rest = b""
         self._name = ""
         self._payload: list[bytes] = []
+        self._size = 0
 
     def feed(self, piece: bytes, events: list[tuple[str, str | None]]) -> None:
         """Adds the events that `piece` completes.
 
-        Raises ValueError on a line without end or on broken UTF-8; earlier events have been added.
+        Raises ValueError on a line or an event without end or on broken UTF-8; earlier events have been added.
         """
         if not piece:
             return
@@ -74,9 +78,12 @@ class EventReader:
         if not line:
             if self._payload:
                 events.append((self._name, str(b"\n".join(self._payload), "utf-8")))
-                self._payload = []
+                self._payload, self._size = [], 0
             self._name = ""
         elif line.startswith(b"data:"):
+            self._size += len(line)
+            if self._size > LINE_LIMIT:
+                raise ValueError("event without end")
             self._payload.append(line[6:] if line[5:6] == b" " else line[5:])
         elif line.startswith(b":"):
             events.append(("", None))
@@ -155,7 +162,7 @@ class Transport:
         response = await self._send(path, body, patience())
         try:
             if "text/html" in response.headers.get("content-type", ""):
-                raise self.failures.from_page(await self._whole(response, ERROR_BODY_LIMIT, patience()))
+                raise self.failures.from_page(await self._explanation(response))
             plain = "json" in response.headers.get("content-type", "")
             received = bytearray()
             async with aclosing(self._pieces(response, patience, gather=not plain)) as pieces:
@@ -181,7 +188,10 @@ class Transport:
         """The whole body of the answer to a POST. Raises ModelError."""
         response = await self._send(path, body, self._endpoint.pace.first_token_timeout)
         try:
-            return await self._whole(response, BODY_LIMIT, self._endpoint.pace.idle_timeout)
+            async with asyncio.timeout(self._endpoint.pace.answer_timeout):
+                return await self._whole(response, self._endpoint.pace.idle_timeout)
+        except TimeoutError:
+            raise self.late() from None
         finally:
             await response.aclose()
 
@@ -197,7 +207,7 @@ class Transport:
                 client = await self._open()
                 async with asyncio.timeout(seconds), client.stream("GET", base + path) as response:
                     is_plain = response.status_code == 200 and "html" not in response.headers.get("content-type", "")
-                    return await self._whole(response, BODY_LIMIT, seconds) if is_plain else b""
+                    return await self._whole(response, seconds) if is_plain else b""
         except (ModelError, TimeoutError):
             return b""
 
@@ -224,20 +234,29 @@ class Transport:
         return response
 
     async def _refusal(self, response: httpx.Response) -> ModelError:
-        try:
-            body = await self._whole(response, ERROR_BODY_LIMIT, self._endpoint.pace.idle_timeout)
-        except ModelError:
-            body = b""  # the status alone says enough
+        body = await self._explanation(response)
         return self.failures.from_response(response.status_code, response.headers, body, time.time())
 
-    async def _whole(self, response: httpx.Response, limit: int, seconds: float) -> bytes:
-        body = b""
+    async def _explanation(self, response: httpx.Response) -> bytes:
+        """The body of an error or a page, or its beginning if it is long, slow or cut off."""
+        pace, body = self._endpoint.pace, bytearray()
+        with suppress(TimeoutError, ModelError):
+            async with asyncio.timeout(min(ERROR_SECONDS, pace.answer_timeout)):
+                await self._read_into(body, response, ERROR_BODY_LIMIT, pace.idle_timeout)
+        return bytes(body)
+
+    async def _whole(self, response: httpx.Response, seconds: float) -> bytes:
+        body = bytearray()
+        await self._read_into(body, response, BODY_LIMIT, seconds)
+        return bytes(body)
+
+    async def _read_into(self, body: bytearray, response: httpx.Response, limit: int, seconds: float) -> None:
+        """Reads up to `limit` bytes, each of which may take `seconds`."""
         async with aclosing(self._pieces(response, lambda: seconds)) as pieces:
             async for piece in pieces:
-                body += piece
-                if len(body) > limit:
-                    return body[:limit]
-        return body
+                body += piece[: limit - len(body)]
+                if len(body) == limit:
+                    return
 
     async def _pieces(
         self, response: httpx.Response, patience: Callable[[], float], *, gather: bool = False
@@ -268,6 +287,12 @@ class Transport:
             reading.cancel()
             await asyncio.wait([reading])
             _ = reading.cancelled() or reading.exception()  # an error nobody waits for any more is not reported
+
+    def late(self) -> ModelError:
+        """The error of an answer that reached the endpoint's time limit."""
+        limit = f"{self._endpoint.pace.answer_timeout:g}"
+        words = _("It took longer than {seconds} s (answer_timeout).").format(seconds=limit)
+        return self.failures.error(ModelFault.TIME_LIMIT, words)
 
     def _silent(self, seconds: float) -> ModelError:
         return self.failures.error(

@@ -137,6 +137,12 @@ def with_values(settings: ProjectSettings, table: str, values: Mapping[str, Any]
             "",
             _("Write it into flowcabal.toml by hand."),
         )
+    if table not in CHANGEABLE:
+        raise SettingsError(
+            _("There is no table [{name}] that can be set from here.").format(name=table),
+            "",
+            _("Write it into flowcabal.toml by hand."),
+        )
     old = getattr(settings, table)
     try:
         new = type(old).model_validate({**old.model_dump(), **values})

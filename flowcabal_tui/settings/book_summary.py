@@ -11,7 +11,6 @@ import errno
 import fcntl
 import json
 import os
-import tomllib
 from contextlib import suppress
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Any, Final, Literal
 from flowcabal_tui.domain.text import clean, digest
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.settings import paths
+from flowcabal_tui.settings.file_text import read_toml
 from flowcabal_tui.system.files import Folder, open_own, write_whole
 
 FORM: Final = "flowcabal-book/1"
@@ -105,7 +105,7 @@ def forget_summary(folder: Path) -> None:
 
 def book_name(folder: Path) -> str:
     """The name that a book's `flowcabal.toml` gives it; "" for none. Raises OSError or ValueError."""
-    table = tomllib.loads(Folder(folder).text(paths.PROJECT_FILE, limit=_LARGEST_TOML)).get("project")
+    table = read_toml(Folder(folder).text(paths.PROJECT_FILE, limit=_LARGEST_TOML)).get("project")
     return clean(str(table.get("name", ""))) if isinstance(table, dict) else ""
 
 
@@ -115,7 +115,7 @@ def book_state(folder: Path) -> BookState:
         book_name(folder)
     except (FileNotFoundError, NotADirectoryError):
         return "missing"
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError):
         return "damaged"
     return "open" if _is_locked(folder / paths.PROJECT_STATE / LOCK) else "there"
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tomllib
-
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.settings import paths
-from flowcabal_tui.settings.file_text import plain_text
+from flowcabal_tui.settings.file_text import plain_text, read_toml
 from flowcabal_tui.system.files import PRIVATE, SHARED, Modes
 
 
@@ -16,7 +14,7 @@ def file_modes() -> Modes:
     The file is validated only if it asks to share files, because validation takes longer than opening a book.
     """
     try:
-        if tomllib.loads(plain_text(paths.user_file())).get("project_files") != "shared":
+        if read_toml(plain_text(paths.user_file())).get("project_files") != "shared":
             return PRIVATE
         from flowcabal_tui.settings.user_file import load_user  # imports pydantic
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import tomllib
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from flowcabal_tui.domain.errors import ProjectNotFound, SettingsError
 from flowcabal_tui.domain.os_errors import os_reason
@@ -16,12 +17,32 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.settings.paths import PROJECT_FILE
 from flowcabal_tui.system.files import Folder
 
+_DEEPEST: Final = 50
 LARGEST_PROJECT_FILE: Final = 4 * 1024 * 1024
 
 
 def plain_text(path: Path) -> str:
     """The text of a file. Raises OSError or UnicodeDecodeError."""
     return path.read_bytes().decode("utf-8")
+
+
+def read_toml(text: str) -> dict[str, Any]:
+    """The tables of a TOML text. Raises TOMLDecodeError (a ValueError), also for one that is nested too deeply."""
+    try:
+        tables = tomllib.loads(text)
+    except RecursionError:
+        raise _too_deep() from None
+    level: list[Any] = [tables]
+    for _depth in range(_DEEPEST):
+        inside = (each.values() if isinstance(each, dict) else each for each in level)
+        level = [value for values in inside for value in values if isinstance(value, dict | list)]
+        if not level:
+            return tables
+    raise _too_deep()
+
+
+def _too_deep() -> tomllib.TOMLDecodeError:
+    return tomllib.TOMLDecodeError(_("It has tables or lists that are nested too deeply."))
 
 
 def text_of(path: Path, read: Callable[[Path], str] = plain_text) -> str | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import field, fields
 from typing import Any
 
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.settings import paths
+from flowcabal_tui.settings.file_text import read_toml
 
 
 def _described(default: Any, words: str) -> Any:
@@ -28,7 +28,7 @@ class ScreenSettings:
 def load_screen() -> ScreenSettings | None:
     """The file's settings of the screen; None for an invalid file, whose errors `load_user` reports."""
     try:
-        found = tomllib.loads(paths.user_file().read_text(encoding="utf-8"))
+        found = read_toml(paths.user_file().read_text(encoding="utf-8"))
         known = {item.name: found[item.name] for item in fields(ScreenSettings) if item.name in found}
         plain = all(type(value) is type(getattr(ScreenSettings(), name)) for name, value in known.items())
         if plain and all(isinstance(key, str) for key in known.get("keys", {}).values()):

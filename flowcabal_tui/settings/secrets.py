@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
-import tomllib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.locale import _
 from flowcabal_tui.settings import paths
-from flowcabal_tui.settings.file_text import require_writable
+from flowcabal_tui.settings.file_text import read_toml, require_writable
 from flowcabal_tui.settings.locked import locked
 from flowcabal_tui.system.files import write_whole
 
@@ -30,7 +29,7 @@ def read_secrets() -> dict[str, str]:
                 _("It was not read."),
                 _("Run: chmod 600 {file}").format(file=path),
             )
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        values = read_toml(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:

@@ -15,6 +15,7 @@ from typing import Any, Final
 import tomlkit
 
 from flowcabal_tui.domain.value_class import dataclass
+from flowcabal_tui.settings.file_text import read_toml
 
 Keys = tuple[str, ...]
 """The names that lead to a value, from the outermost table on."""
@@ -53,14 +54,14 @@ def edited(text: str, wanted: Iterable[Change]) -> str:
 
 
 def _changed(text: str, keys: Keys, value: Any) -> str:
-    now = tomllib.loads(text)
+    now = read_toml(text)
     expected = _with(now, keys, value)
     if expected == now:
         return text
     for way in (_by_line, _by_document):
         try:
             found = way(text, keys, value)
-            if found is not None and _filled(tomllib.loads(found)) == _filled(expected):
+            if found is not None and _filled(read_toml(found)) == _filled(expected):
                 return found
         except (ValueError, KeyError, TypeError):  # tomlkit's errors are of these kinds
             continue
@@ -78,7 +79,7 @@ def _with(tables: Mapping[str, Any], keys: Keys, value: Any) -> dict[str, Any]:
     elif value is None:
         found.pop(name, None)
     else:
-        found[name] = tomllib.loads(f"x = {_shown(value)}")["x"]
+        found[name] = read_toml(f"x = {_shown(value)}")["x"]
     return found
 
 
@@ -129,7 +130,7 @@ def _head(line: str) -> Keys | None:
     if not line.lstrip().startswith("["):
         return None
     try:
-        inner: Any = tomllib.loads(line)
+        inner: Any = read_toml(line)
     except tomllib.TOMLDecodeError:
         return None
     keys = []
@@ -145,7 +146,7 @@ def _by_line(text: str, keys: Keys, value: Any) -> str | None:
     sections = _sections(lines)
     if value is None:
         return _without(lines, sections, keys)
-    if keys[-1] in _table(tomllib.loads(text), keys[:-1]):
+    if keys[-1] in _table(read_toml(text), keys[:-1]):
         return None
     line = f"{tomlkit.key(keys[-1]).as_string()} = {_shown(value)}"
     home = next((each for each in sections if each.keys == keys[:-1]), None)
@@ -199,7 +200,7 @@ def _without(lines: list[str], sections: list[_Section], keys: Keys) -> str | No
 def _value_name(line: str) -> str | None:
     """The name of the value that a line holds as a whole."""
     try:
-        found = tomllib.loads(line)
+        found = read_toml(line)
     except tomllib.TOMLDecodeError:
         return None
     return next(iter(found), None)

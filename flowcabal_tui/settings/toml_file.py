@@ -17,6 +17,7 @@ from pydantic_core import ErrorDetails
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.locale import _
+from flowcabal_tui.settings.file_text import read_toml
 
 M = TypeVar("M")
 
@@ -46,7 +47,7 @@ def changed(path: Path, shape: type[M], text: str | None, change: Callable[[M | 
 def parsed(path: Path, shape: type[M], text: str) -> M:
     """The settings in the text of a file. Raises SettingsError."""
     try:
-        return TypeAdapter(shape).validate_python(tomllib.loads(text))
+        return TypeAdapter(shape).validate_python(read_toml(text))
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(
             _("{file} is not valid TOML.").format(file=path), str(error), _("Nothing was changed. Correct that line.")

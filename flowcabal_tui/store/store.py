@@ -241,7 +241,7 @@ class Store:
         await (await self.memory.view(None)).story()
         lists = (self.comments.all, self.memory.entities, self.book.kept, self.workflows.list, self.runs.open_questions)
         more = (self.conversations.all, self.comparisons.all, self.rewrites.waiting, self.findings.checked)
-        others = (self.changes.all, self.revision.locks)
+        others = (self.changes.all, self.revision.locks, self.outbox.all)
         for read in (*lists, *more, *others):
             await read()
         return self.skipped.counts

@@ -21,6 +21,12 @@ _BUSY_WAITS: Final = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
 _CONNECT_SECONDS: Final = 3.0
 _ANSWER_SECONDS: Final = 10.0
 _WORK_SECONDS: Final = 120.0
+_PACK_SECONDS: Final = 1800.0
+_ANSWER_BYTES: Final = 8 << 20
+_TREE_BYTES: Final = 64 << 20
+_PACK_BYTES: Final = 1 << 30
+_MOST_COUNTED: Final = 1 << 53
+_MOST_SCORE: Final = 1000.0
 _FILES_LISTED: Final = 100_000
 _LEVELS_LISTED: Final = 20
 
@@ -91,8 +97,9 @@ class Consistency:
 class KnowledgeClient:
     """Calls the server at its current `address`, which changes when it restarts on another port.
 
-    Every call raises KnowledgeError (KnowledgeMissing, KnowledgeBusy) and nothing else. Calls that look something up
-    may take `answer_seconds`, those that embed or delete `work_seconds`.
+    Every call raises KnowledgeError (KnowledgeMissing, KnowledgeBusy) and nothing else, also for an answer that is
+    malformed, too large or too slow. Calls that look something up may take `answer_seconds`, those that embed or delete
+    `work_seconds`, however steadily their answer arrives; only a pack may take longer.
     """
 
     def __init__(
@@ -110,9 +117,9 @@ class KnowledgeClient:
 
     async def aclose(self) -> None:
         """Closes the kept connections."""
-        if self._http is not None:
-            await self._http.aclose()
-            self._http = None
+        http, self._http = self._http, None
+        if http is not None:
+            await http.aclose()
 
     async def is_healthy(self) -> bool:
         """True when the server works. Needs no key."""
@@ -145,15 +152,15 @@ class KnowledgeClient:
 
     async def read(self, uri: str) -> str:
         """The exact text of a file."""
-        return str(await self._call("GET", "content/read", params={"uri": uri, "raw": True}))
+        return _text(await self._call("GET", "content/read", params={"uri": uri, "raw": True}))
 
     async def abstract(self, uri: str) -> str:
         """The L0 of a directory."""
-        return str(await self._call("GET", "content/abstract", params={"uri": uri}))
+        return _text(await self._call("GET", "content/abstract", params={"uri": uri}))
 
     async def overview(self, uri: str) -> str:
         """The L1 of a directory."""
-        return str(await self._call("GET", "content/overview", params={"uri": uri}))
+        return _text(await self._call("GET", "content/overview", params={"uri": uri}))
 
     async def ls(self, uri: str) -> tuple[ListingEntry, ...]:
         """The entries of a directory, hidden files too."""
@@ -163,7 +170,8 @@ class KnowledgeClient:
     async def tree(self, uri: str) -> tuple[ListingEntry, ...]:
         """Everything below a directory, hidden files included."""
         params = {"uri": uri, "show_all_hidden": True, "node_limit": _FILES_LISTED, "level_limit": _LEVELS_LISTED}
-        return _entries(await self._call("GET", "fs/tree", params=params, seconds=self._work_seconds))
+        seconds = self._work_seconds
+        return _entries(await self._call("GET", "fs/tree", params=params, seconds=seconds, most=_TREE_BYTES))
 
     async def find(
         self,
@@ -179,7 +187,8 @@ class KnowledgeClient:
         body: dict[str, Any] = {"query": query, "target_uri": target, "limit": limit, "level": level}
         body |= {"tags": list(tags)} if tags else {}
         answer = _mapping(await self._call("POST", "search/find", body))
-        return tuple(VectorHit(str(hit["uri"]), float(hit.get("score", 0.0))) for hit in answer.get("resources", ()))
+        hits = map(_mapping, _list(answer.get("resources")))
+        return tuple(VectorHit(_text(hit.get("uri")), _number(hit.get("score"), _MOST_SCORE)) for hit in hits)
 
     async def rm(self, uri: str) -> bool:
         """Removes a directory with everything in it; returns False if it did not exist."""
@@ -198,18 +207,18 @@ class KnowledgeClient:
         """The number of tasks that the server has accepted and not finished."""
         answer = _mapping(await self._call("GET", "observer/queue", params={"format": "json"}))
         summary = _mapping(_mapping(answer.get("status")).get("summary"))
-        return int(summary.get("pending", 0)) + int(summary.get("in_progress", 0))
+        return _count(summary.get("pending")) + _count(summary.get("in_progress"))
 
     async def vectors(self) -> int:
         """The number of vectors in the server, over all its trees."""
         answer = _mapping(await self._call("GET", "observer/vikingdb", params={"format": "json"}))
-        return int(_mapping(answer.get("status")).get("vector_count", 0))
+        return _count(_mapping(answer.get("status")).get("vector_count"))
 
     async def check_consistency(self, uri: str) -> Consistency:
         """Compares files with vector records; does not detect outdated vectors."""
         body = {"uri": uri}
         answer = _mapping(await self._call("POST", "system/consistency", body, seconds=self._work_seconds))
-        expected, missing = int(answer.get("expected_count", 0)), int(answer.get("missing_record_count", 0))
+        expected, missing = _count(answer.get("expected_count")), _count(answer.get("missing_record_count"))
         return Consistency(bool(answer.get("ok")), expected, missing)
 
     async def set_tags(self, uri: str, tags: Sequence[str]) -> None:
@@ -219,7 +228,10 @@ class KnowledgeClient:
     async def export_pack(self, uri: str) -> bytes:
         """Everything below a directory with its vectors, as an ovpack: it has no tags."""
         body = {"uri": uri, "include_vectors": True}
-        status, content = await self._request("POST", "/api/v1/pack/export", body, seconds=self._work_seconds)
+        path = "/api/v1/pack/export"
+        status, content = await self._request(
+            "POST", path, body, seconds=self._work_seconds, in_all=_PACK_SECONDS, most=_PACK_BYTES
+        )
         if status >= 400:
             _checked(status, content, self._address().key)
         return content
@@ -228,7 +240,9 @@ class KnowledgeClient:
         """Puts the content of an ovpack under `parent`, over existing files; missing vectors are made."""
         files = {"file": ("book.ovpack", pack)}
         path = "/api/v1/resources/temp_upload"
-        status, content = await self._request("POST", path, files=files, seconds=self._work_seconds)
+        status, content = await self._request(
+            "POST", path, files=files, seconds=self._work_seconds, in_all=_PACK_SECONDS
+        )
         uploaded = _mapping(_checked(status, content, self._address().key).get("result"))
         body = {
             "temp_file_id": uploaded.get("temp_file_id", ""),
@@ -245,11 +259,12 @@ class KnowledgeClient:
         body: Mapping[str, Any] | None = None,
         params: Mapping[str, Any] | None = None,
         seconds: float | None = None,
+        most: int = _ANSWER_BYTES,
     ) -> Any:
         """One call's `result`; waits and tries again while the resource is locked."""
         waits = iter(self._busy_waits)
         while True:
-            status, content = await self._request(method, f"/api/v1/{path}", body, params, seconds=seconds)
+            status, content = await self._request(method, f"/api/v1/{path}", body, params, seconds=seconds, most=most)
             try:
                 return _checked(status, content, self._address().key).get("result")
             except KnowledgeBusy:
@@ -266,26 +281,48 @@ class KnowledgeClient:
         *,
         files: Mapping[str, tuple[str, bytes]] | None = None,
         seconds: float | None = None,
+        in_all: float | None = None,
+        most: int = _ANSWER_BYTES,
     ) -> tuple[int, bytes]:
-        """Status and content of the answer, also of one that reports an error."""
+        """Status and content of the answer, also of one that reports an error.
+
+        The server may be silent for `seconds` and work for `in_all` of them (None: `seconds`); `most` is the limit of
+        bytes.
+        """
         import httpx
 
         address = self._address()
-        if self._http is None:
-            self._http = httpx.AsyncClient(trust_env=not address.loopback, verify=not address.loopback)
-        try:
-            answer = await self._http.request(
-                method,
-                address.url.rstrip("/") + path,
-                content=None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"),
-                params=params,
-                files=files,
-                headers=address.headers | ({} if files else {"Content-Type": "application/json"}),
-                timeout=httpx.Timeout(seconds or self._answer_seconds, connect=_CONNECT_SECONDS),
+        if not (address.key.isascii() and address.key.isprintable()):
+            raise KnowledgeError(
+                _("The key of the knowledge server has characters that cannot be sent."),
+                "",
+                _("Set the environment variable named by [knowledge] api_key_env to the server's root key."),
             )
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise _unreachable(error) from error
-        return answer.status_code, answer.content
+        seconds = seconds or self._answer_seconds
+        content = bytearray()
+        try:
+            if self._http is None:
+                self._http = httpx.AsyncClient(trust_env=not address.loopback, verify=not address.loopback)
+            async with (
+                asyncio.timeout(in_all or seconds),
+                self._http.stream(
+                    method,
+                    address.url.rstrip("/") + path,
+                    content=None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"),
+                    params=params,
+                    files=files,
+                    headers=address.headers | ({} if files else {"Content-Type": "application/json"}),
+                    timeout=httpx.Timeout(seconds, connect=_CONNECT_SECONDS),
+                ) as answer,
+            ):
+                async for piece in answer.aiter_bytes():
+                    content += piece
+                    if len(content) > most:
+                        raise _unreadable(_("It is larger than {n} MB.").format(n=most >> 20))
+        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError, ValueError, ImportError) as error:
+            # the last three: no time left, settings of proxies and certificates that cannot be used
+            raise _unreachable(error, address.key) from error
+        return answer.status_code, bytes(content)
 
 
 class _AlreadyThere(KnowledgeError):
@@ -293,31 +330,78 @@ class _AlreadyThere(KnowledgeError):
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+    """A JSON object; empty for none, like the other parts of an answer."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise _unreadable()
+    return value
+
+
+def _list(value: Any) -> Sequence[Any]:
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        raise _unreadable()
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise _unreadable()
+    return value
+
+
+def _number(value: Any, most: float) -> float:
+    if value is None:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -most <= value <= most:
+        raise _unreadable()
+    return value
+
+
+def _count(value: Any) -> int:
+    return int(_number(value, _MOST_COUNTED))
 
 
 def _entries(value: Any) -> tuple[ListingEntry, ...]:
-    return tuple(ListingEntry(str(line["uri"]), bool(line.get("isDir"))) for line in value or ())
+    return tuple(ListingEntry(_text(line.get("uri")), bool(line.get("isDir"))) for line in map(_mapping, _list(value)))
+
+
+def _unreadable(detail: str = "") -> KnowledgeError:
+    return KnowledgeError(
+        _("The knowledge server sent an answer that cannot be read."),
+        detail,
+        _("Check that the address in [knowledge] url is an OpenViking server."),
+    )
 
 
 def _checked(status: int, content: bytes, key: str) -> dict[str, Any]:
     """The answer's JSON object, or the KnowledgeError that it means."""
     try:
         answer = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         answer = None
     if not isinstance(answer, dict):
-        raise KnowledgeError(
-            _("The knowledge server sent an answer that cannot be read."),
-            _("HTTP status {status}.").format(status=status),
-            _("Check that the address in [knowledge] url is an OpenViking server."),
-        )
+        raise _unreadable(_("HTTP status {status}.").format(status=status))
     error = answer.get("error")
     if status < 400 and not error:
         return answer
     fault = error if isinstance(error, Mapping) else {}
-    message = clean(str(fault.get("message") or answer.get("detail") or f"HTTP {status}"))[:400]
-    raise _fault(status, str(fault.get("code", "")), message.replace(key, "***") if key else message)
+    said = fault.get("message") or answer.get("detail")
+    message = _without(key, clean(_words(said) or f"HTTP {status}"))[:400]
+    raise _fault(status, _words(fault.get("code")), message)
+
+
+def _words(value: Any) -> str:
+    try:
+        return str(value or "")
+    except RecursionError:
+        return ""
+
+
+def _without(key: str, text: str) -> str:
+    return text.replace(key, "***") if key else text
 
 
 def _fault(status: int, code: str, message: str) -> KnowledgeError:
@@ -341,9 +425,9 @@ def _fault(status: int, code: str, message: str) -> KnowledgeError:
     )
 
 
-def _unreachable(error: Exception) -> KnowledgeError:
+def _unreachable(error: Exception, key: str) -> KnowledgeError:
     return KnowledgeError(
         _("The knowledge server does not answer."),
-        clean(str(error)) or type(error).__name__,
+        _without(key, clean(str(error))) or type(error).__name__,
         _("Everything continues without it; missing texts are sent when it is back."),
     )

@@ -56,11 +56,12 @@ def test_a_prompt_in_the_books_language_is_read_where_there_is_one(tmp_path: Pat
         ("customs", 'subject = "planet"\n[title]\nen = "X"\n', "x", "subject"),
         ("customs", CUSTOMS + "colour = 3\n", "x", "colour"),
         ("customs", "subject = ", "x", "Invalid value"),
+        ("customs", "x=" + "[" * 5_000, "x", "too deeply"),
         ("customs", CUSTOMS, "  \n", "empty"),
         ("customs", CUSTOMS, "x" * 20_001, "longer"),
         ("my customs", CUSTOMS, "x", "letters"),
     ],
-    ids=("subject", "unknown", "syntax", "empty", "long", "name"),
+    ids=("subject", "unknown", "syntax", "deep", "empty", "long", "name"),
 )
 def test_a_folder_that_is_wrong_is_told_and_harms_no_other(
     tmp_path: Path, name: str, settings: str, prompt: str, said: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -74,3 +75,15 @@ async def test_bytes_that_are_no_text_end_the_input(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"approve\n" + b"\xff\xfe" * 9_000), "utf-8"))
     lines = [line async for line in _lines()]
     assert lines in ([], ["approve\n"])
+
+
+LONG = "雪" * 100
+
+
+@pytest.mark.parametrize("words", [[LONG], ["status", LONG], ["new", LONG], ["validate", LONG], ["import", ".", LONG]])
+def test_a_name_that_is_too_long_for_a_file_is_one_clear_error(
+    call: Call, demo: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.chdir(demo)
+    done = call(*words)
+    assert done.code in (1, 2) and LONG in done.err

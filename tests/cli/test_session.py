@@ -7,17 +7,23 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from flowcabal_tui.cli.session.command import COMMANDS_WAITING, _Session
 from flowcabal_tui.cli.session.lines import DEPTH, MOST_BYTES, BadLine, LineSplitter, SessionLine, read_message
-from flowcabal_tui.domain.ids import RunId
+from flowcabal_tui.domain.ids import CommandId, Digest, RunId
+from flowcabal_tui.domain.memory import BackgroundTask
+from flowcabal_tui.project import Project
+from flowcabal_tui.protocol.base import CommandDone
+from flowcabal_tui.protocol.memory import BackgroundChanged
 from flowcabal_tui.protocol.messages import COMMANDS
 from flowcabal_tui.protocol.runs import ResumeRun
 from tests.cli.conftest import Call, Make
@@ -111,6 +117,41 @@ async def session(folder: Path, *flags: str) -> AsyncIterator[Client]:
 
 def kinds(client: Client) -> list[str]:
     return [message["type"] for message in client.came]
+
+
+async def test_a_background_task_that_cannot_be_read_does_not_end_the_session(demo: Path) -> None:
+    with closing(sqlite3.connect(demo / ".flowcabal" / "project.db")) as database, database:
+        database.execute("UPDATE task SET subject=x'ff', state='waiting' WHERE id=(SELECT min(id) FROM task)")
+        assert database.total_changes == 1
+    async with session(demo) as client:
+        await client.asks("connect")
+        assert (await client.asks("chapter:list"))["chapters"]
+        assert await client.ends() == 0
+
+
+@pytest.mark.parametrize("path", ["雪" * 100, "~nobody-of-that-name/x"], ids=("long", "home"))
+async def test_an_import_of_a_name_that_no_file_can_have_is_refused(demo: Path, path: str) -> None:
+    async with session(demo) as client:
+        asked = await client.asks("ask", question="preview_import", arguments={"path": path})
+        assert (asked["type"], asked["error"]) == ("error", "ManuscriptError")
+        told = await client.asks("manuscript:import", path=path)
+        assert told["type"] == "command:failed" and "cannot be read" in json.dumps(told)
+        assert await client.ends() == 0
+
+
+async def test_an_event_that_cannot_be_sent_is_an_error_that_answers_its_command() -> None:
+    served = _Session(cast(Project, None), "book")
+    bad = cast(str, b"\xff")
+    task = BackgroundTask(1, "l1", bad, Digest("d"), "waiting")
+    assert served._message(BackgroundChanged((), task)) is None  # nobody is connected
+    served._connected = True
+    told = served._message(BackgroundChanged((), task))
+    assert told is not None and (told["type"], told["error"], told["id"]) == ("error", "ProjectDamaged", None)
+    served._sent[CommandId("one")] = "mine"
+    await served._commands.acquire()
+    told = served._message(CommandDone(CommandId("one"), cast(Any, task)))
+    assert told is not None and (told["type"], told["id"]) == ("error", "mine")
+    assert not served._sent and served._commands._value == COMMANDS_WAITING
 
 
 async def test_a_chapter_is_run_to_its_gate_decided_and_kept(demo: Path) -> None:

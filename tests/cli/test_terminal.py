@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -57,6 +58,25 @@ def test_json_stays_whole_and_harmless() -> None:
 
 def test_a_line_that_moves_holds_no_sequence_but_ours() -> None:
     assert said(say_over, HOSTILE) == "\r\x1b[Kabcdefg"
+
+
+@pytest.mark.parametrize("encoding", ["gbk", "latin-1", "ascii"])
+def test_an_encoding_that_lacks_characters_ends_no_command(encoding: str) -> None:
+    environment = os.environ | {"PYTHONIOENCODING": f"{encoding}:strict"}
+    for words, code in ((["--lang", "zh", "runs", "--help"], 0), (["--lang", "zh", "status", "/😀 雪"], 2)):
+        command = [sys.executable, "-m", "flowcabal_tui", *words]
+        done = subprocess.run(command, capture_output=True, env=environment, check=False)
+        assert done.returncode == code and b"Traceback" not in done.stderr
+        assert b"?" in done.stdout + done.stderr or encoding == "gbk"
+
+
+@pytest.mark.parametrize("encoding", ["gbk", "latin-1", "utf-8"])
+def test_json_is_whole_in_any_encoding(encoding: str) -> None:
+    content = io.BytesIO()
+    value = ["雪", "☃", "😀", "é", HOSTILE]
+    stream = io.TextIOWrapper(content, encoding=encoding, errors="replace")
+    say_json(value, file=stream, flush=True)
+    assert json.loads(content.getvalue().decode(encoding)) == value
 
 
 def test_a_sequence_that_arrives_in_pieces_is_no_sequence() -> None:

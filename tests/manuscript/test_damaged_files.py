@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import zipfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -118,3 +119,21 @@ async def test_a_text_that_is_too_long_is_refused(tmp_path: Path, workshop: Work
     file.write_bytes(TEXTS[name]())
     with pytest.raises(ManuscriptError, match=r"long\.txt"):
         await workshop.do(read_manuscript, file, limits=READING)
+
+
+@pytest.mark.parametrize("name", ["雪" * 100, "one\0two.txt", "a/" * 3000 + "b"], ids=("long", "zero", "deep"))
+def test_a_name_that_no_file_can_have_is_told_like_a_missing_file(tmp_path: Path, name: str) -> None:
+    file = tmp_path / name
+    with pytest.raises(ManuscriptError, match="cannot be read") as told:
+        read_manuscript(file)
+    check(told.value, file)
+
+
+def test_a_folder_that_cannot_be_listed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> Iterator[Path]:
+        raise PermissionError(errno.EACCES, "no", str(path))
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(ManuscriptError, match="cannot be read") as told:
+        read_manuscript(tmp_path)
+    check(told.value, tmp_path)

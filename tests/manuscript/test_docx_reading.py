@@ -65,6 +65,12 @@ def test_a_heading_is_known_by_its_outline_level_not_by_an_english_name(tmp_path
     assert preview.report.rule == "headings"
 
 
+def test_a_heading_that_is_too_long_for_a_title_is_text(tmp_path: Path) -> None:
+    long = "雪" * 100_000
+    preview = read(tmp_path, para("第一章 雪", style="1") + para(long, style="1"), parts={"styles": STYLES})
+    assert [(one.title, one.text) for one in preview.chapters] == [("第一章 雪", long)]
+
+
 def test_a_level_of_body_text_overrides_the_style_and_styles_in_a_circle_end(tmp_path: Path) -> None:
     body = para("第一章 雪", style="1") + para("不是标题", style="body") + para("循环", style="loop")
     preview = read(tmp_path, body, parts={"styles": STYLES})

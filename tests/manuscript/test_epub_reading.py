@@ -31,6 +31,21 @@ def test_the_order_is_that_of_the_spine_and_names_may_be_encoded(tmp_path: Path)
     assert [one.title for one in chapters] == ["第一章 雪", "第二章 灯"]
 
 
+def test_a_heading_that_is_too_long_for_a_title_is_text(tmp_path: Path) -> None:
+    long = "雪" * 100_000
+    pages = {"a.xhtml": f"<body><h1>第一章 雪</h1><h1>{long}</h1>{TEXT}</body>"}
+    (chapter,) = read_manuscript(epub(tmp_path / "b.epub", pages)).chapters
+    assert chapter.title == "第一章 雪" and chapter.text.startswith(long)
+
+
+def test_a_first_line_that_is_too_long_is_no_title_of_a_file_in_a_folder(tmp_path: Path) -> None:
+    long = "# " + "x" * 100_000
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.md").write_text(f"{long}\n\nSnow.", encoding="utf-8")
+    chapters = read_manuscript(tmp_path).chapters
+    assert [one.title for one in chapters] == ["one", "two"] and chapters[0].text.startswith(long)
+
+
 def test_titles_come_from_the_contents_where_pages_have_none(tmp_path: Path) -> None:
     pages = {f"{n}.xhtml": f"<body>{TEXT}</body>" for n in "123"}
     preview = read_manuscript(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from flowcabal_tui.domain.manuscript import ImportedChapter
 from flowcabal_tui.headings.numerals import chinese_number, english_number
-from flowcabal_tui.headings.rules import heading_of
+from flowcabal_tui.headings.rules import LONGEST_MARKED, heading_of
 from flowcabal_tui.manuscript.chapters import split_chapters
 
 PROSE = "他推开门，雪落了一地。\n她没有回头，只说了一句：“走吧。”\n"
@@ -236,3 +236,18 @@ def test_a_title_below_the_number_is_joined_to_it(headings: list[str], titles: l
 def test_a_first_line_is_no_title_where_most_chapters_have_none() -> None:
     text = "".join(f"第{n}章\n\n{PROSE}" for n in range(1, 6)) + f"第6章\n\n渡口\n\n{PROSE}"
     assert [title for _volume, title in found(text)][-1] == "第6章"
+
+
+@pytest.mark.parametrize("mark", ["# ", "## ", "### ", "# Chapter 3: ", "# 第三章 "])
+@pytest.mark.parametrize("filling", ["x", "雪", "# ", " \t"], ids=("word", "han", "marks", "blanks"))
+def test_a_marked_line_that_is_too_long_for_a_title_is_text(mark: str, filling: str) -> None:
+    long = mark + "a" + filling * 200_000 + "b"
+    chapters, _warnings = split_chapters(f"# One\n\nSnow.\n\n{long}\n\n# Two\n\nRain.", "book")
+    assert [chapter.title for chapter in chapters] == ["One", "Two"]
+    assert long in chapters[0].text
+
+
+def test_a_marked_line_of_400_characters_is_a_title() -> None:
+    title = "x" * (LONGEST_MARKED - 2)
+    assert found(f"# {title}\n\nSnow.") == [("", title)]
+    assert found(f"# {title}x\n\nSnow.") == [("", "book")]

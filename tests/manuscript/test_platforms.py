@@ -42,6 +42,9 @@ def test_the_users_profile_replaces_ours_and_a_wrong_one_is_named(tmp_path: Path
     )
     with pytest.raises(SettingsError, match=r"mine\.toml"):
         load_platforms(tmp_path)
+    (tmp_path / "mine.toml").write_text("x=" + "[" * 5_000, encoding="utf-8")
+    with pytest.raises(SettingsError, match=r"mine\.toml"):
+        load_platforms(tmp_path)
 
 
 def test_a_report_in_chinese_has_full_width_marks():

@@ -26,6 +26,7 @@ from flowcabal_tui.domain.model_calls import (
 )
 from flowcabal_tui.domain.providers import Provider
 from flowcabal_tui.models.backoff import Backoff
+from flowcabal_tui.models.failures import Failures
 from flowcabal_tui.models.http_model import HttpModel
 from tests.faultserver import PROSE, FaultServer
 from tests.models.calls import REQUEST, events_of, text_of
@@ -404,3 +405,8 @@ def test_a_stalled_call_is_repeated_elsewhere_and_never_beside_a_server_that_may
     assert elsewhere.seconds(stalled, 1) is not None
     assert here.seconds(stalled, 1) is None
     assert here.seconds(ModelError(ModelFault.OVERLOADED, "loading"), 1) is not None
+
+
+def test_of_a_page_only_its_words_are_quoted() -> None:
+    page = b"<html><style>p {}</style><p class='a'>Please <b>log in</b>.</p><SCRIPT>go()</SCRIPT> 1 < 2 <script>on"
+    assert Failures("https://x.test", "m", None).from_page(page).detail == "Please log in . 1 < 2"

@@ -78,6 +78,18 @@ def test_a_line_without_end_is_refused() -> None:
         reader.feed(b"x", [])
 
 
+def test_an_event_without_end_is_refused_although_its_lines_are_short() -> None:
+    reader, events = EventReader(), list[tuple[str, str | None]]()
+    line = b"data: " + b"x" * 1000 + b"\n"
+    for _event in range(3):  # the limit is that of one event
+        reader.feed(line * (LINE_LIMIT // 2 // len(line)) + b"\n", events)
+    assert len(events) == 3
+    reader.feed(line * (LINE_LIMIT // 2 // len(line)), events)
+    with pytest.raises(ValueError, match="event without end"):
+        reader.feed(line * (LINE_LIMIT // len(line)), events)
+    assert len(events) == 3
+
+
 def test_what_came_before_broken_utf8_is_not_lost() -> None:
     events: list[tuple[str, str | None]] = []
     with pytest.raises(ValueError, match="utf-8"):

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from flowcabal_tui.domain.answer_schema import StructuredAnswer
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import Finished, TextDelta
 from flowcabal_tui.models.http_model import HttpModel
+from flowcabal_tui.models.transport import Transport
 from tests.faultserver import PROSE, FaultServer
 from tests.models.calls import REQUEST, events_of, text_of
 from tests.models.conftest import MakeModel
@@ -102,6 +104,31 @@ async def test_a_plain_body_that_trickles_in_is_stopped_at_its_limit(
     error = await stopped(timed(make, provider, Clock(LIMIT / 8)))
     assert (error.fault, error.partial) == (ModelFault.TIME_LIMIT, "")
     await server.wait_for("client_closed")
+
+
+def slowly(server: FaultServer, fault: dict[str, Any]) -> None:
+    """The next answer begins with a message and goes on for as long as anyone listens."""
+    server.push({"type": "text/html", "raw": ["no room. ", *"x" * 100_000], "delay": 0.01, "times": -1} | fault)
+
+
+@pytest.mark.parametrize(("status", "fault"), [(500, ModelFault.SERVER), (200, ModelFault.PROTOCOL)])
+async def test_the_body_of_an_error_or_a_page_that_trickles_in_is_not_waited_for(
+    server: FaultServer, make: MakeModel, provider: str, status: int, fault: ModelFault
+) -> None:
+    slowly(server, {"status": status})
+    error = await stopped(timed(make, provider, Clock(), answer_timeout=0.5, retries=0))
+    assert error.fault is fault and "no room" in error.detail
+    await server.wait_for("client_closed")
+
+
+async def test_vectors_that_trickle_in_are_stopped_at_their_limit(server: FaultServer) -> None:
+    slowly(server, {"type": "application/json", "status": 200})
+    endpoint = Endpoint(provider="openai", model="mock", base_url=server.url + "/v1", answer_timeout=0.5)
+    transport = Transport(endpoint, server.url + "/v1", {}, None)
+    with pytest.raises(ModelError) as caught:
+        await transport.post("/chat/completions", {"model": "mock", "messages": [], "stream": True})
+    assert caught.value.fault is ModelFault.TIME_LIMIT and "answer_timeout" in caught.value.detail
+    await transport.aclose()
 
 
 async def test_the_wait_for_the_first_sign_has_a_limit_of_its_own(

@@ -88,6 +88,13 @@ async def test_only_harmless_tables_are_set_by_a_command(folder: Path) -> None:
     assert (folder / "flowcabal.toml").read_bytes() == before
 
 
+@pytest.mark.parametrize("table", ["nothing", "models", "__class__", ""])
+async def test_a_table_that_is_unknown_is_refused_even_without_values(folder: Path, table: str) -> None:
+    async with opened(folder) as case:
+        with pytest.raises(SettingsError, match="There is no table"):
+            await case.project.carry_out(ChangeSettings(table, {}))
+
+
 async def test_a_knowledge_server_that_is_set_here_is_confirmed_and_counts_later(folder: Path) -> None:
     async with opened(folder) as case:
         values = {"enabled": True, "url": "https://knows.example.net", "api_key_env": "KNOWS"}

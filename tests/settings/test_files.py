@@ -10,6 +10,8 @@ import pytest
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ProjectNotFound, SettingsError
 from flowcabal_tui.settings import paths
+from flowcabal_tui.settings.book_summary import book_state
+from flowcabal_tui.settings.file_modes import file_modes
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings, ProjectSettings, load_project, save_project
 from flowcabal_tui.settings.recent import (
     RECENT_LIMIT,
@@ -18,11 +20,13 @@ from flowcabal_tui.settings.recent import (
 )
 from flowcabal_tui.settings.screen import ScreenSettings, load_screen
 from flowcabal_tui.settings.secrets import find_key, read_secrets
+from flowcabal_tui.settings.toml_edit import edited
 from flowcabal_tui.settings.user_file import (
     UserSettings,
     change_user,
     load_user,
 )
+from flowcabal_tui.system.files import PRIVATE
 
 WHOLE = """\
 # my book
@@ -174,7 +178,38 @@ def test_the_first_frame_sees_the_same_settings_as_everything_else():
     assert load_screen() == ScreenSettings(language="zh", keys={"run.start": "f5"}, wizard_done=True)
 
 
-@pytest.mark.parametrize("text", ["language = 3", "language = ", "[keys]\na = 1"])
+DEEP = (
+    pytest.param("x=" + "[" * 5_000, id="unclosed"),
+    pytest.param("x=" + "[" * 60 + "]" * 60, id="lists"),
+    pytest.param(".".join("x" * 5_000) + "=1", id="keys"),
+)
+
+
+@pytest.mark.parametrize("text", DEEP)
+def test_a_file_that_is_nested_too_deeply_is_one_clear_error_wherever_it_is_read(tmp_path: Path, text: str) -> None:
+    write(tmp_path, text)
+    with pytest.raises(SettingsError, match=r"flowcabal\.toml is not valid TOML") as caught:
+        load_project(tmp_path)
+    assert "too deeply" in caught.value.detail
+    assert book_state(tmp_path) == "damaged"
+    paths.user_file().parent.mkdir(parents=True)
+    for path in (paths.user_file(), paths.secrets_file()):
+        path.write_text(text, encoding="utf-8")
+        path.chmod(0o600)
+    with pytest.raises(SettingsError, match=r"config\.toml is not valid TOML"):
+        load_user()
+    with pytest.raises(SettingsError, match="Cannot read"):
+        read_secrets()
+    assert load_screen() is None
+    assert file_modes() == PRIVATE
+
+
+def test_a_line_of_brackets_in_a_text_of_the_file_does_not_prevent_a_change() -> None:
+    text = 'x = """\n' + "[" * 5_000 + '\n"""\n'
+    assert edited(text, [(("y",), 1)]).startswith(text)
+
+
+@pytest.mark.parametrize("text", ["language = 3", "language = ", "[keys]\na = 1", *DEEP])
 def test_a_wrong_user_setting_is_named_before_the_first_frame(text):
     paths.user_file().parent.mkdir(parents=True)
     paths.user_file().write_text(text, encoding="utf-8")

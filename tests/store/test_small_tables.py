@@ -44,6 +44,16 @@ async def test_tasks_come_mirror_and_index_first_and_only_when_due(store):
     assert len(await store.outbox.next(1, 100.0)) == 1
 
 
+@pytest.mark.parametrize(("column", "value"), [("subject", b"\xff"), ("position", "first"), ("pinned", "x")])
+async def test_a_task_that_cannot_be_read_is_left_out_and_holds_up_no_other(store, column, value):
+    await store.outbox.add([task("mirror"), task("l1")])
+    await store._database.execute(f"UPDATE task SET {column}=? WHERE kind='mirror'", (value,))
+    assert [one.kind for one in await store.outbox.next(1, 50.0)] == ["l1"]
+    assert [one.kind for one in await store.outbox.all()] == ["l1"]
+    assert await store.outbox.counts() == {"waiting": 1}
+    assert await store.skipped_rows() == {"background tasks": 1}
+
+
 async def test_a_task_is_there_once_and_waits_again_only_after_a_failure(store):
     await store.outbox.add([task("l1"), task("l1")])
     (one,) = await store.outbox.all()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
 
 import pytest
 
@@ -109,6 +109,108 @@ async def test_embedding_may_take_longer_than_a_look_up() -> None:
         await client.read("viking://resources/x")
     await client.aclose()
     listening.close()
+
+
+MALFORMED = [
+    b'{"result": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+    b'{"result": {"resources": {"uri": "x"}}}',
+    b'{"result": {"resources": ["x"], "status": []}}',
+    b'{"result": {"resources": [{}], "status": {"summary": 3, "vector_count": "many"}}}',
+    b'{"result": {"resources": [{"uri": "x", "score": NaN}], "status": {"summary": {"pending": []}}}}',
+    b'{"result": {"resources": [{"uri": "x", "score": "near"}], "status": {"vector_count": Infinity}}}',
+    b'{"result": 7}',
+    b'{"error": {"message": [[]], "code": {}}}',
+    b'{"error": "no", "detail": {"loc": ["body"]}}',
+    b'"result"',
+    b"\xff\xfe",
+]
+
+
+@pytest.mark.parametrize("content", MALFORMED, ids=range(len(MALFORMED)))
+async def test_a_malformed_answer_to_any_call_is_an_error_of_the_knowledge_server(content: bytes) -> None:
+    uri = "viking://resources/x"
+    async with client_of([(200, content)]) as (client, _heads):
+        for call in (client.ls, client.tree, client.read, client.abstract, client.overview):
+            with pytest.raises(KnowledgeError):
+                await call(uri)
+        with pytest.raises(KnowledgeError):
+            await client.find("query", level=2, target_uri=uri, limit=1)
+        for count in (client.waiting, client.vectors):
+            with suppress(KnowledgeError):  # some of the answers are no malformed ones to this question
+                assert await count() == 0
+        with suppress(KnowledgeError):
+            assert not (await client.check_consistency(uri)).ok
+
+
+@asynccontextmanager
+async def endless(pieces: Callable[[], bytes]) -> AsyncIterator[str]:
+    """The URL of a server whose answers go on until the client leaves."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError):
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n")
+            while not writer.is_closing():
+                writer.write(pieces())
+                await writer.drain()
+                await asyncio.sleep(0)
+        writer.close()
+
+    listening = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+    finally:
+        listening.close()
+
+
+async def test_an_answer_without_end_is_refused_at_its_limit() -> None:
+    sent = 0
+
+    def piece() -> bytes:
+        nonlocal sent
+        sent += 2**16
+        return b" " * 2**16
+
+    async with endless(piece) as url:
+        client = KnowledgeClient(lambda: Address(url), answer_seconds=PATIENCE)
+        with pytest.raises(KnowledgeError, match="cannot be read") as caught:
+            await client.ls("viking://resources/")
+        await client.aclose()
+    assert "8 MB" in caught.value.detail
+    assert sent < 32 * 2**20
+
+
+async def test_an_answer_that_trickles_in_is_not_waited_for() -> None:
+    pieces = 0
+
+    def piece() -> bytes:
+        nonlocal pieces
+        pieces += 1
+        if pieces < 10:
+            pass_time(30)  # less than the silence that ends an answer
+        return b" "
+
+    async with endless(piece) as url, aclosing(KnowledgeClient(lambda: Address(url), answer_seconds=100)) as client:
+        with pytest.raises(KnowledgeError, match="does not answer"):
+            await client.ls("viking://resources/")
+
+
+@pytest.mark.parametrize("key", ["密钥", "two\nlines"])
+async def test_a_key_that_no_header_can_hold_is_an_error_without_the_key(key: str) -> None:
+    async with aclosing(KnowledgeClient(lambda: Address("http://127.0.0.1:1", key))) as client:
+        with pytest.raises(KnowledgeError, match="cannot be sent") as caught:
+            await client.is_healthy()
+    assert "api_key_env" in caught.value.advice and not caught.value.detail
+
+
+@pytest.mark.parametrize("content", MALFORMED, ids=range(len(MALFORMED)))
+async def test_the_status_of_a_server_elsewhere_tells_of_malformed_answers(content: bytes) -> None:
+    statuses = Statuses()
+    async with client_of([(200, content)]) as (client, _heads):
+        external = ExternalKnowledge(client._address().url, statuses)
+        await external.start()
+        await statuses.wait_for(lambda status: isinstance(status, External) and bool(status.reason))
+        await external.stop(wait=True)
 
 
 async def test_a_server_elsewhere_that_comes_back_is_told() -> None:

@@ -23,6 +23,7 @@ from flowcabal_tui.domain.memory import EntityKind
 from flowcabal_tui.domain.text import clean, digest_of, slug
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _, language_in_use
+from flowcabal_tui.settings.file_text import read_toml
 from flowcabal_tui.system.files import Folder
 
 BOOK: Final = "book"
@@ -206,7 +207,7 @@ def _load(folder: _KindFolder) -> ProfileKind:
     if slug(folder.name) != folder.name:
         raise _wrong(folder.name, _("a folder's name has letters, digits, - and _ only"))
     try:
-        settings = KindFile.model_validate(tomllib.loads(_text(folder, _SETTINGS)))
+        settings = KindFile.model_validate(read_toml(_text(folder, _SETTINGS)))
     except tomllib.TOMLDecodeError as error:
         raise _wrong(f"{folder.name}/{_SETTINGS}", str(error)) from error
     except ValidationError as error:

@@ -37,7 +37,7 @@ from flowcabal_tui.cli.session.messages import (
 from flowcabal_tui.cli.session.questions import QUESTIONS, ask
 from flowcabal_tui.cli.terminal import json_text, say_json
 from flowcabal_tui.domain.codec import to_plain
-from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.errors import FlowCabalError, ProjectDamaged
 from flowcabal_tui.domain.ids import CommandId
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
@@ -295,11 +295,26 @@ class _Session:
 
     def _message(self, event: Event) -> dict[str, Any] | None:
         """An event for the client; that a command has ended answers it, also one that is not connected."""
+        is_answer, identity = False, None
         if isinstance(event, CommandDone | CommandFailed) and event.command in self._sent:
             self._commands.release()
+            is_answer, identity = True, self._sent.pop(event.command)
+        elif not self._connected:
+            return None
+        try:
             values = to_message(event)
-            return {"type": values.pop("type"), "id": self._sent.pop(event.command), **values}
-        return to_message(event) if self._connected else None
+        except (ValueError, TypeError, RecursionError) as error:  # it holds what a damaged row gave
+            log.exception("session: %s", event.type)
+            return _error(identity, _unsendable(event, error))
+        return {"type": values.pop("type"), "id": identity, **values} if is_answer else values
+
+
+def _unsendable(event: Event, error: Exception) -> ProjectDamaged:
+    return ProjectDamaged(
+        _("The event {type} cannot be sent.").format(type=event.type),
+        str(error)[:200],
+        _("Look for damage with `flowcabal-tui doctor`; the session goes on."),
+    )
 
 
 def _error(identity: Identity, error: FlowCabalError) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import BinaryIO, Final
 
 from flowcabal_tui.domain.errors import ManuscriptError
 from flowcabal_tui.domain.manuscript import ChapterRule, ImportReport
-from flowcabal_tui.headings.rules import heading_of
+from flowcabal_tui.headings.rules import LONGEST_MARKED, heading_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.archive import Archive
 from flowcabal_tui.manuscript.epub.package import Entry, Package, read_package
@@ -182,14 +182,17 @@ def _fuller(title: str, lines: Sequence[tuple[str, int]]) -> tuple[str, int]:
 
 def _titled(found: PageText, entries: Sequence[Entry]) -> list[str]:
     """The lines with the page's own headings; a page without one gets its title from the table of contents."""
-    lines = [
-        (f"{'#' * level} {' '.join(line.split())}" if 0 < level <= _DEEPEST else line) for line, level in found.lines
-    ]
-    lines = [line for line in lines if line.strip(" #\t")]
+    lines = [marked for line, level in found.lines if (marked := _line(line, level)).strip(" #\t")]
     if lines and entries and not lines[0].startswith("#"):
         title = entries[0].title
         lines = [f"# {title}", *(lines[1:] if _norm(lines[0]) == _norm(title) else lines)]
     return lines
+
+
+def _line(line: str, level: int) -> str:
+    """A line of a page, with a Markdown mark if it is a heading."""
+    marked = f"{'#' * level} {' '.join(line.split())}"
+    return marked if 0 < level <= _DEEPEST and len(marked) <= LONGEST_MARKED else line
 
 
 def _presents(root: Element) -> bool:

@@ -20,6 +20,7 @@ from flowcabal_tui.headings.scenes import break_line
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.manuscript.blocks import paragraphs
 from flowcabal_tui.manuscript.chapters import named
+from flowcabal_tui.settings.file_text import read_toml
 
 _FIELDS: Final = {field.name: field for field in fields(Platform)}
 _HAN: Final = "\u4e00-\u9fff"
@@ -43,7 +44,7 @@ def load_platforms(own: Path | None = None) -> dict[str, Platform]:
 
 def _read(path: Path) -> Platform:
     try:
-        values: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+        values: dict[str, Any] = read_toml(path.read_text(encoding="utf-8"))
         unknown = sorted(values.keys() - _FIELDS.keys() | values.keys() & {"id"})
         wrong = [name for name, value in values.items() if name in _FIELDS and not _fits(name, value)]
         if unknown or wrong:

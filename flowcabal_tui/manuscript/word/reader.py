@@ -11,7 +11,7 @@ from typing import BinaryIO, Final
 from flowcabal_tui.domain.errors import ManuscriptError
 from flowcabal_tui.domain.manuscript import FileComment, ImportReport
 from flowcabal_tui.domain.text import clean, clean_line
-from flowcabal_tui.headings.rules import heading_of
+from flowcabal_tui.headings.rules import LONGEST_MARKED, heading_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.archive import Archive, too_large
 from flowcabal_tui.manuscript.word.runs import CommentWords, RunReader
@@ -227,10 +227,11 @@ class _Document:
         if label:
             self._runs.counts["numbered_headings"] += 1
             title = title if title.startswith(label) else f"{label} {title}"
-        if level >= _DEEPEST and not _is_chapter(title):
+        marked = f"{'#' * min(level + 1, _DEEPEST)} {title}"
+        if len(marked) > LONGEST_MARKED or (level >= _DEEPEST and not _is_chapter(title)):
             return [title]
         self._headed += 1
-        return [f"{'#' * min(level + 1, _DEEPEST)} {title}"]
+        return [marked]
 
 
 def _is_chapter(title: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -129,7 +130,7 @@ class Importer:
         return preview
 
     async def _first(self, path: Path, last: int | None) -> ImportPreview:
-        file = path.expanduser().absolute()
+        file = Path(os.path.expanduser(path)).absolute()  # Path.expanduser raises RuntimeError for an unknown user
         try:
             found = await self._workshop.do(read_manuscript, file, limits=READING)
         except HelperFailed as error:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from sqlite3 import Connection
 
 from flowcabal_tui.domain.memory import BackgroundTask, Freshness
+from flowcabal_tui.locale import mark
 from flowcabal_tui.store.file.connection import StorePart, one_row, transaction
 from flowcabal_tui.store.rows.generations import NEWEST
 from flowcabal_tui.store.rows.tasks import TASK_FIELDS, add_tasks, task_of
@@ -28,7 +29,7 @@ class JobTasks(StorePart):
         rows = await self._database.rows(
             f"SELECT {TASK_FIELDS} FROM task WHERE job=? AND state<>'fresh' ORDER BY position, id", (job,)
         )
-        return tuple(task_of(row) for row in rows)
+        return self._database.readable(mark("background tasks"), task_of, rows)
 
     @transaction
     def begin(self, connection: Connection, task: BackgroundTask) -> BackgroundTask:

@@ -9,9 +9,10 @@ from typing import Final
 
 from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.memory import TASK_KINDS, BackgroundTask, Freshness, TaskKind
+from flowcabal_tui.locale import mark
 from flowcabal_tui.store.file.connection import Database
 from flowcabal_tui.store.rows.generations import NEWEST
-from flowcabal_tui.store.rows.tasks import AS_NEW, TASK_FIELDS, add_tasks, task_of
+from flowcabal_tui.store.rows.tasks import AS_NEW, READABLE, TASK_FIELDS, add_tasks, task_of
 
 _OPEN: Final[tuple[Freshness, ...]] = ("waiting", "running", "stale", "failed", "cancelled")
 
@@ -35,7 +36,7 @@ class Outbox:
         Tasks of paid jobs are excluded.
         """
         rows = await self._database.rows(
-            f"SELECT {TASK_FIELDS} FROM task WHERE state='waiting' AND not_before<=? AND job=''"
+            f"SELECT {TASK_FIELDS} FROM task WHERE state='waiting' AND not_before<=? AND job='' AND {READABLE}"
             " AND kind IN (SELECT value FROM json_each(?))"
             " ORDER BY CASE kind WHEN 'mirror' THEN 0 WHEN 'index' THEN 1 WHEN 'check' THEN 3 ELSE 2 END, id LIMIT ?",
             (now, json.dumps([*kinds]), limit),
@@ -111,7 +112,8 @@ class Outbox:
             f"SELECT {TASK_FIELDS} FROM task WHERE state IN (SELECT value FROM json_each(?)) ORDER BY id",
             (json.dumps([*(wanted | {"running"} if self._is_left() else wanted)]),),
         )
-        return tuple(task for task in map(self._as_it_is, map(task_of, rows)) if task.state in wanted)
+        tasks = self._database.readable(mark("background tasks"), task_of, rows)
+        return tuple(task for task in map(self._as_it_is, tasks) if task.state in wanted)
 
     async def ending(self, kind: TaskKind, end: str) -> tuple[BackgroundTask, ...]:
         """The tasks of a kind, in any state, whose subjects end in `end`, by id; without those of paid jobs."""
@@ -119,7 +121,7 @@ class Outbox:
             f"SELECT {TASK_FIELDS} FROM task WHERE kind=? AND job='' AND substr(subject, -length(?))=? ORDER BY id",
             (kind, end, end),
         )
-        return tuple(map(task_of, rows))
+        return self._database.readable(mark("background tasks"), task_of, rows)
 
     def _as_it_is(self, task: BackgroundTask) -> BackgroundTask:
         return replace(task, state="waiting") if task.state == "running" and self._is_left() else task
@@ -132,7 +134,7 @@ class Outbox:
     async def counts_of(self, lanes: Sequence[Collection[TaskKind]]) -> list[dict[Freshness, int]]:
         """See `counts`, of several sets of kinds at the same moment."""
         rows = await self._database.rows(
-            "SELECT kind, state, count(*) FROM task WHERE job='' GROUP BY kind, state ORDER BY state"
+            f"SELECT kind, state, count(*) FROM task WHERE job='' AND {READABLE} GROUP BY kind, state ORDER BY state"
         )
         found: list[dict[Freshness, int]] = [{} for _lane in lanes]
         for counts, kinds in zip(found, lanes, strict=True):

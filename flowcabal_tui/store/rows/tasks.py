@@ -9,12 +9,18 @@ from typing import Final
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.store.file.connection import Row
+from flowcabal_tui.store.file.reading import decodes
 
 TaskMaker = Callable[[str, Digest, int], Iterable[BackgroundTask]]
 """Returns the tasks of a change, by its subject (chapter id, `meta/<name>`, `entity/<id>`), its text's digest and its
 chapter's position (0: none). Called in the writer's thread."""
 
 TASK_FIELDS: Final = "id, kind, subject, source, state, position, tries, error, not_before, job, pinned"
+READABLE: Final = (
+    "typeof(subject)='text' AND typeof(source)='text' AND typeof(error)='text' AND typeof(position)='integer'"
+    " AND typeof(tries)='integer' AND typeof(pinned) IN ('integer', 'null')"
+)
+"""A row that `task_of` can read: others are neither carried out nor counted as open work."""
 AS_NEW: Final = "state='waiting', tries=0, error='', not_before=0, pinned=CASE job WHEN '' THEN NULL ELSE pinned END"
 
 
@@ -42,6 +48,7 @@ def add_tasks(connection: sqlite3.Connection, tasks: Iterable[BackgroundTask]) -
         )
 
 
+@decodes
 def task_of(row: Row) -> BackgroundTask:
-    """A task from a row of TASK_FIELDS."""
+    """A task from a row of TASK_FIELDS. Raises ProjectDamaged."""
     return BackgroundTask(*row)

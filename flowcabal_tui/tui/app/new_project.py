@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -129,7 +130,7 @@ class NewProjectScreen(TypedScreen[NewProject]):
         name = self.query_one("#new-name", Input).value.strip()
         folder = self.query_one("#new-folder", Input).value.strip()
         manuscript = self._manuscript()
-        if self._wants_manuscript and (manuscript is None or not manuscript.exists()):
+        if self._wants_manuscript and (manuscript is None or not os.path.exists(manuscript)):
             self._complain(_("There is no such file."), "#new-manuscript")
         elif not (name or manuscript):
             self._complain(_("The book needs a name."), "#new-name")

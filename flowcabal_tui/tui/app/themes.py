@@ -18,6 +18,7 @@ import flowcabal_tui
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _, mark
+from flowcabal_tui.settings.file_text import read_toml
 from flowcabal_tui.tui.widgets.roles import ROLES
 
 OURS: Final = ("ink", "paper", "sepia", "high-contrast", "ansi-dark", "ansi-light")
@@ -108,7 +109,7 @@ def read_palette(path: Path) -> Palette:
     Roles and backgrounds that it does not set come from `ink`, or from `paper` for a light theme.
     """
     try:
-        entries = tomllib.loads(path.read_text(encoding="utf-8"))
+        entries = read_toml(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise _refused(path, str(error)) from error
     for key, value in entries.items():

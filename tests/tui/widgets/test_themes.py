@@ -100,6 +100,7 @@ def test_a_theme_of_the_user_may_set_only_what_differs(tmp_path: Path) -> None:
     ("words", "told"),
     [
         ("dark = #12", "line 1"),
+        pytest.param("x=" + "[" * 5_000, "too deeply", id="deep"),
         ('[roles]\nsucces = "red"\ndonee = "red"', "`succes` is unknown"),
         ('[roles]\ndonee = "red"', "Did you mean `done`"),
         ('[grounds]\nback = "red"', "`back` is unknown"),
