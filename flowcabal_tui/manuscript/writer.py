@@ -11,6 +11,7 @@ from flowcabal_tui.domain.comments import COMMENT_KINDS, Comment
 from flowcabal_tui.domain.errors import DiskFull, ManuscriptError
 from flowcabal_tui.domain.manuscript import BookDetails, ImportedChapter
 from flowcabal_tui.domain.os_errors import os_reason
+from flowcabal_tui.domain.quoting import quotable
 from flowcabal_tui.domain.text import clean, clean_line
 from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.blocks import volume_starts
@@ -56,7 +57,7 @@ def _markdown(details: BookDetails, chapters: Sequence[ImportedChapter], notes: 
 def _note_lines(notes: Sequence[Comment]) -> Iterator[str]:
     """A line for each comment: its kind, author, quotation and text."""
     for note in notes:
-        about = _("on “{words}”").format(words=clean_line(note.quotation)) if note.quotation else ""
+        about = _("on “{words}”").format(words=quotable(clean_line(note.quotation))) if note.quotation else ""
         who = " ".join(part for part in (_(COMMENT_KINDS[note.kind]), clean_line(note.author), about) if part)
         yield _("[{who}] {words}").format(who=who, words=clean_line(note.words))
 
