@@ -113,9 +113,9 @@ async def _changed(arguments: Namespace, project: Project) -> ChangeFromHere:
         return ChangeFromHere(identity, from_plain(Fact, plain | changes))
     except (ValidationError, ValueError) as error:
         raise BadArgument(
-            _("This cannot be set: {names}.").format(names=", ".join(changes)),
+            _("This cannot be set: {names}.").format(names=_(", ").join(changes)),
             str(error).splitlines()[0],
-            _("Available: {names}").format(names=", ".join(allowed)),
+            _("Available: {names}").format(names=_(", ").join(allowed)),
         ) from error
 
 

@@ -127,8 +127,8 @@ async def _edited(
         edited: Entity | StoryRecord | TextEdit | OutlineEdit = from_plain(type(value), plain | changes)
     except (ValidationError, ValueError) as error:
         raise BadArgument(
-            _("This cannot be set: {names}.").format(names=", ".join(unknown) or ", ".join(changes)),
+            _("This cannot be set: {names}.").format(names=_(", ").join(unknown) or _(", ").join(changes)),
             str(error).splitlines()[0],
-            _("Available: {names}").format(names=", ".join(sorted(plain.keys() - {"id", "by"}))),
+            _("Available: {names}").format(names=_(", ").join(sorted(plain.keys() - {"id", "by"}))),
         ) from error
     return edited

@@ -100,7 +100,7 @@ def export_manuscript(
         raise ManuscriptError(
             _("Unknown format: {name}").format(name=path.name),
             "",
-            _("Use one of: {formats}.").format(formats=", ".join(EXPORT_SUFFIXES)),
+            _("Use one of: {formats}.").format(formats=_(", ").join(EXPORT_SUFFIXES)),
         )
     if not chapters:
         raise ManuscriptError(_("There is no chapter to export."), "", _("Write or import one first."))

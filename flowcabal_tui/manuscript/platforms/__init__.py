@@ -43,7 +43,7 @@ def _read(path: Path) -> Platform:
         unknown = sorted(values.keys() - _FIELDS.keys() | values.keys() & {"id"})
         wrong = [name for name, value in values.items() if name in _FIELDS and not _fits(name, value)]
         if unknown or wrong:
-            raise ValueError(_("not understood: {names}").format(names=", ".join((*unknown, *wrong))))
+            raise ValueError(_("not understood: {names}").format(names=_(", ").join((*unknown, *wrong))))
         return Platform(id=slug(path.stem), **values)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ValueError, TypeError) as error:
         title = _("The profile of a platform cannot be read: {file}").format(file=path.name)

@@ -173,7 +173,7 @@ class Steps:
             raise ModelError(
                 ModelFault.SCHEMA,
                 _("{title} was read only in part.").format(title=chapter.title),
-                _("Not read: {parts}. What could be read is kept.").format(parts=", ".join(found.unread)),
+                _("Not read: {parts}. What could be read is kept.").format(parts=_(", ").join(found.unread)),
                 _("Retry the background task to ask again."),
             )
 
