@@ -185,3 +185,25 @@ def test_no_word_is_looked_up_before_the_language_is_known():
 def test_no_blank_follows_a_full_width_mark_between_sentences() -> None:
     assert sentences("没有任何改动。", "", "请改正后再试。") == "没有任何改动。请改正后再试。"
     assert sentences("Nothing was changed.", "Try again.") == "Nothing was changed. Try again."
+
+
+def test_the_lists_in_messages_have_the_separator_of_the_language():
+    """`_(", ").join(names)` in the arguments of a message; identifiers in Chinese sentences are listed with 、 too."""
+    wrong = [
+        f"{path}:{node.lineno}"
+        for path, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "format"
+        and isinstance(node.func.value, ast.Call)
+        and isinstance(node.func.value.func, ast.Name)
+        and node.func.value.func.id in MARKERS
+        for given in node.keywords
+        for inner in ast.walk(given.value)
+        if isinstance(inner, ast.Attribute)
+        and inner.attr == "join"
+        and isinstance(inner.value, ast.Constant)
+        and inner.value.value == ", "
+    ]
+    assert wrong == []

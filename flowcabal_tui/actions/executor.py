@@ -103,7 +103,7 @@ class ActionExecutor:
         if not action.allows(role):
             raise ActionForbidden(
                 _("The role {role} may not use {action}.").format(role=role or _("(none)"), action=action.title),
-                _("Allowed: {roles}.").format(roles=", ".join(action.allowed_roles)),
+                _("Allowed: {roles}.").format(roles=_(", ").join(action.allowed_roles)),
                 _("Run as one of these roles, or change allowed_roles in the action registry."),
             )
 
@@ -114,7 +114,7 @@ class ActionExecutor:
                 return command
             raise ActionUnbound(
                 _("The project does not allow the command {name}.").format(name=action.command),
-                _("Allowed: {names}.").format(names=", ".join(sorted(self._commands)) or _("nothing")),
+                _("Allowed: {names}.").format(names=_(", ").join(sorted(self._commands)) or _("nothing")),
                 _("Add it to the commands in flowcabal.toml if you trust it."),
             )
         name = action.function or action.tool_name

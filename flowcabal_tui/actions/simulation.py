@@ -85,7 +85,7 @@ def _value(slot: re.Match[str], given: Mapping[str, Any], action_id: str) -> Any
                 _("The simulation of {id} needs {key}, which the node does not give.").format(
                     id=action_id, key=slot["path"]
                 ),
-                _("Given: {keys}.").format(keys=", ".join(sorted(given)) or _("nothing")),
+                _("Given: {keys}.").format(keys=_(", ").join(sorted(given)) or _("nothing")),
                 _('Set the parameter in the node, or a value under "defaults" in the simulation.'),
             ) from None
     return value

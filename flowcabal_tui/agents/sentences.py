@@ -11,7 +11,7 @@ from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.agents.tokens import cut
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.domain.text import NOT_SHORT, han_count
+from flowcabal_tui.domain.text import NOT_SHORT, han_count, unbroken
 
 if TYPE_CHECKING:
     from flowcabal_tui.domain.model_ports import TokenCounter
@@ -92,7 +92,7 @@ def _quotes_match(piece: str) -> bool:
 
 def shortened(text: str, tokens: int, counter: TokenCounter) -> str:
     """`text` on one line within `tokens`, cut at the end of a sentence or clause if possible."""
-    line = " ".join(text.split())
+    line = unbroken(text)
     if counter.count(line) <= tokens:
         return line
     ends = [span.end for span in sentences(line) if counter.count(line[: span.end]) <= tokens]

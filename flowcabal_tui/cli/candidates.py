@@ -178,7 +178,7 @@ def _place(shown: Comparison, name: str) -> tuple[int, int | None]:
     number = int(found[2]) - 1 if found and found[2] else None
     known = place < len(shown.candidates)
     if not known or (number is not None and not 0 <= number < len(paragraphs_of(shown.candidates[place].text))):
-        letters = ", ".join(LETTERS[: len(shown.candidates)])
+        letters = _(", ").join(LETTERS[: len(shown.candidates)])
         raise BadArgument(
             _("There is no candidate or paragraph {name}.").format(name=clean_line(name)),
             "",

@@ -13,6 +13,7 @@ from flowcabal_tui.cli.terminal import say, say_json, say_rows
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.comments import COMMENT_KINDS, Comment, CommentFilter, CommentId
 from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.quoting import quoted as between_marks
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
@@ -81,7 +82,7 @@ async def _print(project: Project, found: tuple[Comment, ...], *, as_json: bool)
 
 def _cells(comment: Comment, positions: dict[ChapterId, int]) -> tuple[Any, ...]:
     state = _("passage gone") if comment.lost else _("resolved") if comment.resolved else _("unresolved")
-    quoted = f"“{clean_line(comment.quotation)}”" if comment.quotation else ""
+    quoted = between_marks(clean_line(comment.quotation)) if comment.quotation else ""
     words = clean_line(comment.words)
     kind = _(COMMENT_KINDS[comment.kind])
     return (comment.id, positions[comment.chapter], kind, state, quoted, words, comment.author)

@@ -47,7 +47,7 @@ def _changed(goals: Goals, given: Sequence[str]) -> Goals:
     for each in given:
         name, equals, value = each.partition("=")
         if not equals or name not in asdict(goals):
-            known = ", ".join(asdict(goals))
+            known = _(", ").join(asdict(goals))
             raise BadArgument(
                 _("{name} is not a goal.").format(name=each), "", _("Available: {names}").format(names=known)
             )

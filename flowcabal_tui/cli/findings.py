@@ -18,6 +18,7 @@ from flowcabal_tui.domain.codec import from_plain, to_plain
 from flowcabal_tui.domain.findings import CheckReport, FindingFilter, FindingPage, FindingRow
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proposals import Finding, ProposalId, ProposalState
+from flowcabal_tui.domain.quoting import quoted
 from flowcabal_tui.domain.story import Fact
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, ngettext
@@ -112,9 +113,9 @@ async def _changed(arguments: Namespace, project: Project) -> ChangeFromHere:
         return ChangeFromHere(identity, from_plain(Fact, plain | changes))
     except (ValidationError, ValueError) as error:
         raise BadArgument(
-            _("This cannot be set: {names}.").format(names=", ".join(changes)),
+            _("This cannot be set: {names}.").format(names=_(", ").join(changes)),
             str(error).splitlines()[0],
-            _("Available: {names}").format(names=", ".join(allowed)),
+            _("Available: {names}").format(names=_(", ").join(allowed)),
         ) from error
 
 
@@ -145,8 +146,8 @@ def _cells(row: FindingRow, positions: dict[ChapterId, int]) -> tuple[object, ..
     proposal, finding = row.proposal, row.proposal.finding
     place = positions.get(proposal.place.chapter, "") if proposal.place else ""
     there = positions.get(finding.against, finding.source.title) if finding.against else finding.source.title
-    source = f"“{finding.source.text}”" if finding.source.text else ""
-    cells = (finding_title(proposal), sureness(proposal), state_words(proposal), f"“{proposal.quotation}”")
+    source = quoted(finding.source.text) if finding.source.text else ""
+    cells = (finding_title(proposal), sureness(proposal), state_words(proposal), quoted(proposal.quotation))
     return (proposal.id, place, *cells, there, source, clean_line(finding.explanation))
 
 

@@ -44,7 +44,9 @@ def require_sense(arguments: Namespace) -> None:
     if arguments.resume and (given or arguments.workflow):
         raise BadArgument(
             _("--resume continues a run with the inputs it began with."),
-            _("Not together with it: {names}").format(names=", ".join([*filter(None, (arguments.workflow,)), *given])),
+            _("Not together with it: {names}").format(
+                names=_(", ").join([*filter(None, (arguments.workflow,)), *given])
+            ),
         )
     if arguments.quote and arguments.freeze:
         raise BadArgument(_("--quote changes nothing."), _("Not together with it: {names}").format(names="--freeze"))
@@ -149,7 +151,7 @@ def _overrides(workflow: Workflow, flags: list[str]) -> tuple[tuple[NodeId, dict
         if not equals or not named:
             raise BadArgument(
                 _("{flag} does not set a parameter.").format(flag=flag),
-                _("Its nodes: {names}").format(names=", ".join(nodes)),
+                _("Its nodes: {names}").format(names=_(", ").join(nodes)),
                 _("Write NODE.PARAM=VALUE, such as draft.temperature=0.3."),
             )
         node = max(named, key=len)

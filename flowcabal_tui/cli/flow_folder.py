@@ -58,7 +58,7 @@ class FlowFolder:
             raise refused
         if reference is not None and reference in self.library:
             return self.library[reference]
-        known = ", ".join(sorted({one.reference for one in self.library.values()})) or _("none")
+        known = _(", ").join(sorted({one.reference for one in self.library.values()})) or _("none")
         if reference is not None:
             title = _("There is no flow {name}.").format(name=reference)
             raise UnknownName(title, _("There are: {names}").format(names=known))
@@ -83,7 +83,7 @@ def read_folder(path: Path) -> FlowFolder:
     found = sorted(_documents(path))
     if not found:
         message = _("There is no flow in {folder}.").format(folder=path)
-        raise WorkflowError(message, _("Files that end in {names} are read.").format(names=", ".join(SUFFIXES)))
+        raise WorkflowError(message, _("Files that end in {names} are read.").format(names=_(", ").join(SUFFIXES)))
     if len(found) > MOST_FILES:
         message = _("There are too many files in {folder}.").format(folder=path)
         raise WorkflowError(message, _("{n} files; at most {most} are read.").format(n=len(found), most=MOST_FILES))

@@ -122,7 +122,7 @@ def _require_known(rows: Sequence[ImpactRow], ids: Sequence[str]) -> None:
     known = {row.proposal.id for row in rows}
     if unknown := [each for each in ids if each not in known]:
         raise BadArgument(
-            _("No place has this id: {ids}.").format(ids=", ".join(unknown)),
+            _("No place has this id: {ids}.").format(ids=_(", ").join(unknown)),
             _("Nothing was changed."),
             _("List the places without --apply."),
         )

@@ -95,7 +95,15 @@ def _print_preview(preview: ImportPreview, as_json: bool) -> None:
     for at, one in enumerate(chapters):
         there = _("already in the book") if at in known else ""
         say_row((at + 1, one.volume, one.title, lengths[at], there))
-    if preview.language.startswith("zh"):
+    volumes = len({one.volume for one in chapters if one.volume})
+    chinese = preview.language.startswith("zh")
+    if not volumes:
+        words = (
+            _("{n} chapters, {length} characters ({encoding}, {language}); {known} are in the book.")
+            if chinese
+            else _("{n} chapters, {length} words ({encoding}, {language}); {known} are in the book.")
+        )
+    elif chinese:
         words = _(
             "{n} chapters in {volumes} volumes, {length} characters ({encoding}, {language}); {known} are in the book."
         )
@@ -106,10 +114,10 @@ def _print_preview(preview: ImportPreview, as_json: bool) -> None:
     say(
         words.format(
             n=len(chapters),
-            volumes=len({one.volume for one in chapters if one.volume}),
+            volumes=volumes,
             length=f"{sum(lengths):,}",
             encoding=preview.encoding,
-            language=_("Chinese") if preview.language.startswith("zh") else _("English"),
+            language=_("Chinese") if chinese else _("English"),
             known=len(known),
         )
     )

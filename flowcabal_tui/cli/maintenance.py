@@ -15,7 +15,7 @@ from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_row
 from flowcabal_tui.cli.trusting import print_brought
 from flowcabal_tui.domain.errors import UnknownName
-from flowcabal_tui.domain.text import clean_line
+from flowcabal_tui.domain.text import clean, unbroken
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.book.backup import restore
@@ -28,6 +28,8 @@ from flowcabal_tui.settings.recent import remember_project
 
 TICK_SECONDS = 0.2
 PURGE_SECONDS = 10.0
+_SHOWN = 80
+"""Characters of a text that is named by its beginning."""
 
 
 async def rebuild(arguments: Namespace) -> int:
@@ -204,11 +206,11 @@ async def _named(project: Project, text: str, *, deleted: bool = False) -> tuple
             return (
                 Purge(output=output.id),
                 output.id,
-                _("Kept output {id}: {text}").format(id=output.id, text=part[:80]),
+                _("Kept output {id}: {text}").format(id=output.id, text=beginning(part)),
             )
     for build in await project.builds.build_rows():
         if build.id == text:
-            return Purge(build=text), text, _("Build {id}: {wish}").format(id=text, wish=clean_line(build.wish[:80]))
+            return Purge(build=text), text, _("Build {id}: {wish}").format(id=text, wish=beginning(build.wish))
     gone, here = await project.book.deleted_chapters(), await project.book.chapters()
     for chapter in (*here, *gone):
         if text == chapter.id or (text == str(chapter.position) and chapter in (gone if deleted else here)):
@@ -223,6 +225,12 @@ async def _named(project: Project, text: str, *, deleted: bool = False) -> tuple
         _("Nothing was changed."),
         _("Give a chapter's place in the story or its id, or the id of a kept output or a build."),
     )
+
+
+def beginning(text: str) -> str:
+    """The beginning of a text, on one line."""
+    line = unbroken(clean(text))
+    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1].rstrip()}…"
 
 
 async def backup(arguments: Namespace) -> int:
@@ -244,7 +252,7 @@ async def restore_command(arguments: Namespace) -> int:
     remember_project(arguments.project.expanduser())
     say(
         _("Restored {name}, as it was on {at}, in {folder}.").format(
-            name=manifest.name, at=manifest.made.isoformat(timespec="seconds"), folder=arguments.project
+            name=manifest.name, at=manifest.made.astimezone().strftime("%Y-%m-%d %H:%M"), folder=arguments.project
         )
     )
     async with await Project.open(arguments.project, read_only=True) as project:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from flowcabal_tui.cli.terminal import say
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.words import unsaved_words
 
@@ -20,7 +20,7 @@ def _note(text: str) -> None:
 async def note_unsaved(project: Project, words: str) -> None:
     """Prints the chapters with unsaved text, and its consequence for this command."""
     if names := unsaved_words([chapter for chapter, _draft in await project.drafts.all()]):
-        _note(f"{names} {words}")
+        _note(sentences(names, words))
 
 
 async def note_replaced(project: Project, before: Mapping[ChapterId, Chapter]) -> None:

@@ -100,7 +100,9 @@ def _for_chapter(book: BookOutline, chapter: ChapterId, text: str, version: int)
         raise BadArgument(
             _("Several parts of the outline belong to this chapter."),
             _("Nothing was changed."),
-            _("Name one with --part: {names}").format(names=", ".join(str(book.outline.parts.index(p)) for p in parts)),
+            _("Name one with --part: {names}").format(
+                names=_(", ").join(str(book.outline.parts.index(part)) for part in parts)
+            ),
         )
     if parts:
         return WriteOutlinePart(text, parts[0].title, parts[0].nth, expected_version=version)

@@ -12,6 +12,7 @@ from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import NodeId, RunId
+from flowcabal_tui.domain.quoting import quotable
 from flowcabal_tui.domain.run import AngleCheck, Choice, Evaluation, Question, Quote
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.words import RUN_STATES, check_words, spend_lines
@@ -207,10 +208,13 @@ def _check_lines(checks: Iterable[AngleCheck]) -> list[str]:
         lines.append(f"  {check_words(check)}")
         for found in check.findings:
             name = f" [{found.rule}]" if found.rule else ""
-            lines += [f"    {found.explanation}{name}", _("    draft:  “{text}”").format(text=found.draft.text)]
+            lines += [
+                f"    {found.explanation}{name}",
+                _("    draft:  “{text}”").format(text=quotable(found.draft.text)),
+            ]
             if found.source.text:
                 title = found.source.title or found.source.uri
-                lines.append(_("    source: “{text}” ({title})").format(text=found.source.text, title=title))
+                lines.append(_("    source: “{text}” ({title})").format(text=quotable(found.source.text), title=title))
     return lines
 
 

@@ -93,7 +93,7 @@ def _print_diff(view: ProfileView, arguments: Namespace) -> None:
             levels = (str(s.generation) for s in view.history if s.level == arguments.level)
             raise UnknownName(
                 _("There is no state {n} of this level.").format(n=generation),
-                _("Its states: {names}").format(names=", ".join(levels) or _("none")),
+                _("Its states: {names}").format(names=_(", ").join(levels) or _("none")),
             )
         texts.append(state.text.splitlines())
     older, newer = texts

@@ -38,7 +38,8 @@ async def proof(arguments: Namespace) -> int:
         for chapter in found:
             _print(chapter)
         counted = ngettext("{n} place", "{n} places", marks).format(n=marks)
-        say(_("{places} in {n} chapters.").format(places=counted, n=len(found)), file=sys.stderr)
+        words = _("{places} in {n} chapters.") if marks else _("Nothing is marked in {n} chapters.")
+        say(words.format(places=counted, n=len(found)), file=sys.stderr)
     return 1 if marks else 0
 
 

@@ -27,6 +27,7 @@ from flowcabal_tui.domain.proposals import (
     ProposalPage,
     TextEdit,
 )
+from flowcabal_tui.domain.quoting import quoted
 from flowcabal_tui.domain.story import Sequel, StoryRecord
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project import Project
@@ -64,7 +65,7 @@ def _print(page: ProposalPage, wish: ProposalFilter, names: dict[EntityId, str],
     for row in page.rows:
         place = str(positions.get(row.place.chapter, "")) if row.place else ""
         words = proposal_line(row, lambda entity: names.get(entity, entity))
-        cells = (row.id, state_words(row), place, _(KINDS[row.kind]), words, reason(row), f"“{row.quotation}”")
+        cells = (row.id, state_words(row), place, _(KINDS[row.kind]), words, reason(row), quoted(row.quotation))
         say_row(cells)
     left = page.total(wish.states) - page.offset - len(page.rows)
     if left > 0:
@@ -126,8 +127,8 @@ async def _edited(
         edited: Entity | StoryRecord | TextEdit | OutlineEdit = from_plain(type(value), plain | changes)
     except (ValidationError, ValueError) as error:
         raise BadArgument(
-            _("This cannot be set: {names}.").format(names=", ".join(unknown) or ", ".join(changes)),
+            _("This cannot be set: {names}.").format(names=_(", ").join(unknown) or _(", ").join(changes)),
             str(error).splitlines()[0],
-            _("Available: {names}").format(names=", ".join(sorted(plain.keys() - {"id", "by"}))),
+            _("Available: {names}").format(names=_(", ").join(sorted(plain.keys() - {"id", "by"}))),
         ) from error
     return edited

@@ -86,7 +86,7 @@ def _named(name: str, known: tuple[RevisionPass, ...]) -> RevisionPass:
             return each
     raise UnknownName(
         _("There is no pass {name}.").format(name=name),
-        _("Passes: {names}").format(names=", ".join(p.id for p in known)),
+        _("Passes: {names}").format(names=_(", ").join(p.id for p in known)),
     )
 
 
@@ -126,9 +126,9 @@ def _known(given: str, names: tuple[str, ...]) -> tuple[str, ...]:
     wanted = tuple(filter(None, map(str.strip, _NAMES.split(given))))
     if unknown := sorted(set(wanted) - set(names)):
         raise BadArgument(
-            _("There is no {name}.").format(name=", ".join(unknown)),
+            _("There is no {name}.").format(name=_(", ").join(unknown)),
             "",
-            _("Available: {names}").format(names=", ".join(names)),
+            _("Available: {names}").format(names=_(", ").join(names)),
         )
     return wanted
 

@@ -136,7 +136,7 @@ async def decide(arguments: Namespace) -> int:
         if question is None:
             raise UnknownName(
                 _("No such question is waiting."),
-                _("Waiting: {ids}").format(ids=", ".join(waiting) or _("none")),
+                _("Waiting: {ids}").format(ids=_(", ").join(waiting) or _("none")),
             )
         await project.carry_out(Decide(question.id, answer_to(question, arguments.answer)))
         return await follow_run(project, question.run)

@@ -56,7 +56,7 @@ async def actions(arguments: Namespace) -> int:
 def _print_answer(answer: SearchAnswer) -> None:
     for kind, count in answer.counts:
         if count:
-            say(f"{_(SEARCHED[kind])}: {count}")
+            say(_("{kind}: {words}").format(kind=_(SEARCHED[kind]), words=count))
             for hit in answer.hits:
                 if hit.kind == kind:
                     say_row(("", str(hit.position or "-"), hit.title, _marked(hit)))

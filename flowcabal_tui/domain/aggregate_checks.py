@@ -63,10 +63,10 @@ def _problem(loc: tuple[int | str, ...], kind: str, context: Mapping[str, Any], 
     if kind == "union_tag_invalid":
         tag, choices = str(context.get("tag")), STEPS if "steps" in loc else AGGREGATES
         close = difflib.get_close_matches(tag, choices, 1)
-        template = _("{tag} is not supported. Possible: {names}").format(tag=tag[:60], names=", ".join(choices))
+        template = _("{tag} is not supported. Possible: {names}").format(tag=tag[:60], names=_(", ").join(choices))
         return AggregateProblem(place + ".op" if "steps" in loc else "__agg__", template, fix=close[0] if close else "")
     if kind == "union_tag_not_found":
-        return AggregateProblem(place + ".op", _("op is missing. Possible: {names}").format(names=", ".join(STEPS)))
+        return AggregateProblem(place + ".op", _("op is missing. Possible: {names}").format(names=_(", ").join(STEPS)))
     if kind == "missing":
         return AggregateProblem(place, _("{name} is missing.").format(name=place))
     return AggregateProblem(place, message)
@@ -95,7 +95,7 @@ def _unknown(spec: BaseModel, raw: Mapping[str, Any], place: str) -> Iterator[Ag
             message = _("{name} has no meaning here. Known: {names}")
             yield AggregateProblem(
                 f"{place}{name}",
-                message.format(name=str(name)[:60], names=", ".join(sorted(known))),
+                message.format(name=str(name)[:60], names=_(", ").join(sorted(known))),
                 severity="warning",
                 fix=close[0] if close else "",
             )

@@ -64,6 +64,6 @@ def _compared(condition: Mapping[str, Any], path: str, schema: Schema, prefix: s
     types = item_types(read)
     if types and not types & _NUMERIC and condition.get("kind") in (*THRESHOLD_KINDS, "between"):
         message = _("{path} yields {types}, which cannot be compared with a number.").format(
-            path=f"{path}.{name}" if name else path, types=", ".join(sorted(types))
+            path=f"{path}.{name}" if name else path, types=_(", ").join(sorted(types))
         )
         yield Problem(code="SCHEMA_MISMATCH", message=message, field=prefix + ("field" if name else "source"))

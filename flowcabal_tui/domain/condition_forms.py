@@ -124,13 +124,13 @@ def check_shape(raw: Mapping[str, Any] | Condition, *, location: str = "") -> tu
 def _shape(condition: Mapping[str, Any]) -> Iterator[Problem]:
     kind = condition.get("kind")
     if not kind:
-        message = _("The condition has no kind. Possible: {names}").format(names=", ".join(KINDS))
+        message = _("The condition has no kind. Possible: {names}").format(names=_(", ").join(KINDS))
         yield Problem(code="MISSING_REQUIRED_PARAM", message=message, field="kind")
         return
     if kind not in KINDS:
         close = difflib.get_close_matches(str(kind), KINDS, 1)
         message = _("{kind} is not a kind of condition. Possible: {names}")
-        yield _mismatch("kind", message.format(kind=str(kind)[:60], names=", ".join(KINDS)), "".join(close))
+        yield _mismatch("kind", message.format(kind=str(kind)[:60], names=_(", ").join(KINDS)), "".join(close))
         return
     for name in REQUIRED[kind]:
         if name not in condition:

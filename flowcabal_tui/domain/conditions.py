@@ -116,7 +116,7 @@ class _Check:
         condition, given = self.condition, self.condition.model_fields_set
         if missing := [name for name in REQUIRED[condition.kind] if name not in given]:
             raise ConditionError(
-                _("The condition {kind} lacks {names}.").format(kind=condition.kind, names=", ".join(missing)),
+                _("The condition {kind} lacks {names}.").format(kind=condition.kind, names=_(", ").join(missing)),
                 "",
                 _("Give the missing values."),
             )
@@ -220,7 +220,7 @@ class _Check:
 def _unknown_kind(kind: str) -> ConditionError:
     return ConditionError(
         _("The condition has an unknown kind: {kind}").format(kind=kind[:60] or "-"),
-        _("Possible: {names}").format(names=", ".join(KINDS)),
+        _("Possible: {names}").format(names=_(", ").join(KINDS)),
         _("Give the condition one of these kinds."),
     )
 

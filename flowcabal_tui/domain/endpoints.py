@@ -88,7 +88,7 @@ class Endpoint(Sampled, extra="forbid", frozen=True, defer_build=True):
                 "{keys}: a key does not belong in the project's file; name an environment variable with "
                 "api_key_env, or an entry of the user's secrets file with secret"
             )
-            raise ValueError(words.format(keys=", ".join(sorted(found))))
+            raise ValueError(words.format(keys=_(", ").join(sorted(found))))
         return values
 
     def answer_limit(self, wanted: int | None) -> int | None:

@@ -132,7 +132,7 @@ class BindingError(WorkflowError):
     def __init__(self, path: str, reason: str, available: Iterable[str] = ()) -> None:
         self.path, self.reason, self.available = path, reason, tuple(available)
         names = [name[:60] for name in self.available[:_NAMES_SHOWN]]
-        shown = ", ".join(names) + (", …" if len(self.available) > _NAMES_SHOWN else "")
+        shown = _(", ").join(names) + (", …" if len(self.available) > _NAMES_SHOWN else "")
         super().__init__(
             _("{path} cannot be filled in: {reason}").format(path=path, reason=reason),
             _("Available: {names}").format(names=shown) if shown else "",

@@ -241,7 +241,7 @@ def _refusal(node: ast.AST) -> str:
         return _("only texts, numbers, True, False and None are allowed here.")
     if isinstance(node, ast.Call):
         if not isinstance(node.func, ast.Name) or node.func.id not in FUNCTIONS:
-            return _("only these functions are allowed: {names}").format(names=", ".join(FUNCTIONS))
+            return _("only these functions are allowed: {names}").format(names=_(", ").join(FUNCTIONS))
         if node.keywords:
             return _("functions take no named values here.")
     return ""
@@ -263,7 +263,7 @@ class _Evaluator(EvalWithCompoundTypes):  # type: ignore[misc]  # simpleeval has
 
     def _named(self, node: ast.Name) -> Any:
         if node.id not in self.names:
-            known = ", ".join(str(name) for name in self.names if name not in _WORDS)
+            known = _(", ").join(str(name) for name in self.names if name not in _WORDS)
             raise _Refused(_("there is no {name}. There are: {names}").format(name=node.id, names=known[:1000]))
         return self.names[node.id]
 
@@ -285,7 +285,7 @@ def _of(value: Any, key: Any) -> Any:
             return paths.step(value, key)
         except BindingError as error:
             if error.available:
-                known = ", ".join(str(name) for name in error.available[:20])
+                known = _(", ").join(str(name) for name in error.available[:20])
                 message = _("there is no {name}. There are: {names}").format(name=key[:60], names=known)
                 raise _Refused(message) from error
     raise _Refused(_("{kind} has no field {name}.").format(kind=paths.kind(value), name=str(key)[:60]))

@@ -127,7 +127,7 @@ class Impact:
     taken: tuple[str, ...] = ()
     """New names that already belong to another entity."""
     kept: tuple[str, ...] = ()
-    """Further names of the renamed entity, which stay."""
+    """Further names of the renamed entity, and unlisted forms of its surname, which stay."""
     settled: tuple[ImpactRow, ...] = ()
     """Places that the writer has decided; they are not among the rows."""
     unsaved: tuple[Chapter, ...] = ()

@@ -67,7 +67,7 @@ def follow(
             raise _Mismatch(_("Nothing is called {name} here.").format(name=read.parts[0]), 0, known)
         return _walk(read, 1, roots[read.root] or ANYTHING)
     except _Mismatch as mismatch:
-        names = ", ".join(mismatch.known[:20])
+        names = _(", ").join(mismatch.known[:20])
         return Problem(
             code="SCHEMA_MISMATCH",
             message=f"{read}: {mismatch.reason}" + (" " + _("There are: {names}").format(names=names) if names else ""),
@@ -87,7 +87,7 @@ def follow_field(schema: Schema, name: str, *, path: str, field: str = "") -> Sc
         return Problem(code="SCHEMA_MISMATCH", message=error.title, field=field)
     except _Mismatch as mismatch:
         close = difflib.get_close_matches(str(parts[mismatch.index - 1]), mismatch.known, 1)
-        names = " " + _("There are: {names}").format(names=", ".join(mismatch.known[:20])) if mismatch.known else ""
+        names = " " + _("There are: {names}").format(names=_(", ").join(mismatch.known[:20])) if mismatch.known else ""
         message = _("{path} has no field {name}.").format(path=path, name=name) + names
         return Problem(code="SCHEMA_MISMATCH", message=message, field=field, fix="".join(close))
 

@@ -26,6 +26,7 @@ _LINE_ENDS: Final = late("[\t\n\u2028\u2029]+")
 _SURROGATES: Final = late("[\ud800-\udfff]")
 _HAN: Final = late(r"[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
 _WORD: Final = late(r"[A-Za-z0-9\u00c0-\u024f]+(?:['’\-][A-Za-z0-9\u00c0-\u024f]+)*")
+_NO_BLANK: Final = late("(?<=[。！？；…”’」』]) (?=[“‘「『《]*[\u4e00-\u9fff])")
 _UNSAFE_NAME: Final = late(r"[^\w\-]+", re.UNICODE)
 _QUOTATION_MARKS: Final = frozenset('"\u201c\u201d\u2018\u300c\u300d\u300e\u300f')
 _LOGIN: Final = late(r"(?<=//)[^/?#]*@")
@@ -77,6 +78,11 @@ def clean_value(value: Any, cleaned: Callable[[str], str] = clean) -> Any:
 def clean_line(text: str) -> str:
     """A title or a name: `clean`, on one line, without blanks around it. Wide spaces inside it stay."""
     return _LINE_ENDS.sub(" ", clean(text)).strip()
+
+
+def unbroken(text: str) -> str:
+    """The text on one line: a blank for all white space, but none between Chinese sentences."""
+    return _NO_BLANK.sub("", " ".join(text.split()))
 
 
 def slug(name: str, *, fallback: str = "untitled", limit: int = 60) -> str:

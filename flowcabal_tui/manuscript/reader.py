@@ -168,7 +168,7 @@ def _read_folder(folder: Path) -> ImportPreview:
         warnings.append(_("The files are in more than one encoding."))
     language = language_of("\n".join(c.text[:2000] for c in chapters))
     warned = (*warnings, *oddities(chapters))
-    return ImportPreview(tuple(chapters), ", ".join(sorted(encodings)), language, warned, report=report)
+    return ImportPreview(tuple(chapters), _(", ").join(sorted(encodings)), language, warned, report=report)
 
 
 def _with_rule(file: Decoded, chapters: int) -> ImportReport:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flowcabal_tui.domain.manuscript import FileComment, ImportReport
+from flowcabal_tui.domain.quoting import quotable
 from flowcabal_tui.locale import _, ngettext
 
 
@@ -25,7 +26,7 @@ def report_lines(report: ImportReport) -> tuple[str, ...]:
 
 def comment_line(comment: FileComment) -> str:
     """A comment with its author and the commented words, on one line."""
-    about = _("on “{words}”").format(words=" ".join(comment.anchor.split())) if comment.anchor else ""
+    about = _("on “{words}”").format(words=quotable(" ".join(comment.anchor.split()))) if comment.anchor else ""
     words = " ".join(part for part in (comment.author, about) if part)
     line = _("{who}: {words}").format(who=words, words=" ".join(comment.text.split()))
     return _("{comment} (resolved)").format(comment=line) if comment.resolved else line

@@ -11,6 +11,7 @@ from flowcabal_tui.domain.comments import COMMENT_KINDS, Comment
 from flowcabal_tui.domain.errors import DiskFull, ManuscriptError
 from flowcabal_tui.domain.manuscript import BookDetails, ImportedChapter
 from flowcabal_tui.domain.os_errors import os_reason
+from flowcabal_tui.domain.quoting import quotable
 from flowcabal_tui.domain.text import clean, clean_line
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
@@ -62,7 +63,7 @@ def _apart(text: str) -> str:
 def _note_lines(notes: Sequence[Comment]) -> Iterator[str]:
     """A line for each comment: its kind, author, quotation and text."""
     for note in notes:
-        about = _("on “{words}”").format(words=clean_line(note.quotation)) if note.quotation else ""
+        about = _("on “{words}”").format(words=quotable(clean_line(note.quotation))) if note.quotation else ""
         who = " ".join(part for part in (_(COMMENT_KINDS[note.kind]), clean_line(note.author), about) if part)
         yield _("[{who}] {words}").format(who=who, words=clean_line(note.words))
 
@@ -108,7 +109,7 @@ def export_manuscript(
         raise ManuscriptError(
             _("Unknown format: {name}").format(name=path.name),
             "",
-            _("Use one of: {formats}.").format(formats=", ".join(f".{each}" for each in EXPORT_FORMATS)),
+            _("Use one of: {formats}.").format(formats=_(", ").join(f".{each}" for each in EXPORT_FORMATS)),
         )
     if notes and not form.takes_comments:
         takes = _(", ").join(name for name, each in EXPORT_FORMATS.items() if each.takes_comments)

@@ -182,5 +182,5 @@ def _not_configured(endpoint: Endpoint) -> ModelError:
         ModelFault.NOT_CONFIGURED,
         _("No model is configured"),
         _("There is no HTTP provider named {name}.").format(name=endpoint.provider),
-        _("Choose one of: {names}. openai means every compatible server.").format(names=", ".join(SPOKEN)),
+        _("Choose one of: {names}. openai means every compatible server.").format(names=_(", ").join(SPOKEN)),
     )

@@ -125,7 +125,7 @@ def _unknown(call: SubflowCall, known: Mapping[str, Workflow]) -> Problem:
         node=call.node.id,
         field="ref",
         message=_("There is no workflow {ref}. There are: {names}").format(
-            ref=call.ref, names=", ".join(sorted({one.reference for one in known.values()})[:20])
+            ref=call.ref, names=_(", ").join(sorted({one.reference for one in known.values()})[:20])
         ),
     )
 

@@ -31,7 +31,7 @@ def kind_and_params(node: Node) -> tuple[NodeKind, BaseModel]:
     if kind is None:
         raise WorkflowError(
             _("Node {node} is of the unknown kind {kind}.").format(node=node.id, kind=node.kind),
-            _("Known kinds: {names}").format(names=", ".join(sorted(kinds()))),
+            _("Known kinds: {names}").format(names=_(", ").join(sorted(kinds()))),
         )
     try:
         return kind, kind.params.model_validate(node.params)

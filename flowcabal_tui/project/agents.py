@@ -104,7 +104,7 @@ def _checked(plugin: Callable[..., Any], shipped: type, group: str) -> Callable[
         if missing:
             raise SettingsError(
                 _("The plug-in in {group} is not an agent of this kind.").format(group=group),
-                _("It lacks {names}.").format(names=", ".join(missing)),
+                _("It lacks {names}.").format(names=_(", ").join(missing)),
                 _("Remove its name from the settings, or install a version that fits."),
             )
         return agent

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from flowcabal_tui.domain.name_card import CardPlace, NameCard
+from flowcabal_tui.domain.quoting import quotable
 from flowcabal_tui.domain.text import FACTS_APART, clean_line
 from flowcabal_tui.locale import _, ngettext
 
 NAMES, PROFILE, SEEN, FIRST, RELATION = "names", "profile", "seen", "first", "relation/"
 """Targets of the lines of a card; a relation is followed by the id of the other entity."""
-_QUOTES: Final = '“”"「」『』 '
 _SIGNS: Final = {True: "→", False: "←", None: "─"}
 
 
@@ -53,7 +53,7 @@ def _lines(card: NameCard, kind: str) -> Iterator[tuple[str, str, str]]:
 
 def _placed(place: CardPlace) -> str:
     chapter = f"{place.position} {_cut(place.title, 40)}".rstrip()
-    return _("{chapter} “{words}”").format(chapter=chapter, words=_cut(place.sentence.strip(_QUOTES), 120))
+    return _("{chapter} “{words}”").format(chapter=chapter, words=quotable(_cut(place.sentence, 120)))
 
 
 def _cut(text: str, limit: int) -> str:

@@ -23,6 +23,7 @@ from flowcabal_tui.domain.proposals import (
     TitleEdit,
     WorkflowEdit,
 )
+from flowcabal_tui.domain.quoting import quotable
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, Sequel, StoryRecord
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, mark, ngettext
@@ -161,8 +162,9 @@ def reason(proposal: Proposal) -> str:
 
 def reason_words(why: Reason) -> str:
     """A reason as a sentence."""
-    words = _REASONS[why.grounds]
-    return (words if words == "{detail}" else _(words)).format(detail=clean_line(why.detail))
+    words, detail = _REASONS[why.grounds], clean_line(why.detail)
+    detail = quotable(detail) if why.grounds == "unquoted" else detail
+    return (words if words == "{detail}" else _(words)).format(detail=detail)
 
 
 def origin(who: Origin) -> str:

@@ -140,7 +140,7 @@ def _line(chapter: FoundChapter) -> str:
         state = _("deleted before; {state}").format(state=state)
     parts = [state, ngettext("{n} version", "{n} versions", len(chapter.versions)).format(n=len(chapter.versions))]
     if chapter.lost:
-        parts.append(_("versions lost: {numbers}").format(numbers=", ".join(map(str, chapter.lost))))
+        parts.append(_("versions lost: {numbers}").format(numbers=_(", ").join(map(str, chapter.lost))))
     return "\t".join((str(chapter.position or "-"), title, "; ".join(parts)))
 
 

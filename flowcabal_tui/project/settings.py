@@ -133,7 +133,7 @@ def with_values(settings: ProjectSettings, table: str, values: Mapping[str, Any]
     """The settings with other values in a table. Raises SettingsError for values that a command cannot set."""
     if unknown := [key for key in values if key not in CHANGEABLE.get(table, ())]:
         raise SettingsError(
-            _("{names} cannot be set from here.").format(names=", ".join(f"{table}.{key}" for key in unknown)),
+            _("{names} cannot be set from here.").format(names=_(", ").join(f"{table}.{key}" for key in unknown)),
             "",
             _("Write it into flowcabal.toml by hand."),
         )
@@ -147,7 +147,7 @@ def with_values(settings: ProjectSettings, table: str, values: Mapping[str, Any]
     try:
         new = type(old).model_validate({**old.model_dump(), **values})
     except ValidationError as error:
-        wrong = ", ".join(".".join(map(str, each["loc"])) for each in error.errors())
+        wrong = _(", ").join(".".join(map(str, each["loc"])) for each in error.errors())
         raise SettingsError(_("These settings cannot be used: {names}.").format(names=wrong)) from error
     return settings.model_copy(update={table: new})
 
@@ -157,6 +157,6 @@ def with_goals(settings: ProjectSettings, goals: Mapping[str, Any]) -> ProjectSe
     try:
         checked = GoalsSettings.model_validate(goals)
     except ValidationError as error:
-        wrong = ", ".join(str(each["loc"][0]) for each in error.errors())
+        wrong = _(", ").join(str(each["loc"][0]) for each in error.errors())
         raise SettingsError(_("These goals cannot be set: {names}.").format(names=wrong)) from error
     return settings.model_copy(update={"goals": checked})

@@ -9,13 +9,11 @@ from typing import Final
 
 from flowcabal_tui.domain.proofing import ProofMark
 from flowcabal_tui.proofing.lists import words, wrong_words
+from flowcabal_tui.proofing.marks import DASH, ELLIPSIS, half_width_marks
 from flowcabal_tui.proofing.speech import is_continued
 
-_HAN: Final = "\u4e00-\u9fff\u3400-\u4dbf"
-_FULL: Final = dict(zip(",.!?:;()", "，。！？：；（）", strict=True))
-_HALF_WIDTH: Final = re.compile(rf"(?<=[{_HAN}”’」』》）])[,.!?:;()](?![0-9A-Za-z.])|[()](?=[{_HAN}])")
 _DOUBLED: Final = re.compile(
-    r"。{2,}|，{2,}|、{2,}|；{2,}|：{2,}|？{4,}|！{4,}|[，、；：][。，、；：]|。[，、；：]|\.{3,}|(?<!…)…(?!…)|(?<!—)—(?!—)"
+    rf"{ELLIPSIS.pattern}|{DASH.pattern}|。。|，{{2,}}|、{{2,}}|；{{2,}}|：{{2,}}|？{{4,}}|！{{4,}}|[，、；：][。，、；：]|。[，、；：]"
 )
 _DOUBLED_WORD: Final = re.compile(r"的的(?![确卡士])|被被|在在(?!所)|就就")
 _DE_BEFORE: Final = "慢慢|轻轻|悄悄|静静|默默|狠狠|紧紧|缓缓|匆匆|偷偷|呆呆|渐渐|牢牢|死死|远远|飞快|猛烈|拼命"
@@ -29,15 +27,15 @@ _QUOTE: Final = re.compile("[" + "".join((*_PAIRS, *_CLOSING)) + '"]')
 
 def half_width(text: str) -> Iterator[ProofMark]:
     """Marks half-width punctuation beside Chinese."""
-    for found in _HALF_WIDTH.finditer(text):
-        yield ProofMark("half-width", *found.span(), found.group(), _FULL[found.group()])
+    for at, full in half_width_marks(text):
+        yield ProofMark("half-width", at, at + 1, text[at], full)
 
 
 def doubled_marks(text: str) -> Iterator[ProofMark]:
     """Marks punctuation that is doubled, consecutive, or half of a pair (…… and —— have two characters)."""
     for found in _DOUBLED.finditer(text):
         marks = found.group()
-        right = "……" if marks[0] in "….。" and len(marks) != 2 else "——" if marks == "—" else marks[-1]
+        right = "……" if ELLIPSIS.fullmatch(marks) else "——" if DASH.fullmatch(marks) else marks[-1]
         yield ProofMark("doubled-marks", *found.span(), marks, right)
 
 

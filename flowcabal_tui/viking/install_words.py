@@ -10,7 +10,8 @@ from flowcabal_tui.viking.installer import FETCHED_MEGABYTES, INSTALLED_MEGABYTE
 def plan_rows(plan: InstallPlan) -> tuple[tuple[str, str], ...]:
     """Names and values of everything to know before anything is fetched."""
     size = _("about {fetched} MB in {n} packages; about {installed:,} MB on the disk, {free:,} MB are free")
-    sources = ", ".join(plan.sources) or _("not known; depends on the configuration of {tool}").format(tool=plan.tool)
+    unknown = _("not known; depends on the configuration of {tool}").format(tool=plan.tool)
+    sources = _(", ").join(plan.sources) or unknown
     return (
         (_("program"), f"openviking {VERSION}"),
         (

@@ -60,3 +60,26 @@ def test_a_relation_needs_both_ends_near_and_a_name_in_its_quotation_is_enough()
 )
 def test_a_line_sums_up_what_it_has_words_or_a_name_of(line: str, names: list[str], tells: bool) -> None:
     assert sums_up(line, TEXT, names, "en") == tells
+
+
+@pytest.mark.parametrize(
+    ("quote", "lacks"),
+    [
+        ("陆铁山死了。", None),
+        ("陆铁山死了", None),
+        ("陆铁山走", "short"),
+        ("他也死了。", "short"),
+        ("第三章陆铁山", "short"),
+    ],
+)
+def test_a_whole_sentence_with_a_name_is_enough_however_short(quote: str, lacks: str | None) -> None:
+    text, one = "第三章陆铁山\n“陆铁山死了。”他也死了。陆铁山走进来，坐下。", person("陆铁山")
+    start = text.index(quote)
+    words = quote.rstrip("。")
+    assert Grounds(text, [one], "zh").lack(Span(start, start + len(quote)), words, [one.id], all_named=False) == lacks
+
+
+def test_a_short_sentence_with_a_name_is_enough_in_english() -> None:
+    text = "Alice died. He died."
+    assert not Grounds(text, [ALICE], "en").is_short(Span(0, 11))
+    assert Grounds(text, [ALICE], "en").is_short(Span(12, 20))

@@ -178,3 +178,8 @@ def test_an_english_byname_with_an_article_is_that_of_a_person_who_acts() -> Non
         "Jackal": "character",
         "Prudence": "item",
     }
+
+
+def test_a_monk_whose_name_begins_like_a_particle_is_somebody() -> None:
+    told = "他法号了尘。" + "了尘道：“走罢。”看见了尘，阿青笑道：“了不得。”" * 10
+    assert {"了尘", "阿青"} == {entity.name for entity in discover([told], "zh")}

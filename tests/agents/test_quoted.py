@@ -39,7 +39,7 @@ async def test_a_profile_by_rule_says_which_chapter_says_each_sentence() -> None
     book.derived = [each for each in book.derived if not each.uri.startswith("profiles/")]
     book.derived.append(profile((2, "林远那年五岁。"), (2, "林远怕水。"), (7, "林远过江。")))
     injection = await assemble(book, "林远与沈青。")
-    assert "摘自第2章：“林远那年五岁。 林远怕水。”\n摘自第7章：“林远过江。”" in injection.user_suffix
+    assert "摘自第2章：“林远那年五岁。林远怕水。”\n摘自第7章：“林远过江。”" in injection.user_suffix
     (source,) = [each for each in injection.receipt.sources if each.budget_class == "profiles"]
     assert source.reason.endswith("quoted from the text, by rule")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flowcabal_tui.agents.impact.renaming import NamePlace, carried, name_places, plan_of
+from flowcabal_tui.agents.impact.renaming import NamePlace, carried, name_places, plan_of, unmerged
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.impact import Rename
 from flowcabal_tui.domain.memory import Entity
@@ -95,3 +95,12 @@ def test_a_name_at_the_end_of_another_word_is_doubtful() -> None:
 
 def test_given_pairs_are_changed_too() -> None:
     assert changed(Rename("Lizzy", "Ann", (("Eliza", "Annie"),)), "Lizzy, or Eliza.") == "Ann, or Annie."
+
+
+def test_a_surname_with_a_form_of_address_that_no_entity_lists_is_told_if_only_one_person_has_the_surname() -> None:
+    shen, title, other = entity("沈砚之", "沈公子"), entity("沈师兄"), entity("沈知微")
+    texts = ["沈师兄走了。沈公子也走了。", "沈师兄！"]
+    assert unmerged(Rename("沈砚之", "陆砚之"), [shen, title], texts) == ("沈师兄",)
+    assert unmerged(Rename("沈砚之", "陆砚之"), [shen, other], texts) == ()
+    assert unmerged(Rename("沈砚之", "沈青"), [shen], texts) == ()
+    assert unmerged(Rename("Maud", "Vera"), [entity("Maud")], ["Maud"]) == ()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from flowcabal_tui.agents.sentences import sentences, telling_sentences
+from flowcabal_tui.agents.sentences import sentences, shortened, telling_sentences
+from flowcabal_tui.models.tokens import TokenEstimator
 
 
 @pytest.mark.parametrize(
@@ -65,3 +66,7 @@ def test_a_sentence_that_says_nothing_by_itself_is_no_extract_beside_others(text
     assert left_out not in "".join(text[span.start : span.end] for span in telling_sentences(text, (), 3))
     alone = text[: sentences(text)[0].end]
     assert len(telling_sentences(alone, (), 3)) == 1, "it is all that there is"
+
+
+def test_a_line_of_distant_sentences_has_no_blank_between_chinese_ones() -> None:
+    assert shortened("胜了韩厉。\n苏晚棠没有答话。", 50, TokenEstimator()) == "胜了韩厉。苏晚棠没有答话。"

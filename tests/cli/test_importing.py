@@ -56,7 +56,7 @@ def test_a_dry_run_tells_what_would_come_and_stores_nothing(project: Make, call:
     rows = [line.split("\t") for line in shown.out.splitlines()]
     assert [row[2] for row in rows[:-1]] == [*CHAPTERS, "Chapter 6 The Fog"]
     assert [int(row[3]) for row in rows[:3]] == [word_count(text) for text in CHAPTERS.values()]
-    assert rows[-1][0].startswith("4 chapters in 0 volumes") and "words (utf-8" in rows[-1][0]
+    assert rows[-1][0].startswith("4 chapters, ") and "words (utf-8" in rows[-1][0]
     assert "missing: 4-5" in shown.err
     told = json.loads(call("import", folder, texts, "--dry-run", "--json", "--first", 2).out)
     assert [one["title"] for one in told["chapters"]] == [*CHAPTERS][:2]

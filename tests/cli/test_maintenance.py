@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from flowcabal_tui.cli.maintenance import beginning
 from flowcabal_tui.project import Project
 from flowcabal_tui.protocol.book import WriteChapter
 from tests.cli.conftest import Call, Make
@@ -112,6 +114,7 @@ def test_a_backup_is_restored_elsewhere(demo: Path, call: Call, tmp_path: Path) 
     assert call("backup", demo, tmp_path / "book.zip").code == 1
     restored = call("restore", tmp_path / "book.zip", tmp_path / "again")
     assert restored.code == 0
+    assert re.search(r"as it was on \d{4}-\d\d-\d\d \d\d:\d\d, in", restored.out)
     assert chapters(call, tmp_path / "again") == chapters(call, demo)
     assert call("restore", tmp_path / "book.zip", tmp_path / "again").code == 1
     assert call("rebuild", tmp_path / "again", "--what", "index").code == 0
@@ -152,3 +155,8 @@ def test_a_rescue_that_finds_nothing_says_so(tmp_path: Path, call: Call) -> None
     (tmp_path / "empty" / "manuscript").mkdir(parents=True)
     ended = call("rescue", tmp_path / "empty")
     assert ended.code == 1 and "Nothing that can be extracted" in ended.out
+
+
+def test_a_text_that_is_named_by_its_beginning_is_on_one_line_and_says_that_it_goes_on() -> None:
+    assert beginning("他走了。\n\n她没有。") == "他走了。她没有。"
+    assert beginning("一" * 81) == "一" * 79 + "…"

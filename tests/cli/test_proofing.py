@@ -54,3 +54,15 @@ def test_scenes_are_listed_and_changed(book: str, capsys: pytest.CaptureFixture[
     assert [json.loads(line)["title"] for line in capsys.readouterr().out.splitlines()] == ["The lamp", ""]
     assert main(["scenes", book, "1", "--join", "2"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+def test_chapters_without_marks_are_counted_in_a_sentence_of_their_own(
+    book: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["proof", book, "--rule", "quotes"]) == 0
+    assert capsys.readouterr().err == "Nothing is marked in 1 chapters.\n"
+    monkeypatch.setenv("FLOWCABAL_LANG", "zh")
+    assert main(["proof", book, "--rule", "quotes"]) == 0
+    assert capsys.readouterr().err == "1 章中没有标记。\n"
+    assert main(["proof", book]) == 1
+    assert capsys.readouterr().err == "1 章中有 2 处。\n"

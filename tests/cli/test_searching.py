@@ -55,3 +55,11 @@ def test_blame_tells_the_version_of_every_line_and_all_of_one(book: str, capsys:
 def test_blame_of_what_is_not_there_is_refused(book: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["blame", book, "1", "--line", "2"]) != 0
     assert main(["blame", book, "9"]) != 0
+
+
+def test_the_counts_have_a_full_width_colon_in_chinese(
+    book: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FLOWCABAL_LANG", "zh")
+    assert main(["search", book, "lamp", "--kind", "text"]) == 0
+    assert capsys.readouterr().out.startswith("正文：1\n")

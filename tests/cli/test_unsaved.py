@@ -6,6 +6,8 @@ import asyncio
 import json
 from pathlib import Path
 
+import pytest
+
 from flowcabal_tui.project import Project
 from tests.cli.conftest import Call
 
@@ -50,3 +52,11 @@ def test_export_and_backup_name_the_unsaved_chapters_and_say_what_they_hold(
 
 def test_without_unsaved_text_nothing_is_said(call: Call, demo: Path, tmp_path: Path) -> None:
     assert call("export", demo, tmp_path / "book.txt").err == ""
+
+
+def test_the_sentences_of_a_note_follow_each_other_without_a_blank_in_chinese(
+    call: Call, demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    type_into_first(demo)
+    monkeypatch.setenv("FLOWCABAL_LANG", "zh")
+    assert "。 " not in call("export", demo, tmp_path / "book.txt").err

@@ -24,6 +24,11 @@ def test_a_chapter_gets_the_marks_breaks_title_and_indent_of_the_platform():
     assert laid_out(known["royal-road"], [english]).text == "One.\n\n***\n\nTwo.\n"
 
 
+def test_a_mark_behind_an_ellipsis_or_a_straight_quote_becomes_full_width():
+    chapter = ImportedChapter("第三章 渡口", '他走了...!她说"好"?他点头(很慢)。')
+    assert laid_out(load_platforms()["qidian"], [chapter]).text.endswith("　　他走了……！她说“好”？他点头（很慢）。\n")
+
+
 def test_the_report_names_chapters_and_blocks_nothing():
     odd = ImportedChapter("第三章 渡口", '（）他说"。' + "长" * 301)
     export = laid_out(load_platforms()["qidian"], [CHAPTER, odd])

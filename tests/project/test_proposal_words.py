@@ -10,7 +10,7 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proposals import Difference, Origin, Proposal, ProposalPlace, Reason, TextEdit
 from flowcabal_tui.domain.story import Fact, RecordId
 from flowcabal_tui.locale import use_language
-from flowcabal_tui.project.proposal_words import joined, state_words
+from flowcabal_tui.project.proposal_words import joined, reason_words, state_words
 
 EDIT = Proposal(
     "edit",
@@ -47,3 +47,8 @@ def test_an_edit_is_accepted_and_a_fact_is_confirmed() -> None:
     assert state_words(replace(EDIT, state="corrected")) == "改写后已采纳"
     assert state_words(replace(fact, state="confirmed")) == "已确认"
     assert state_words(EDIT) == state_words(fact) == "等你决定"
+
+
+def test_a_speech_in_a_quotation_has_single_marks_and_an_end() -> None:
+    use_language("zh")
+    assert reason_words(Reason("unquoted", "她说：“走罢。")).endswith("“她说：‘走罢。’”")

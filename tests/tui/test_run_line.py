@@ -10,6 +10,7 @@ from textual.widgets import Input
 
 from flowcabal_tui.demo import templates
 from flowcabal_tui.domain.overview import Goals, usual_length
+from flowcabal_tui.locale import use_language
 from flowcabal_tui.protocol.runs import RunWorkflow
 from flowcabal_tui.tui.widgets.prompt_line import RunLine
 from tests.tui import fake_books as books
@@ -83,3 +84,12 @@ async def test_a_length_that_no_chapter_has_is_refused_and_stays_to_be_mended(tm
         assert isinstance(pilot.app.screen, RunLine) and not workbench.sent
         await pilot.press("backspace", "enter")
         assert (await inputs(pilot, workbench))["length"] == "7000"
+
+
+async def test_no_blank_follows_a_full_width_colon_before_the_length(tmp_path: Path) -> None:
+    workbench = writing("zh")
+    workbench.goals = Goals(chapter=1_500)
+    async with workspace(workbench, tmp_path) as pilot:
+        use_language("zh")
+        await asked(pilot)
+        assert any("篇幅（字）：1,500" in row for row in shown(pilot.app))

@@ -153,3 +153,15 @@ async def test_an_answer_that_arrives_shows_the_seconds_since_it_was_asked_for(t
         await until(pilot, lambda: "1,265 s" in "\n".join(shown(pilot.app)))
         await told(pilot, workbench, RunStateChanged(run, "cancelled"))
         await until(pilot, lambda: "1,265 s" not in "\n".join(shown(pilot.app)))
+
+
+async def test_another_step_that_waits_has_its_title_in_the_language_of_the_screen(tmp_path: Path) -> None:
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path, (140, 40)) as pilot:
+        screen = screen_of(pilot)
+        await screen.controllers.runs.open_chapter(books.chapter_id(4))
+        await settled(pilot)
+        run = screen.view.run
+        await told(pilot, workbench, NodeRetrying(run, NodeId("draft/1/candidate-5"), 23.0, "busy", 2))
+        rows = "\n".join(shown(pilot.app))
+        assert "candidate 5: " in rows and "candidate-5" not in rows

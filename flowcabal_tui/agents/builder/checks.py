@@ -156,7 +156,7 @@ def _skipped_joins(done: Mapping[str, int], readers: Readers, kinds: Mapping[str
         sources = [source for source, after in readers.items() if name in after and source in done]
         if known is not None and known.joins and name not in done and sources:
             message = _("It is skipped although {names} ran before it: an edge blocks it.").format(
-                names=", ".join(sources)
+                names=_(", ").join(sources)
             )
             yield CopyProblem("SKIPPED_JOIN", message, name)
 

@@ -155,7 +155,7 @@ def _add(copied: WorkingCopy, document: Json, edit: edits.AddNode) -> None:
     ids = [each["id"] for each in nodes]
     if edit.id in ids:
         message = _("There is already a node {node}; it was not changed.").format(node=edit.id[:80])
-        raise EditRefused(message, _("Taken: {names}").format(names=", ".join(ids)))
+        raise EditRefused(message, _("Taken: {names}").format(names=_(", ").join(ids)))
     was = found(copied.base or {}, f"{edit.inside}/{edit.id}" if edit.inside else edit.id)
     if was is not None and was.node.get("kind", "prompt") != edit.kind:
         raise EditRefused(_("{node} was a node of another kind. Choose another id.").format(node=edit.id[:80]))
@@ -190,7 +190,7 @@ def _remove(copied: WorkingCopy, document: Json, edit: edits.RemoveNode) -> None
         if each.node is not place.node and name in names_in(own_params(each.node), (name,))
     ]
     if readers:
-        message = _("{node} is read by {names}.").format(node=edit.node, names=", ".join(readers))
+        message = _("{node} is read by {names}.").format(node=edit.node, names=_(", ").join(readers))
         raise EditRefused(message, _("Change the nodes that read it first; nothing was removed."))
     remove_node(place)
 

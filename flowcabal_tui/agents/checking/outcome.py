@@ -8,6 +8,7 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.defence import Settled
 from flowcabal_tui.agents.checking.judged import Judgement
+from flowcabal_tui.domain.quoting import quoted
 from flowcabal_tui.domain.run import Angle, AngleCheck, Compared
 from flowcabal_tui.locale import _, ngettext, sentences
 
@@ -66,7 +67,7 @@ def _unread(judgement: Judgement) -> list[str]:
         )
         parts.append(message.format(n=unread))
     if unjudged := judgement.unjudged:
-        named = " ".join(f"“{_beginning(text)}”" for text in unjudged[:_NAMED])
+        named = " ".join(quoted(_beginning(text)) for text in unjudged[:_NAMED])
         message = ngettext(
             "{n} statement was not judged: {named}", "{n} statements were not judged: {named}", len(unjudged)
         )

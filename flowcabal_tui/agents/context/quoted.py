@@ -12,6 +12,7 @@ from flowcabal_tui.domain.context import BudgetClass
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.memory import Derived
 from flowcabal_tui.domain.prompt_parts import in_language
+from flowcabal_tui.domain.text import unbroken
 from flowcabal_tui.locale import _
 
 _QUOTED: Final = ("（原文摘句）", " (quoted)")
@@ -110,7 +111,7 @@ def of_chapters(quoted: Iterable[tuple[int, str]], language: str) -> str:
     """Sentences with the numbers of their chapters (0: not known), so that no old statement reads as still true."""
     lines = []
     for number, group in groupby(quoted, key=lambda each: each[0]):
-        words = " ".join(_closed(sentence) for _number, sentence in group)
+        words = unbroken(" ".join(_closed(sentence) for _number, sentence in group))
         form = in_language(_FROM_CHAPTER if number else _FROM_EARLIER, language)
         lines.append(form.format(n=number, words=_in_marks(words)))
     return "\n".join(lines)

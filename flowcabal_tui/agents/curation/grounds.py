@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
 from typing import Final, Literal
 
 from flowcabal_tui.agents.context.intent import search_terms
 from flowcabal_tui.agents.context.unknown_names import EMPTY_HAN
 from flowcabal_tui.agents.names.names import NameIndex
+from flowcabal_tui.agents.sentences import sentences
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.memory import Entity
@@ -18,6 +20,7 @@ LEAST_WORDS: Final = 4
 LEAST_HAN: Final = 8
 _WORD: Final = re.compile(r"[^\W\d_\u3007\u4e00-\u9fff]+(?:['’-][^\W\d_]+)*")
 _HAN: Final = re.compile(r"[\u3007\u4e00-\u9fff]")
+_STOPPED: Final = re.compile(r"[。！？!?….][”’」』》）)\"']*$")
 _STEM: Final = 5
 """Letters that words must share: carries and carried."""
 _LEAST_CHARACTERS: Final = 2
@@ -45,7 +48,7 @@ class Grounds:
         common.
         """
         quote = self._text[span.start : span.end]
-        if is_short(quote):
+        if self.is_short(span):
             return "short"
         present = self._named_near(span)
         if about and not (present.issuperset(about) if all_named else present & {*about}):
@@ -54,6 +57,26 @@ class Grounds:
         if (all_named and any(name in quote for name in names)) or self._shares_a_word(words, quote, names):
             return None
         return "unrelated"
+
+    def is_short(self, span: Span) -> bool:
+        """True for a quotation that is too short to support any record: under four words or eight Chinese characters,
+        but for a whole sentence that names somebody or something of the book."""
+        quote = self._text[span.start : span.end]
+        if len(_WORD.findall(quote)) >= LEAST_WORDS or han_count(quote) >= LEAST_HAN:
+            return False
+        return not (self._is_whole(span) and self._index.find(quote))
+
+    def _is_whole(self, span: Span) -> bool:
+        """True when only marks of the sentences at both ends of the quotation are outside it, and a stop ends them."""
+        within = [each for each in self._sentences if each.start < span.end and span.start < each.end]
+        if not within or not _STOPPED.search(self._text, within[0].start, within[-1].end):
+            return False
+        around = self._text[within[0].start : span.start] + self._text[span.end : within[-1].end]
+        return not any(map(str.isalnum, around))
+
+    @cached_property
+    def _sentences(self) -> tuple[Span, ...]:
+        return sentences(self._text)
 
     def _named_near(self, span: Span) -> frozenset[EntityId]:
         """The entities named in the paragraphs of the quotation."""
@@ -70,11 +93,6 @@ class Grounds:
         single = set(_HAN.findall(words)) - EMPTY_HAN
         shared = single & set(quote)
         return not single or any(term in quote for term in terms) or len(shared) >= min(_LEAST_CHARACTERS, len(single))
-
-
-def is_short(quote: str) -> bool:
-    """True for a quotation that is too short to support any record: under four words or eight Chinese characters."""
-    return len(_WORD.findall(quote)) < LEAST_WORDS and han_count(quote) < LEAST_HAN
 
 
 def sums_up(line: str, text: str, names: Collection[str], language: str) -> bool:

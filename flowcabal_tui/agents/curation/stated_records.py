@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from flowcabal_tui.agents.checking.quotes import VerbatimText
-from flowcabal_tui.agents.curation.grounds import Grounds, is_short
+from flowcabal_tui.agents.curation.grounds import Grounds
 from flowcabal_tui.agents.curation.story_goal import MAKER, StoryGoal
 from flowcabal_tui.agents.shapes.story import (
     MOST_OF_A_KIND,
@@ -118,14 +118,14 @@ class StatedRecords:
             if text := _line(stated.text):
                 identity, about = self._id("promise", text), self._who(stated.about)
                 promise = Promise(identity, text, self._chapter.id, about=about, evidence=evidence, by="agent")
-                yield self._proposal(promise, evidence, _length_reason(evidence))
+                yield self._proposal(promise, evidence, self._length_reason(evidence))
 
     def _moments(self, answer: StoryAnswer) -> Iterator[Proposal]:
         for stated, evidence in self._quoted(answer.moments):
             if text := _line(stated.text):
                 place, about = (self._chapter.id, _line(stated.when), None), self._who(stated.about)
                 moment = Moment(self._id("moment", text), text, *place, about, evidence, "agent")
-                yield self._proposal(moment, evidence, _length_reason(evidence))
+                yield self._proposal(moment, evidence, self._length_reason(evidence))
 
     def _sequels(self, answer: StoryAnswer, open_records: Mapping[str, StoryRecord]) -> Iterator[Proposal]:
         """Proposals of changes to open records; only facts can be learned, and only by a known name."""
@@ -136,7 +136,7 @@ class StatedRecords:
             identity = self._id("sequel", record.id, learner or "")
             sequel = Sequel(identity, record.id, self._chapter.id, learner, evidence)
             says = record.kind if isinstance(record, Relation) else record.text
-            reason = Reason("overrules", says) if record.by == "hand" else _length_reason(evidence)
+            reason = Reason("overrules", says) if record.by == "hand" else self._length_reason(evidence)
             yield self._proposal(sequel, evidence, reason, record)
 
     def _proposal(
@@ -167,6 +167,11 @@ class StatedRecords:
         span = Span(one.start, one.end)
         return Reason(self._grounds.lack(span, words, about, all_named=all_named) or "quoted")
 
+    def _length_reason(self, evidence: Sequence[Evidence]) -> Reason:
+        """The reason for promises, moments and sequels: with a quotation too short for a fact, they wait."""
+        is_short = any(self._grounds.is_short(Span(each.start, each.end)) for each in evidence)
+        return Reason("short") if is_short else Reason()
+
     def _looked_up(self, stated: Sequence[Stated]) -> Iterator[tuple[Stated, tuple[Evidence, ...]]]:
         """Each statement with its quotation as evidence if the chapter contains it; otherwise without evidence."""
         for each in stated[:_MOST]:
@@ -188,11 +193,6 @@ class StatedRecords:
     def _id(self, kind: str, *parts: str) -> RecordId:
         """An id that is the same for the same chapter and words, so that a repeated reading creates no duplicates."""
         return RecordId(digest_of([kind, self._chapter.id, *parts])[:16])
-
-
-def _length_reason(evidence: Sequence[Evidence]) -> Reason:
-    """The reason for promises, moments and sequels: one with a quotation too short for a fact waits for the writer."""
-    return Reason("short") if any(is_short(each.sentence) for each in evidence) else Reason()
 
 
 def _line(text: str) -> str:

@@ -26,6 +26,8 @@ _LEAST: Final = 3
 _BESIDE_A_NAME: Final = frozenset(
     "道说笑听忙便又就见也在不问因即将只正却已曾自和与同向替被给对叫是的了着把从使让为，。"
 )
+_TITLES: Final = word_list("address.zh") | {word for word in word_list("roles.zh") if len(word) > 1}
+_MOST_UNMERGED: Final = 8
 _APOSTROPHES: Final = "'\u2019"
 _SENTENCE_END: Final = frozenset('.!?…\n“"‘')
 
@@ -70,6 +72,23 @@ def plan_of(rename: Rename, entities: Iterable[Entity]) -> RenamePlan:
             doubtful.add(plural)
     names = {name for entity in known for name in entity.names if name not in forms}
     return RenamePlan(forms, frozenset(doubtful), tuple(sorted(name for name in names if _touches(name, forms))))
+
+
+def unmerged(rename: Rename, entities: Iterable[Entity], texts: Iterable[str]) -> tuple[str, ...]:
+    """The forms of the old surname with a form of address that the texts have and the name does not list: 沈师兄 for
+    沈砚之, if nobody else of the book has that surname."""
+    family, _given = _parted(rename.name)
+    if not family or _parted(rename.to)[0] == family:
+        return ()
+    forms = re.compile(f"{family}(?:{'|'.join(sorted(_TITLES))})")
+    for entity in entities:
+        if rename.name not in entity.names and any(
+            name.startswith(family) and not forms.match(name) for name in entity.names if _parted(name)[1]
+        ):
+            return ()
+    listed = {name for entity in entities if rename.name in entity.names for name in entity.names}
+    found = Counter(form for text in texts for form in forms.findall(text) if form not in listed)
+    return tuple(form for form, _count in found.most_common(_MOST_UNMERGED))
 
 
 def carried(name: str, old: str, new: str) -> str:

@@ -117,10 +117,13 @@ def _introduced(book: str) -> frozenset[str]:
 
 def _people(book: str, speeches: Counter[str], called: frozenset[str]) -> dict[str, int]:
     speaking = (name for name, n in speeches.items() if n >= _LEAST_SPEECHES)
-    likely = occurrences(
-        book,
-        (name for name in sorted({*speaking, *called}) if _looks_like_a_name(name, often=speeches[name] >= _SURELY)),
-    )
+
+    def is_likely(name: str) -> bool:
+        """A monk's name may begin with 了 (了尘): whoever speaks often or is introduced so is no particle."""
+        often = speeches[name] >= _SURELY
+        return _looks_like_a_name(name.removeprefix("了") if often or name in called else name, often=often)
+
+    likely = occurrences(book, filter(is_likely, sorted({*speaking, *called})))
     longer = Counter[str]()
     for name, places in likely.items():
         longer.update({name[:end]: len(places) for end in range(1, len(name))})
@@ -129,7 +132,11 @@ def _people(book: str, speeches: Counter[str], called: frozenset[str]) -> dict[s
         for name, places in likely.items()
         if len(places) >= (_LEAST_CALLED if name in called else _LEAST_SPEECHES)
         and longer[name] < _ONLY_PART_OF * len(places)
-        and (len(places) < _ENOUGH_TO_JUDGE or _share_after(book, places, _TAKEN) >= _LEAST_TAKEN)
+        and (
+            len(places) < _ENOUGH_TO_JUDGE
+            or (name in called and speeches[name] >= _SURELY)
+            or _share_after(book, places, _TAKEN) >= _LEAST_TAKEN
+        )
     }
 
 

@@ -263,7 +263,7 @@ class _Session:
             case Ask(question=question) if question in QUESTIONS:
                 value = await ask(project, question, message.arguments)
                 return {"type": "answer", "id": identity, "question": question, "value": value}
-        names = ", ".join(QUESTIONS)
+        names = _(", ").join(QUESTIONS)
         raise BadLine("UnknownQuestion", _("There is no such question."), _("There are: {names}").format(names=names))
 
     def _connect(self, identity: Identity, message: Connect) -> dict[str, Any]:

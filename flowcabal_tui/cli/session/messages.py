@@ -104,7 +104,7 @@ class ApiConfig(_Message):
                 raise BadLine(
                     "UnknownModel",
                     _("The project has no model of this name."),
-                    _("Configured: {names}").format(names=", ".join(names) or _("none")),
+                    _("Configured: {names}").format(names=_(", ").join(names) or _("none")),
                     identity,
                 )
             given |= {"role": roles[0], "model": None} if roles else {"model": self.model}

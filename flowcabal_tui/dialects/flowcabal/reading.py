@@ -269,7 +269,7 @@ class _Reader:
     def note_models(self, nodes: list[Node4]) -> None:
         if models := sorted({clean(node.api_config.connection.model) for node in nodes} - {""}):
             message = _("Its nodes ask for the models {names}: the provider of the project must have them.")
-            self.note("info", "", message.format(names=", ".join(models[:20])))
+            self.note("info", "", message.format(names=_(", ").join(models[:20])))
 
     def note_unknown(self, shape: BaseModel, place: str, skip: tuple[str, ...] = ()) -> None:
         for name in shape.model_extra or {}:
@@ -281,7 +281,7 @@ class _Reader:
         problem = dependency_problem(workflow)
         if problem and problem.kind == "cycle":
             message = _("These nodes form a cycle, or depend on one, and cannot run: {nodes}")
-            self.note("info", "", message.format(nodes=", ".join(problem.nodes[:20])))
+            self.note("info", "", message.format(nodes=_(", ").join(problem.nodes[:20])))
 
 
 def _as_answers_of_their_own(nodes: list[Node]) -> tuple[Node, ...]:

@@ -32,7 +32,7 @@ def write(workflow: Workflow, form: Form) -> tuple[Json, tuple[ConversionNote, .
     if others:
         raise DialectError(
             _("FlowCabal cannot represent this workflow."),
-            _("It has prompts only; this workflow also contains: {kinds}").format(kinds=", ".join(others)),
+            _("It has prompts only; this workflow also contains: {kinds}").format(kinds=_(", ").join(others)),
             _("Export it in the format of this program."),
         )
     writer = _Writer(workflow, form)

@@ -134,7 +134,7 @@ class _Compiler:
         expression = to_expression(branches.condition)
         if more := more_functions(branches.condition):
             message = _("SmartTavern does not know {names} and always takes the else branch; here it is evaluated.")
-            self._note("changed", where, message.format(names=", ".join(more)))
+            self._note("changed", where, message.format(names=_(", ").join(more)))
         return expression
 
     def _call(self, spec: FlowNode, call: Call, place: Place) -> Place:

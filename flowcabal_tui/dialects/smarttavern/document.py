@@ -141,7 +141,7 @@ def _doubles(flow: TavernFlow) -> Iterator[Problem]:
 
 def _references(flow: TavernFlow) -> Iterator[Problem]:
     ids = flow.by_id
-    names = ", ".join(list(ids)[:20])
+    names = _(", ").join(list(ids)[:20])
     named = [("entry", flow.entry, "")]
     named += [(place, target, node.id) for node in flow.nodes for place, target in node.inner]
     for place, target, by in named:
@@ -154,7 +154,7 @@ def _types(flow: TavernFlow) -> Iterator[Problem]:
     for node in flow.nodes:
         if node.kind not in (*ATOMS, *COMPOSITES):
             message = _("Unknown type {kind}. There are: {names}").format(
-                kind=node.type[:60], names=", ".join((*ATOMS, *COMPOSITES))
+                kind=node.type[:60], names=_(", ").join((*ATOMS, *COMPOSITES))
             )
             yield Problem(code="UNKNOWN_TYPE", node=node.id, field="type", message=message)
         needed = {"If": ("if", node.branches), "Subflow": ("subflow", node.subflow)}.get(node.kind)
@@ -190,7 +190,7 @@ def _calls(flow: TavernFlow, known: Collection[str]) -> Iterator[Problem]:
             yield Problem(code="ENDLESS_CALLS", node=node.id, field="subflow.ref", message=message, severity="warning")
         elif ref not in known:
             message = _("There is no flow {ref}. There are: {names}").format(
-                ref=ref, names=", ".join(sorted(known)[:20]) or "-"
+                ref=ref, names=_(", ").join(sorted(known)[:20]) or "-"
             )
             yield Problem(
                 code="UNKNOWN_WORKFLOW", node=node.id, field="subflow.ref", message=message, severity="warning"

@@ -31,7 +31,7 @@ def write(workflow: Workflow) -> tuple[dict[str, Any], tuple[ConversionNote, ...
     except RecursionError as error:
         raise _cannot(_("Its branches are nested too deeply.")) from error
     if left := [node.id for node in workflow.nodes if node.id not in written.done]:
-        raise _cannot(_("These nodes are not in one chain of items: {names}").format(names=", ".join(left[:20])))
+        raise _cannot(_("These nodes are not in one chain of items: {names}").format(names=_(", ").join(left[:20])))
     entry = written.name_for(f"{workflow.id}_main")
     nodes = [{"id": entry, "type": "Sequence", "children": top}, *written.nodes]
     document: dict[str, Any] = {"id": written.ascii(workflow.id), "version": workflow.version, "entry": entry}
@@ -79,7 +79,7 @@ class _Writer:
         if len(free) > 1:
             raise _cannot(
                 _("Several nodes read their items from {path}: {names}").format(
-                    path=source, names=", ".join(node.id for node in free)
+                    path=source, names=_(", ").join(node.id for node in free)
                 )
             )
         return free[0] if free else None

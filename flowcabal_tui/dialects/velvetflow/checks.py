@@ -139,7 +139,7 @@ def _given(node: Document, given: Document, actions: Actions | None) -> Iterator
         return
     for key in (one for one in given if one not in fields):
         message = _("The action has no parameter {name}. Its parameters: {names}").format(
-            name=key[:60], names=", ".join(fields)
+            name=key[:60], names=_(", ").join(fields)
         )
         yield Problem(code="UNKNOWN_PARAM", message=message, field=key, fix=nearest(key, tuple(fields)))
 

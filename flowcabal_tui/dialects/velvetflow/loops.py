@@ -231,7 +231,7 @@ class _Exports:
         kind = expression.get("kind") or given.get("kind")
         possible = (*KINDS, "join", "collect")
         if kind not in possible or (given.get("kind") is not None and given["kind"] not in possible):
-            message = _("It must be one of: {names}").format(names=", ".join(KINDS))
+            message = _("It must be one of: {names}").format(names=_(", ").join(KINDS))
             self.wrong("SCHEMA_MISMATCH", f"{at}.kind", message)
             return None
         if not isinstance(given.get("name"), str) or not given["name"]:
@@ -261,4 +261,4 @@ class _Exports:
 
     def not_in_body(self, place: str, node: Any, ids: list[str]) -> None:
         message = _("{node} is not in the body. Nodes: {names}")
-        self.wrong("SCHEMA_MISMATCH", place, message.format(node=str(node)[:80], names=", ".join(ids[:20])))
+        self.wrong("SCHEMA_MISMATCH", place, message.format(node=str(node)[:80], names=_(", ").join(ids[:20])))

@@ -185,7 +185,7 @@ class _Reader:
                 made = self.reasoning(node, scope, place, here)
             case _:
                 made = self.placeholder(node, here)
-                message = _("It must be one of: {names}").format(names=", ".join(TYPES))
+                message = _("It must be one of: {names}").format(names=_(", ").join(TYPES))
                 self.telling.wrong("INVALID_SCHEMA", f"{place}.type", message, fatal=True)
         self.forgotten(node, place)
         yield {"id": node["id"], "name": str(node.get("display_name") or ""), **made}, edges
@@ -302,7 +302,7 @@ class _Reader:
             for one in body[name] if isinstance(body.get(name), list) else [body.get(name)]:
                 if one is not None and one not in ids:
                     message = _("{node} is not in the body. Nodes: {names}")
-                    message = message.format(node=str(one)[:80], names=", ".join(ids[:20]))
+                    message = message.format(node=str(one)[:80], names=_(", ").join(ids[:20]))
                     self.telling.wrong("INVALID_EDGE", f"{place}{name}", message)
         leaving = body.get("exit")
         if isinstance(leaving, list) and leaving:

@@ -47,8 +47,8 @@ class _Writer:
         if foreign := [f"{place}{node.id} ({node.kind})" for node in nodes if node.kind not in HOLDS]:
             raise DialectError(
                 _("VelvetFlow cannot represent this workflow."),
-                _("It cannot have nodes such as {names}.").format(names=", ".join(foreign[:20])),
-                _("It supports: {names}.").format(names=", ".join(HOLDS)),
+                _("It cannot have nodes such as {names}.").format(names=_(", ").join(foreign[:20])),
+                _("It supports: {names}.").format(names=_(", ").join(HOLDS)),
             )
         for one in nodes:
             kind_and_params(one)

@@ -20,14 +20,10 @@ from flowcabal_tui.headings.scenes import break_line
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.manuscript.blocks import paragraphs
 from flowcabal_tui.manuscript.chapters import named
+from flowcabal_tui.proofing.marks import DASH, ELLIPSIS, half_width_marks
 from flowcabal_tui.settings.file_text import read_toml
 
 _FIELDS: Final = {field.name: field for field in fields(Platform)}
-_HAN: Final = "\u4e00-\u9fff"
-_HALF_WIDTH: Final = re.compile(rf"(?<=[{_HAN}”’])([,.!?:;])(?![0-9A-Za-z.])")
-_FULL: Final = dict(zip(",.!?:;", "，。！？：；", strict=True))
-_ELLIPSIS: Final = re.compile(r"\.{3,}|。{3,}|(?<!…)…(?!…)")
-_DASH: Final = re.compile(r"(?<!-)--(?!-)|(?<!—)—(?!—)")
 _CORNER: Final = str.maketrans("“”‘’", "「」『』")
 _CURLY: Final = str.maketrans("「」『』", "“”‘’")
 _EMPTY: Final = re.compile(r"（\s*）|\(\s*\)|【\s*】|\[\s*\]")
@@ -48,7 +44,7 @@ def _read(path: Path) -> Platform:
         unknown = sorted(values.keys() - _FIELDS.keys() | values.keys() & {"id"})
         wrong = [name for name, value in values.items() if name in _FIELDS and not _fits(name, value)]
         if unknown or wrong:
-            raise ValueError(_("not understood: {names}").format(names=", ".join((*unknown, *wrong))))
+            raise ValueError(_("not understood: {names}").format(names=_(", ").join((*unknown, *wrong))))
         return Platform(id=slug(path.stem), **values)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ValueError, TypeError) as error:
         title = _("The profile of a platform cannot be read: {file}").format(file=path.name)
@@ -81,9 +77,9 @@ def _paragraph(platform: Platform, words: str) -> str:
     if found := break_line(words):
         return f"{platform.scene_break} {found[1]}" if platform.scene_titles and found[1] else platform.scene_break
     if platform.full_width:
-        words = _ELLIPSIS.sub("……", words)
-        words = _HALF_WIDTH.sub(lambda mark: _FULL[mark[1]], words)
-        words = _DASH.sub("——", words)
+        words = DASH.sub("——", ELLIPSIS.sub("……", words))
+        for at, full in half_width_marks(words):
+            words = f"{words[:at]}{full}{words[at + 1 :]}"
     if platform.quotes:
         words = _paired(words).translate(_CORNER if platform.quotes == "corner" else _CURLY)
     return f"{platform.indent}{words.strip()}"

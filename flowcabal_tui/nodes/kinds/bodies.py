@@ -27,7 +27,7 @@ def check_exit(body: Body, field: str) -> Iterator[Problem]:
         yield Problem(
             code="UNKNOWN_NODE",
             message=_("The exit {node} is not in the body. Nodes: {names}").format(
-                node=body.exit, names=", ".join(known[:20])
+                node=body.exit, names=_(", ").join(known[:20])
             ),
             field=f"{field}.exit",
         )

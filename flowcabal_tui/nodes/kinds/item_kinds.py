@@ -130,6 +130,6 @@ def field_of(item: Item, name: str) -> Any:
     if name not in item:
         raise ItemError(
             _("The item has no field {name}.").format(name=name[:60]),
-            _("Available: {names}").format(names=", ".join(str(key)[:60] for key in list(item)[:20])),
+            _("Available: {names}").format(names=_(", ").join(str(key)[:60] for key in list(item)[:20])),
         )
     return item[name]

@@ -105,7 +105,7 @@ def _messages(context: NodeContext, params: LlmChatParams, item: Item) -> list[M
 def _message(given: Any) -> Message:
     if not isinstance(given, Mapping) or given.get("role") not in ROLES or not isinstance(given.get("content"), str):
         raise ItemError(
-            _("A message needs a role ({names}) and a text as its content.").format(names=", ".join(ROLES)),
+            _("A message needs a role ({names}) and a text as its content.").format(names=_(", ").join(ROLES)),
             text_of(given)[:200],
         )
     return Message(given["role"], given["content"])

@@ -125,7 +125,7 @@ def aggregated(export: AggregateExport, values: Sequence[Any]) -> Any:
 
 def check(exports: LoopExports, inside: Collection[NodeId]) -> Iterator[Problem]:
     """The errors of exports, given the nodes of the body."""
-    known = ", ".join(list(inside)[:20])
+    known = _(", ").join(list(inside)[:20])
     if exports.items is not None and exports.items.from_node not in inside:
         message = _("{node} is not in the body. Nodes: {names}")
         yield Problem(

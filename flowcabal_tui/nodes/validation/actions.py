@@ -82,7 +82,7 @@ def _given(given: Mapping[str, Any], schema: Schema, scope: GraphScope) -> Itera
 
 def _unknown(name: str, place: str, known: Collection[str], refused: bool) -> Problem:
     message = _("The action has no parameter {name}. Its parameters: {names}").format(
-        name=name[:60], names=", ".join(known)
+        name=name[:60], names=_(", ").join(known)
     )
     return Problem(
         code="UNKNOWN_PARAM",
@@ -102,7 +102,7 @@ def _fits(value: Any, schema: Any, top: Schema, scope: GraphScope, place: str) -
         if any(not types_of(option) for option in options_of(schema, top)) or not yielded or yielded & _widened(wanted):
             return
         message = _("It yields {found}, but {wanted} is needed.").format(
-            found=", ".join(sorted(yielded)), wanted=", ".join(sorted(wanted))
+            found=_(", ").join(sorted(yielded)), wanted=_(", ").join(sorted(wanted))
         )
         yield Problem(code="SCHEMA_MISMATCH", field=place, message=message)
     elif isinstance(value, Mapping) and _holds_bindings(value):

@@ -85,7 +85,7 @@ def _is_list(path: str, scope: GraphScope) -> Iterator[Problem]:
         return
     types = [types_of(option) for option in options_of(schema, schema)]
     if all(one and "array" not in one for one in types):
-        shown = ", ".join(sorted(frozenset().union(*types)))
+        shown = _(", ").join(sorted(frozenset().union(*types)))
         message = _("A loop needs a list, and {path} yields: {types}").format(path=path, types=shown)
         yield Problem(code="SCHEMA_MISMATCH", field="source", message=message)
 

@@ -149,7 +149,7 @@ def _unreachable(node: str, lost: Collection[NodeId]) -> Problem:
 
 def _may_not(node: str, source: NodeId, known: Holds, wanted: Holds, *, joins: bool) -> Problem:
     branching = _missing(known, wanted)
-    labels = ", ".join(sorted(wanted[branching])) if branching else ""
+    labels = _(", ").join(sorted(wanted[branching])) if branching else ""
     message = _("{source} runs only when {branching} yields {labels}; otherwise this node is skipped too.").format(
         source=source, branching=branching, labels=labels
     )

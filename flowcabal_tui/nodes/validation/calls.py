@@ -51,7 +51,8 @@ def _readable(workflow: Workflow) -> bool:
 
 def _unknown(call: SubflowCall, known: Library) -> Problem:
     names = sorted({one.reference for one in known.values()})
-    message = _("There is no workflow {ref}. There are: {names}").format(ref=call.ref[:80], names=", ".join(names[:20]))
+    listed = _(", ").join(names[:20])
+    message = _("There is no workflow {ref}. There are: {names}").format(ref=call.ref[:80], names=listed)
     fix = nearest(call.ref, tuple(known))
     return Problem(code="UNKNOWN_WORKFLOW", node=call.node.id, field="ref", message=message, fix=fix)
 

@@ -65,7 +65,7 @@ def _branch(edge: Edge, label: str, scope: GraphScope, place: str) -> Iterator[P
     if labels := read.labels:
         if label not in labels:
             message = _("{node} has no branch {label}. There are: {names}").format(
-                node=edge.source, label=label, names=", ".join(labels[:20])
+                node=edge.source, label=label, names=_(", ").join(labels[:20])
             )
             fix = nearest(label, labels)
             yield Problem(code="UNKNOWN_BRANCH", node=scope.owner, field=place, message=message, fix=fix)

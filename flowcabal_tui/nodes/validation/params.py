@@ -28,7 +28,7 @@ def read_node(
     kind = kind_named(node.kind)
     if kind is None:
         message = _("There is no kind {kind}. There are: {names}").format(
-            kind=node.kind[:60] or '""', names=", ".join(sorted(kinds()))
+            kind=node.kind[:60] or '""', names=_(", ").join(sorted(kinds()))
         )
         fix = nearest(node.kind, tuple(kinds()))
         return CheckedNode(node, path), (
@@ -53,7 +53,7 @@ def _bad(path: str, raw: Mapping[str, Any], model: type[BaseModel], error: Any) 
         if len(error["loc"]) == 1:
             known = sorted(model.model_fields)
             fix = nearest(place, known)
-            message = sentences(message, _("There are: {names}").format(names=", ".join(known)))
+            message = sentences(message, _("There are: {names}").format(names=_(", ").join(known)))
     return Problem(code="BAD_PARAMS", node=path, field=place, message=message, fix=fix)
 
 
@@ -133,7 +133,7 @@ def _named(node: str, place: str, path: str, scope: GraphScope) -> Iterator[Prob
         fix = path.replace(f"{RESULT}.{name}", f"{RESULT}.{lost.fix}", 1) if lost.fix else ""
         yield lost.model_copy(update={"fix": fix})
     else:
-        names = ", ".join((*scope.roots, "result_of.NODE.text"))
+        names = _(", ").join((*scope.roots, "result_of.NODE.text"))
         message = _("The prompt refers to {path}. Available: {names}").format(path=path, names=names)
         fields = found.message if root in scope.roots else message
         yield found.model_copy(update={"code": "UNKNOWN_NAME", "node": node, "message": fields})
@@ -141,7 +141,7 @@ def _named(node: str, place: str, path: str, scope: GraphScope) -> Iterator[Prob
 
 def missing(node: str, place: str, name: str, scope: GraphScope) -> Problem:
     """The finding for a reference to a node that does not exist."""
-    names = ", ".join(list(scope.schemas)[:20])
+    names = _(", ").join(list(scope.schemas)[:20])
     template = _("It needs the output of {source}, which is not in the workflow. Nodes: {names}")
     fix = nearest(name, scope.schemas)
     message = template.format(source=name[:80], names=names)

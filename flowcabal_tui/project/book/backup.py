@@ -342,7 +342,7 @@ def _copy(source: IO[bytes], sink: IO[bytes] | None) -> Member:
 
 
 def _unusable(why: str) -> ProjectDamaged:
-    return ProjectDamaged(_("The backup cannot be used."), why, _("Nothing was changed. Make another backup."))
+    return ProjectDamaged(_("The backup cannot be used."), why, _("Nothing was changed. Use another backup."))
 
 
 def _unread(file: Path, error: OSError) -> ProjectError:

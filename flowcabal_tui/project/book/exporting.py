@@ -79,7 +79,7 @@ async def lay_out(
     known = {each.id: each for each in await platforms()}
     if platform not in known:
         title = _("There is no platform {name}.").format(name=clean_line(platform))
-        raise UnknownName(title, "", _("Available: {names}").format(names=", ".join(known)))
+        raise UnknownName(title, "", _("Available: {names}").format(names=_(", ").join(known)))
     there = [each for each in await store.book.chapters() if each.digest and (not wanted or each.id in wanted)]
     chapters = [
         ImportedChapter(each.title, await store.book.text(each.id), each.volume, each.position) for each in there

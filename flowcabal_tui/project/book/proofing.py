@@ -74,7 +74,7 @@ class Proofing:
             raise UnknownName(
                 _("There is no rule {name}.").format(name=clean_line(rule)),
                 "",
-                _("Available: {names}").format(names=", ".join(known)),
+                _("Available: {names}").format(names=_(", ").join(known)),
             )
         silent = [] if on or rule in ON_REQUEST else [rule]
         wanted = [rule] if on and rule in ON_REQUEST else []

@@ -90,7 +90,8 @@ class BuildDecisions:
         wanted = set(ids) if ALL in chosen else set(chosen) or {each.id for each in changes if each.ticked}
         taken, _fallen = without_needy(changes, set(ids) - wanted)
         if not taken:
-            raise RunError(_("No change is ticked."), _("Name the changes to accept: {ids}").format(ids=", ".join(ids)))
+            names = _(", ").join(ids)
+            raise RunError(_("No change is ticked."), _("Name the changes to accept: {ids}").format(ids=names))
         await self._require_unchanged(record)
         workflow = Workflow.model_validate(with_changes(record.base, record.document, taken))
         require_valid(workflow)
@@ -147,7 +148,7 @@ class BuildDecisions:
 
 def _require(names: Collection[str], known: Collection[str]) -> None:
     if lost := [name for name in names if name not in known]:
-        raise UnknownName(_("There is no change {id}.").format(id=clean(lost[0])[:40]), ", ".join(known))
+        raise UnknownName(_("There is no change {id}.").format(id=clean(lost[0])[:40]), _(", ").join(known))
 
 
 def _unversioned(document: Json | None) -> Json | None:

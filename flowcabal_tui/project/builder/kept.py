@@ -60,7 +60,7 @@ class KeptBuilds:
         try:
             return plain(await self._store.workflows.get(reference))
         except KeyError:
-            names = ", ".join(each.id for each in await self._store.workflows.list())
+            names = _(", ").join(each.id for each in await self._store.workflows.list())
             raise UnknownName(
                 _("There is no workflow {ref}.").format(ref=reference), _("There are: {names}").format(names=names)
             ) from None

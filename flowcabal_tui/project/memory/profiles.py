@@ -142,7 +142,9 @@ class ProfileEditor:
             raise UnknownName(
                 _("There is no state {n} of this profile.").format(n=state),
                 _("Nothing was changed."),
-                _("Its states: {names}").format(names=", ".join(dict.fromkeys(str(one.generation) for one in history))),
+                _("Its states: {names}").format(
+                    names=_(", ").join(dict.fromkeys(str(one.generation) for one in history))
+                ),
             ) from error
         await self._changed(uri, 0)
 

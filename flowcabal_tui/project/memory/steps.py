@@ -173,7 +173,7 @@ class Steps:
             raise ModelError(
                 ModelFault.SCHEMA,
                 _("{title} was read only in part.").format(title=chapter.title),
-                _("Unreadable: {parts}. The rest was kept.").format(parts=", ".join(found.unread)),
+                _("Unreadable: {parts}. The rest was kept.").format(parts=_(", ").join(found.unread)),
                 _("Retry the background task to ask again."),
             )
 

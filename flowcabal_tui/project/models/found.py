@@ -28,6 +28,6 @@ async def found_model(identity: str) -> Endpoint:
     if endpoint is None:
         raise SettingsError(
             _("{model} was not found here.").format(model=identity),
-            _("Found: {names}").format(names=", ".join(item.identity for item in found)),
+            _("Found: {names}").format(names=_(", ").join(item.identity for item in found)),
         )
     return endpoint

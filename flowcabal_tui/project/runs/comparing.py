@@ -100,7 +100,7 @@ class Comparisons:
             known = [each.summary.id for each in await self._store.comparisons.all()]
             raise UnknownName(
                 _("There is no comparison {name}.").format(name=identity),
-                _("There are: {names}").format(names=", ".join(known[:20]) or _("none")),
+                _("There are: {names}").format(names=_(", ").join(known[:20]) or _("none")),
             )
         return row.summary.target
 

@@ -283,7 +283,7 @@ class RunManager:
             raise StaleQuestion(
                 _("There is no attempt {n} to choose.").format(n=decision.attempt),
                 _("The question is still waiting. Its attempts: {numbers}").format(
-                    numbers=", ".join(map(str, numbers)) or _("none")
+                    numbers=_(", ").join(map(str, numbers)) or _("none")
                 ),
             )
         if question.run not in self._runs:  # the answer would take the run up again

@@ -115,7 +115,7 @@ class Tally:
             )
             open_ends.append(words.format(model=model, n=tokens))
         if self.unpriced:
-            names = ", ".join(self.unpriced)
+            names = _(", ").join(self.unpriced)
             open_ends.append(_("No price is set for {models}: only tokens are limited.").format(models=names))
         return Quote(
             would_run=tuple(self.would_run),

@@ -73,7 +73,7 @@ class FindingService(Service):
             raise UnknownName(
                 _("There is no rule {name}.").format(name=clean_line(rule)),
                 "",
-                _("Available: {names}").format(names=", ".join(get_args(RuleName))),
+                _("Available: {names}").format(names=_(", ").join(get_args(RuleName))),
             )
 
         def switch(settings: ProjectSettings) -> ProjectSettings:

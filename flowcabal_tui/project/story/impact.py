@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.agents.impact.moving import early_uses
-from flowcabal_tui.agents.impact.renaming import name_places, plan_of, renamed
+from flowcabal_tui.agents.impact.renaming import name_places, plan_of, renamed, unmerged
 from flowcabal_tui.agents.impact.statements import Lost, lost_statements, same_places
 from flowcabal_tui.domain.errors import RunError, UnknownName, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
@@ -106,6 +106,9 @@ class ImpactReviews:
         taken = tuple(name for name in dict.fromkeys(plan.forms.values()) if name in known and name not in plan.forms)
         named = [entity for entity in entities if change.name in entity.names]
         kept = tuple(name for entity in named for name in entity.names if name not in plan.forms)
+        kept += tuple(
+            form for form in unmerged(change, entities, (each.text for each in book)) if form not in plan.forms
+        )
         return Impact(change, tuple(sorted([*other, *rows], key=lambda row: not row.chosen)), taken=taken, kept=kept)
 
     async def _changed(self, change: ChapterChanged) -> Impact:

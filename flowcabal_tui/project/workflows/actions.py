@@ -89,7 +89,7 @@ class ProjectActions:
         names = sorted({*self._settings.commands, *(entry.name for entry in entry_points(group=PLUGINS))})
         return RunError(
             _("The function {name} may not be called here.").format(name=name),
-            _("Allowed: {names}").format(names=", ".join(names) or _("none")),
+            _("Allowed: {names}").format(names=_(", ").join(names) or _("none")),
             _("Install a plug-in that offers it, or name a command under [actions] commands in flowcabal.toml."),
         )
 
@@ -112,7 +112,7 @@ class ProjectActions:
         known = dict.fromkeys(one.reference for one in (*await self._store.workflows.list(), *own))
         raise WorkflowError(
             _("There is no workflow {ref}.").format(ref=reference),
-            _("There are: {names}").format(names=", ".join(known)),
+            _("There are: {names}").format(names=_(", ").join(known)),
         )
 
     async def findings(self, workflow: Workflow) -> tuple[Problem, ...]:

@@ -45,7 +45,7 @@ async def delete_workflow(base: ProjectBase, reference: str) -> None:
         )
     if callers := [each.id for each in await base.store.workflows.list() if _calls(each, name, version)]:
         raise RunError(
-            _("{name} is called by {others}.").format(name=reference, others=", ".join(callers)),
+            _("{name} is called by {others}.").format(name=reference, others=_(", ").join(callers)),
             _("Nothing was deleted."),
         )
     await base.store.workflows.delete(name, int(version) if version else None)

@@ -32,7 +32,7 @@ def no_node(workflow: Workflow, node: NodeId) -> UnknownName:
     """The error for a node that does not exist in the document."""
     return UnknownName(
         _("The workflow {name} has no node {node}.").format(name=workflow.id, node=node),
-        _("Its nodes: {names}").format(names=", ".join(each.id for each in workflow.nodes)),
+        _("Its nodes: {names}").format(names=_(", ").join(each.id for each in workflow.nodes)),
     )
 
 

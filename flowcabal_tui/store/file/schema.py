@@ -40,7 +40,7 @@ def require_own_schema(rows: Iterable[tuple[Any, ...]], version: int) -> None:
         return
     foreign = [str(row[1]) for row in rows if not _is_ours(row, version)]
     if foreign:
-        names = ", ".join(clean_line(name)[:_LONGEST] for name in foreign[:_SHOWN])
+        names = _(", ").join(clean_line(name)[:_LONGEST] for name in foreign[:_SHOWN])
         raise damaged(_("It has parts that this program did not make: {names}.").format(names=names))
 
 

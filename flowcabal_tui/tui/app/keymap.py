@@ -71,7 +71,7 @@ def key_problems(overrides: Mapping[str, str]) -> tuple[str, ...]:
 
     overrides, rows = current_ids(overrides), all_keys()
     clashing = (
-        _("{key} is set for {ids} in one place.").format(key=clash.key, ids=", ".join(clash.ids))
+        _("{key} is set for {ids} in one place.").format(key=clash.key, ids=_(", ").join(clash.ids))
         for clash in clashes(usable_keymap(overrides), rows)
     )
     return (*_unknown(overrides, [row.id for row in rows]), *clashing)

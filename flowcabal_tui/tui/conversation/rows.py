@@ -23,6 +23,7 @@ from flowcabal_tui.domain.conversation import (
 )
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.proposals import OPEN_STATES, Finding, Proposal, ProposalId
+from flowcabal_tui.domain.quoting import quoted
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.proposal_words import KINDS, changed, joined, proposal_line, reason, state_words
@@ -209,7 +210,7 @@ def _finding(identity: str, turn: Turn, card: Proposal, names: NameWords) -> Tal
     """A finding of a check: Enter opens its place; decisions on it are made in the list of findings."""
     after = card.difference.after
     why = after.explanation if isinstance(after, Finding) else ""
-    words = _joined(_title(card, names), f"“{one_line(card.quotation, _SHOWN)}”", why)
+    words = _joined(_title(card, names), quoted(one_line(card.quotation, _SHOWN)), why)
     return TalkRow(identity, HangingRow("! ", words, f"  [{state_words(card)}]"), turn, places=_places(card))
 
 

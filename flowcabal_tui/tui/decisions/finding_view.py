@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
+from flowcabal_tui.domain.quoting import quoted as between_marks
 from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Evaluation, Quotation
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
@@ -157,7 +158,7 @@ _CHECKS: Final[dict[str, tuple[str, Role]]] = {
 def quoted(head: str, quotation: Quotation, limit: int | None = None) -> str:
     """A quotation under its head, cut after `limit` characters."""
     title = one_line(quotation.title or quotation.uri)
-    return f"{head.format(title=title)}\n“{clean(quotation.text)[:limit]}”"
+    return f"{head.format(title=title)}\n{between_marks(clean(quotation.text)[:limit])}"
 
 
 def finding_in_full(finding: CheckFinding) -> str:

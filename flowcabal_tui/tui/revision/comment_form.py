@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from flowcabal_tui.domain.comments import COMMENT_KINDS, Comment, CommentKind
+from flowcabal_tui.domain.quoting import quotable
 from flowcabal_tui.locale import _
 from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed, Unreadable
 from flowcabal_tui.tui.shared.words import one_line
@@ -23,7 +24,7 @@ class Noted:
 
 def comment_form(quotation: str, known: Comment | None = None) -> FormScreen[Noted]:
     """Asks for the words and the kind of a comment on a passage ("": on the whole chapter)."""
-    title = _("Comment on “{words}”").format(words=one_line(quotation, _TITLE))
+    title = _("Comment on “{words}”").format(words=quotable(one_line(quotation, _TITLE)))
     fields = (
         Field("words", _("Comment"), known.words if known else ""),
         Field(

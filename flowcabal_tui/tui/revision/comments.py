@@ -12,6 +12,7 @@ from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.comments import COMMENT_KINDS, Comment, CommentFilter, CommentKind
 from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.quoting import quoted
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.project import Project
 from flowcabal_tui.protocol.base import Command
@@ -245,6 +246,6 @@ def _row(columns: Columns, comment: Comment, cast: Cast) -> ColumnRow:
     position = cast.position(comment.chapter)
     return columns.row(
         sign, f"{position}" if position else "—", one_line(comment.words, 200), _(COMMENT_KINDS[comment.kind]),
-        f"“{one_line(comment.quotation, 80)}”" if comment.quotation else "",
+        quoted(one_line(comment.quotation, 80)) if comment.quotation else "",
         Cell(_("passage gone"), "stale") if comment.lost else "",
     )  # fmt: skip

@@ -17,6 +17,7 @@ from flowcabal_tui.domain.context import ContextSource
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.origin import BlamedLine, ParagraphOrigin, Provenance, Written
+from flowcabal_tui.domain.quoting import quotable
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.comparison_words import maker_words
 from flowcabal_tui.project.project import Project
@@ -128,7 +129,9 @@ class BlameScreen(ModalScreen[tuple[RunId, NodeId] | None]):
         yield self._origin_words(origin)
         for span in known.line.spans if len(known.line.spans) > 1 else ():
             if span.origin.version == origin.version and (quoted := known.line.text[span.start : span.end].strip()):
-                yield _("“{text}”: {words}").format(text=one_line(quoted, 60), words=self._origin_words(span.origin))
+                yield _("“{text}”: {words}").format(
+                    text=quotable(one_line(quoted, 60)), words=self._origin_words(span.origin)
+                )
         if (part := known.line.candidate) is not None:
             yield _("from a candidate: {words}").format(words=one_line(maker_words(part.maker)))
             if part.before:

@@ -13,6 +13,7 @@ from textual.timer import Timer
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.run import NodeState
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.words import inner_title
 from flowcabal_tui.protocol.runs import (
     NodeRetrying,
     NodeStarted,
@@ -179,8 +180,8 @@ class WaitController:
         self._output.passed(elapsed)
         others = self.waits.others(run, node) if run is not None else ()
         reason = words if self._view.pane != "output" else ""
-        parts = [f"{self._title(node)}: {reason}"] if reason and node is not None else []
-        row = "  ".join([*parts, *(f"{self._title(path)}: {why}" for path, why in others[:1])])
+        parts = [self._about(node, reason)] if reason and node is not None else []
+        row = "  ".join([*parts, *(self._about(path, why) for path, why in others[:1])])
         if row != self._announced:
             self._announced = row
             self._screen.app.post_message(GoesOn("waits", row))
@@ -190,7 +191,10 @@ class WaitController:
             self._timer.stop()
             self._timer = None
 
+    def _about(self, node: NodeId, why: str) -> str:
+        return _("{who}: {words}").format(who=self._title(node), words=why)
+
     def _title(self, node: NodeId) -> str:
         workflow = self._document.workflow
         known = {each.id: each.title for each in workflow.nodes} if workflow else {}
-        return one_line(known.get(node, str(node).rsplit("/", 1)[-1]), 40)
+        return one_line(known.get(node) or inner_title(node), 40)

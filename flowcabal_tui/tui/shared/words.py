@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal
 
-from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.model_calls import Finish
 from flowcabal_tui.domain.run import Evaluation, NodeState
-from flowcabal_tui.domain.text import clean, han_count, word_count
+from flowcabal_tui.domain.text import clean, han_count, unbroken, word_count
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.words import ANGLES, check_words
 from flowcabal_tui.tui.widgets.prose_diff import DiffKind, prose_diff
@@ -67,13 +66,9 @@ _COMPARED: Final = 60_000
 """Characters of two texts together that are compared at once."""
 
 
-_NO_BLANK: Final = late("(?<=[。！？；…”’」』]) (?=[\u4e00-\u9fff“‘「『《])")
-"""A line end within Chinese prose: there is no blank after a full stop."""
-
-
 def one_line(text: str, limit: int = 400) -> str:
     """Foreign text on one line of at most `limit` characters, cleaned; a cut text ends in `…`."""
-    line = _NO_BLANK.sub("", " ".join(clean(text[: 4 * limit]).split()))
+    line = unbroken(clean(text[: 4 * limit]))
     return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
 
 

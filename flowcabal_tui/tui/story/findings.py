@@ -16,6 +16,7 @@ from textual.widgets import Input, OptionList, Static
 from flowcabal_tui.domain.findings import CheckReport, FindingFilter, FindingPage, FindingRow, FindingVerdict
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proposals import Proposal, ProposalId
+from flowcabal_tui.domain.quoting import quoted
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project.finding_words import (
     age,
@@ -101,7 +102,7 @@ class FindingList(ProposalList):
         return self.columns.row(
             *self._start(proposal),
             finding_subject(proposal),
-            f"“{one_line(proposal.quotation, 200)}”" if proposal.quotation else one_line(explained(proposal), 200),
+            quoted(one_line(proposal.quotation, 200)) if proposal.quotation else one_line(explained(proposal), 200),
             sureness(proposal),
             self._state(proposal, "waiting"),
             age(row.at, self._now) if self._now is not None else "",

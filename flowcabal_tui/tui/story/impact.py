@@ -13,6 +13,7 @@ from textual.widgets import OptionList, Static
 from flowcabal_tui.domain.errors import VersionConflict
 from flowcabal_tui.domain.impact import BookChange, Impact, ImpactRow
 from flowcabal_tui.domain.proposals import Finding, Proposal
+from flowcabal_tui.domain.quoting import quotable
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.impact_words import (
     answer,
@@ -364,5 +365,5 @@ def _lines(row: ImpactRow) -> Iterator[str]:
     after = row.proposal.difference.after
     if isinstance(after, Finding) and after.source.text:
         yield _("{chapter} “{words}”").format(
-            chapter=one_line(after.source.title, 60), words=one_line(after.source.text, 600)
+            chapter=one_line(after.source.title, 60), words=quotable(one_line(after.source.text, 600))
         )

@@ -33,6 +33,7 @@ from flowcabal_tui.domain.proposals import (
     WorkflowEdit,
     continued,
 )
+from flowcabal_tui.domain.quoting import quoted
 from flowcabal_tui.domain.story import Sequel, StoryRecord
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.project import Project
@@ -236,7 +237,7 @@ def _lines(
     if passage is not None:
         yield from ("", head_words(place), passage.shown())
     elif proposal.quotation:
-        yield f"“{one_line(proposal.quotation, 1_000)}”"
+        yield quoted(one_line(proposal.quotation, 1_000))
 
 
 def form_of(proposal: Proposal, cast: Cast) -> FormScreen[Any] | None:

@@ -18,6 +18,7 @@ from textual.widgets.option_list import Option
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.memory import Evidence
+from flowcabal_tui.domain.quoting import quoted
 from flowcabal_tui.domain.story import Fact, Moment, Promise, StoryRecord
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.project import Project
@@ -71,12 +72,12 @@ def detail_lines(record: StoryRecord, cast: Cast, passages: Mapping[Evidence, Ma
         yield Content.styled(line, role_style("secondary"))
     for each in supporting_places(record):
         passage = passages.get(each)
-        sentence = None if passage else one_line(each.sentence, 400)
+        sentence = one_line(each.sentence, 400)
         if passage is None and sentence == one_line(getattr(record, "text", "")):
             continue
         yield Content("")
         yield head_words(cast.chapter(each.chapter), _what(record, each))
-        yield passage.shown() if passage else Content.styled(f"“{sentence}”", role_style("quoted"))
+        yield passage.shown() if passage else Content.styled(quoted(sentence), role_style("quoted"))
 
 
 def _lines(record: StoryRecord, cast: Cast) -> Iterator[str]:

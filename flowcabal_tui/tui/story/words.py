@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity, EntityKind
+from flowcabal_tui.domain.quoting import quoted as between_marks
 from flowcabal_tui.domain.story import Fact, Hand, Moment, Promise, Relation
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.words import beside
@@ -183,4 +184,4 @@ def moment_lines(moment: Moment, cast: Cast) -> Iterator[str]:
 
 def quoted(record: Relation | Fact | Promise | Moment, limit: int = 60) -> str:
     """The first supporting words."""
-    return f"“{one_line(record.evidence[0].sentence, limit)}”" if record.evidence else ""
+    return between_marks(one_line(record.evidence[0].sentence, limit)) if record.evidence else ""

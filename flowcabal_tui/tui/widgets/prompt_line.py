@@ -57,7 +57,7 @@ class RunLine(PromptLine):
 
     DEFAULT_CSS = """
     RunLine Horizontal { height: 1; }
-    RunLine Horizontal > Static { width: auto; padding-right: 1; }
+    RunLine Horizontal > Static { width: auto; }
     RunLine Horizontal > Input { width: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -76,7 +76,7 @@ class RunLine(PromptLine):
             yield Static(self._question, markup=False)
             yield Input(self._first_value, compact=True)
             with Horizontal():
-                yield Static(self._label, markup=False)
+                yield Static(f"{self._label} " if self._label.isascii() else self._label, markup=False)
                 yield Input(self.length, placeholder=self._usual, restrict=r"[0-9]*", max_length=5, compact=True)
 
     def answer(self) -> None:

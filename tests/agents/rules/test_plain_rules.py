@@ -140,10 +140,10 @@ def test_names_that_hardly_are_slips() -> None:
 
 def test_the_dead_act() -> None:
     zh = book("zh", "沈知微站在门口。", "那夜沈知微病故，众人举哀。", "灯灭了。", people=["沈知微"])
-    assert words("dead-acts", "天亮了。沈知微走进院子。", zh) == [("沈知微走进", "那夜沈知微病故，众人举哀。")]
+    assert words("dead-acts", "天亮了。沈知微走进院子。", zh) == [("沈知微走进院子", "那夜沈知微病故，众人举哀。")]
     en = book("en", "Tom Gray died that night.", "The lamp burned.", people=["Tom Gray"])
     assert words("dead-acts", "At noon Tom Gray opened the door.", en) == [
-        ("Tom Gray opened", "Tom Gray died that night.")
+        ("At noon Tom Gray opened the door", "Tom Gray died that night.")
     ]
 
 
@@ -175,7 +175,7 @@ def test_who_acts_after_a_death_has_not_died() -> None:
 def test_the_death_of_somebody_whom_the_book_does_not_list() -> None:
     zh = book("zh", "有个丫鬟名唤阿芷者，见主母已去，他也投井而亡。", "灯灭了。", people=["沈知微"])
     assert words("dead-acts", "阿芷捧着一碗汤进来。", zh) == [
-        ("阿芷捧着", "有个丫鬟名唤阿芷者，见主母已去，他也投井而亡。")
+        ("阿芷捧着一碗汤进来", "有个丫鬟名唤阿芷者，见主母已去，他也投井而亡。")
     ]
     assert words("dead-acts", "她睡下不久，只见阿芷捧着一碗汤进来，正要说话，便惊醒了。", zh) == []
     assert words("dead-acts", "众人说起阿芷。", zh) == []

@@ -103,14 +103,14 @@ def _declared(draft: str, earlier: EarlierBook) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("language", "draft", "found"),
     [
-        ("zh", "周砚走进院子。灯灭了。来的是个货郎，名唤周砚，专卖灯油。", ["周砚走进"]),
-        ("zh", "周砚走进院子。灯灭了。那货郎姓周，名砚，专卖灯油。", ["周砚走进"]),
+        ("zh", "周砚走进院子。灯灭了。来的是个货郎，名唤周砚，专卖灯油。", ["周砚走进院子"]),
+        ("zh", "周砚走进院子。灯灭了。那货郎姓周，名砚，专卖灯油。", ["周砚走进院子"]),
         ("zh", "来的是个货郎，名唤周砚，专卖灯油。周砚走进院子。", []),
         ("zh", "“周砚走了。”他说。来的是个货郎，名唤周砚，专卖灯油。", []),
         ("zh", "周砚走进院子\n灯灭了。来的是个货郎，名唤周砚，专卖灯油。", []),
         ("zh", "沈知微走进院子。那女子名唤沈知微，专卖灯油。", []),
-        ("en", "Tom Gray opened the door. He was a pedlar named Tom Gray.", ["Tom Gray opened"]),
-        ("en", "Tom Gray opened the door. “I sell oil.” His name was Tom Gray.", ["Tom Gray opened"]),
+        ("en", "Tom Gray opened the door. He was a pedlar named Tom Gray.", ["Tom Gray opened the door"]),
+        ("en", "Tom Gray opened the door. “I sell oil.” His name was Tom Gray.", ["Tom Gray opened the door"]),
         ("en", "A pedlar named Tom Gray came. Tom Gray opened the door.", []),
         ("en", "Judith Crane opened the door. It was a woman called Judith Crane.", []),
     ],

@@ -92,6 +92,20 @@ def test_a_person_grew_younger() -> None:
     ]
 
 
+@pytest.mark.parametrize("told", ["今年", "年方"])
+def test_an_age_of_somebody_whom_every_chapter_names(told: str) -> None:
+    zh = book("zh", f"沈知微{told}十六岁，住在灯塔。", "沈知微守着灯塔。", people=PEOPLE)
+    assert [source for _draft, source in words("ages", f"沈知微{told}十二岁，站在湖边。", zh)] == [
+        f"沈知微{told}十六岁，住在灯塔。"
+    ]
+    assert words("ages", f"顾长庚{told}十二岁，住在灯塔。", zh) == []
+    assert words("ages", f"沈知微的弟弟{told}十二岁，站在湖边。", zh) == []
+    en = book("en", "Ambrose Fenn was fifty years old.", "Ambrose Fenn kept the lighthouse.", people=PEOPLE)
+    assert words("ages", "Ambrose Fenn was only twelve years old.", en) == [
+        ("twelve years old", "Ambrose Fenn was fifty years old.")
+    ]
+
+
 @pytest.mark.parametrize(
     "draft",
     [

@@ -8,7 +8,7 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText, RuleFinding
 from flowcabal_tui.agents.checking.rules.quantities import NUMBER_EN, NUMBER_ZH, Range, range_of
-from flowcabal_tui.agents.checking.rules.values import NarratedValue, clashes
+from flowcabal_tui.agents.checking.rules.values import NarratedValue, clashes, same_told
 from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.locale import _
@@ -24,7 +24,7 @@ _AGES_ZH: Final = late(
     rf"(?P<number>{NUMBER_ZH})(?P<tail>[来余多几]?岁?(?:上下|左右|光景|以上)?)"
 )
 _YEARS_ZH: Final = late(
-    rf"(?<!寿)(?<!年)(?<![大小长少差])(?<![一二三四五六七八九十百])(?P<number>{NUMBER_ZH})(?<!万)(?P<tail>[来余多几]?岁(?:上下|左右|光景|以上)?)"
+    rf"(?<!寿)(?<![^今现]年)(?<![大小长少差])(?<![一二三四五六七八九十百])(?P<number>{NUMBER_ZH})(?<!万)(?P<tail>[来余多几]?岁(?:上下|左右|光景|以上)?)"
 )
 _WORDS: Final = word_table("rules", "ages")
 _ABOUT_EN: Final = rf"(?:(?:{alternatives(_WORDS['about'])}) ){{0,5}}"
@@ -58,7 +58,7 @@ _PAST_EN: Final = late(
 
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """Yields one finding per age."""
-    for clash in clashes(draft, book, ages, _disagree, _LEAST):
+    for clash in clashes(draft, book, ages, _disagree, _LEAST, same_told):
         message = _("This age does not agree with the one given before.")
         yield clash.finding("quantitative mismatch", message)
 

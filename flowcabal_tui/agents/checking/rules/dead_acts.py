@@ -29,7 +29,7 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
         if act is not None:
             message = _("Somebody who died in an earlier chapter acts here.")
             source = chapter.quoted(span.start, span.end)
-            yield RuleFinding("memory contradiction", message, draft.quoted(act.start, act.end), source)
+            yield RuleFinding("memory contradiction", message, draft.clause_at(act.start, act.end), source)
 
 
 def _acting(book: EarlierBook) -> Callable[[str, NarratedText], Span | None]:

@@ -11,6 +11,7 @@ from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedTe
 from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.domain.quoting import quotable
 from flowcabal_tui.domain.text import line_around
 from flowcabal_tui.locale import _
 
@@ -41,9 +42,9 @@ def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
         act = _acts_before(name, draft, introduced.start, book)
         if act is not None and not any(book.chapters_with(each, 0) for each in _forms(name, book)):
             message = _("The text introduces “{name}” only later: “{words}”").format(
-                name=name, words=draft.text[introduced.start : introduced.end]
+                name=name, words=quotable(draft.text[introduced.start : introduced.end])
             )
-            yield RuleFinding("nomenclature confusion", message, draft.quoted(act.start, act.end))
+            yield RuleFinding("nomenclature confusion", message, draft.clause_at(act.start, act.end))
 
 
 def _introduced(narrated: NarratedText) -> Iterator[tuple[str, Span]]:

@@ -15,12 +15,14 @@ from flowcabal_tui.agents.sentences import sentences
 from flowcabal_tui.agents.words import word_list
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.known_names import NameHit
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.run import Quotation
 from flowcabal_tui.domain.story import Relation
 
 T = TypeVar("T")
+_CLAUSE_END: Final = late(r"[，。！？；：、,;:!?…“”「」『』\"\n]|\.(?=[”’\"]*(?:\s|\Z))")
 _SAMPLE: Final = 200
 _LONGEST: Final = 300
 """Characters of a sentence that are quoted at most."""
@@ -72,6 +74,15 @@ class NarratedText:
         """The quotation of the sentence at a place."""
         span = self.around(place)
         return self.quoted(span.start, span.end)
+
+    def clause_at(self, start: int, end: int) -> Quotation:
+        """The quotation of the words from `start` to `end` with the rest of their clause, in their sentence."""
+        whole = self.around(start)
+        before = [mark.end() for mark in _CLAUSE_END.finditer(self.text, whole.start, start)]
+        after = _CLAUSE_END.search(self.text, end, max(end, whole.end))
+        begins = before[-1] if before else whole.start
+        begins += len(self.text[begins:start]) - len(self.text[begins:start].lstrip())
+        return self.quoted(begins, after.start() if after else max(end, whole.end))
 
     def says_changed(self, place: int) -> bool:
         """True when the sentence at a place states that something has changed."""

@@ -10,8 +10,10 @@ from functools import cache
 from typing import Any, Final
 
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText, RuleFinding
-from flowcabal_tui.agents.words import word_list
+from flowcabal_tui.agents.checking.rules.speech import BLANK
+from flowcabal_tui.agents.words import alternatives, word_list, word_table
 from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.run import Quotation
 
 _WORD: Final = re.compile(r"[A-Za-zÀ-ɏ]{3,}")
@@ -55,6 +57,7 @@ _AS_ONE: Final = 3.0
 """Weight of both places having the same person as subject."""
 
 _DECLARED: Final = 100.0
+_TOLD: Final = 50.0
 _BESIDE, _SHARE = 2.5, 0.8
 """What it weighs at most that both places name the same person nearby, and how much of the rarity of that name."""
 _MOST, _COMPARED = 60, 4_000
@@ -65,6 +68,13 @@ _PHRASE: Final = 0.7
 _CLOSE: Final = {"zh": 40, "en": 160}
 """Characters around a value whose words are its own."""
 _NEARBY: Final = 400
+_ROLES: Final = word_list("roles.zh")
+"""Found as names, and borne by many."""
+_TOLD_WORDS: Final = word_table("rules", "ages")
+_BETWEEN: Final = {
+    "zh": late(rf"(?:{alternatives(_TOLD_WORDS['told_zh'])}){{0,5}}"),
+    "en": late(rf"(?: ?(?:{alternatives(_TOLD_WORDS['told_en'])})){{0,6}} ?"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +175,8 @@ class ValueContext:
     """The words of its own sentence."""
     about: EntityId | None
     named: frozenset[EntityId]
+    told_of: EntityId | None
+    """The person whose name is directly before it: the one it is told of."""
 
 
 def _place(narrated: NarratedText, value: NarratedValue, book: EarlierBook) -> ValueContext:
@@ -185,9 +197,20 @@ def _place(narrated: NarratedText, value: NarratedValue, book: EarlierBook) -> V
             ),
             book.subject(narrated, value.start),
             frozenset(hit.entity for hit in book.hits_within(narrated, value.start - _NEARBY, value.end + _NEARBY)),
+            _told_of(narrated, value, book),
         )
     found: ValueContext = known[key]
     return found
+
+
+def _told_of(narrated: NarratedText, value: NarratedValue, book: EarlierBook) -> EntityId | None:
+    between = _BETWEEN["zh" if narrated.language.startswith("zh") else "en"]
+    for hit in reversed(book.hits_within(narrated, value.start - _NEARBY, value.start)):
+        if hit.end <= value.start and narrated.narration[hit.start] != BLANK:
+            is_person = book.by_id[hit.entity].kind == "character" and narrated.text[hit.start : hit.end] not in _ROLES
+            is_subject = between.fullmatch(narrated.narration, hit.end, value.start)
+            return hit.entity if is_person and is_subject else None
+    return None
 
 
 def _places(narrated: NarratedText) -> dict[tuple[int, int], ValueContext]:
@@ -198,6 +221,16 @@ def same_subject(one: ValueContext, other: ValueContext, book: EarlierBook) -> f
     """A score for two places being about the same person or thing: shared words count, and shared people more."""
     about = _AS_ONE if one.about is not None and one.about == other.about else _company(one, other, book)
     return about + sum(shared(one.near, other.near, book).values())
+
+
+def same_told(one: ValueContext, other: ValueContext, book: EarlierBook) -> float:
+    """A score as `same_subject`, unless both places are told directly of somebody: certain of one person, none of two.
+
+    The name of a main character is in every chapter, so it says little by itself.
+    """
+    if one.told_of is not None and other.told_of is not None:
+        return _TOLD if one.told_of == other.told_of else 0.0
+    return same_subject(one, other, book)
 
 
 def same_person(one: ValueContext, other: ValueContext, book: EarlierBook) -> float:
