@@ -97,6 +97,19 @@ async def test_a_lane_waits_for_those_of_another_that_are_due_or_running(store):
     assert [one.kind for one in await store.outbox.next(9, 50.0, **lane)] == ["l1"]
 
 
+async def test_a_running_task_that_begins_later_waits_behind_all_others(store):
+    await store.outbox.add([task("profile"), task("story")])
+    profile, story = await store.outbox.all()
+    await store.outbox.begin_later(story.id)
+    assert [one.kind for one in await store.outbox.all()] == ["profile", "story"], "it does not run"
+    await store.outbox.begin(profile.id)
+    await store.outbox.begin_later(profile.id)
+    assert [one.kind for one in await store.outbox.next(9, 0.0)] == ["story", "profile"]
+    assert not await store.outbox.has(profile.id)
+    await store.outbox.add([task("arc")])
+    assert [one.kind for one in await store.outbox.next(9, 0.0)] == ["story", "profile", "arc"]
+
+
 async def test_all_tasks_of_some_kinds_are_moved(store):
     await store.outbox.add([task("mirror"), task("story")])
     assert await store.outbox.move(("waiting",), "cancelled", kinds=("story", "l1")) == 1

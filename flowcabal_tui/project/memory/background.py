@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Final, get_args
 
-from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, KnowledgeError
-from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, Gone, KnowledgeError
+from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.memory import BY_RULE, TASK_KINDS, BackgroundTask, Freshness, TaskKind
 from flowcabal_tui.domain.run import SpendLimit
 from flowcabal_tui.project.base import ProjectBase
@@ -118,9 +118,12 @@ class Background:
         if not due:
             return False
         (task,) = due
+        read = await self._text_of(task)
         work = asyncio.create_task(self._do(task))
         self._running[task] = work
         try:
+            if kinds is MODEL:
+                await self._until_superseded(task, work, read)
             await asyncio.wait([work])
         finally:
             self._running.pop(task, None)
@@ -129,6 +132,43 @@ class Background:
             self._unrecorded.add(task.id)
             raise error
         return True
+
+    async def _until_superseded(self, task: BackgroundTask, work: asyncio.Task[None], read: Digest | None) -> None:
+        """Returns when a step has ended, and cancels it as soon as it would read another text.
+
+        Its question, which may wait long for the model, is therefore not sent, and a sent one no longer occupies the
+        model.
+        """
+        event = self._lanes[MODEL]
+        while not work.done():
+            event.clear()
+            if await self._is_superseded(task, read):
+                work.cancel()
+                await asyncio.wait([work])
+                self._unrecorded.add(task.id)
+                await self._outbox.begin_later(task.id)
+                self._unrecorded.discard(task.id)
+                await self.emit_counts()
+                return
+            woken = asyncio.create_task(event.wait())
+            try:
+                await asyncio.wait([work, woken], return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                woken.cancel()
+
+    async def _is_superseded(self, task: BackgroundTask, read: Digest | None) -> bool:
+        """True when a task for another source has replaced this one, or its chapter has another text."""
+        try:
+            return not await self._outbox.has(task.id) or await self._text_of(task) != read
+        except FlowCabalError:  # the store cannot be read just now, which the step meets by itself
+            return False
+
+    async def _text_of(self, task: BackgroundTask) -> Digest | None:
+        """The digest of the text of the task's chapter; None if it has no chapter."""
+        try:
+            return (await self._base.store.book.chapter(ChapterId(task.subject.rpartition("@")[2]))).digest
+        except Gone:
+            return None
 
     def _now(self) -> float:
         return self._clock().timestamp()

@@ -57,6 +57,16 @@ class Outbox:
         )
         return bool(begun)
 
+    async def has(self, task: int) -> bool:
+        """False when the task was deleted, usually since one for another source of its subject has replaced it."""
+        return await self._database.row("SELECT 1 FROM task WHERE id=?", (task,)) is not None
+
+    async def begin_later(self, task: int) -> None:
+        """Returns a running task to those that wait, behind all others."""
+        await self._database.execute(
+            f"UPDATE task SET {AS_NEW}, id=(SELECT max(id)+1 FROM task) WHERE id=? AND state='running'", (task,)
+        )
+
     async def move(
         self,
         before: Iterable[Freshness],
