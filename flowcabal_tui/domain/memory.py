@@ -131,6 +131,8 @@ def tags_of(typed: Iterable[str]) -> Iterator[str]:
 
 TaskKind = Literal["mirror", "index", "entities", "story", "l1", "l0", "profile", "arc", "check", "knowledge"]
 TASK_KINDS: tuple[TaskKind, ...] = get_args(TaskKind)
+BY_RULE: tuple[TaskKind, ...] = ("mirror", "index", "entities")
+"""Steps that call no model."""
 
 
 @dataclass(frozen=True, slots=True)

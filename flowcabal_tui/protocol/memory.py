@@ -77,9 +77,13 @@ class RetryBackground(Command, type="background:retry"):
 
 
 class CancelBackground(Command, type="background:cancel", when="at once"):
-    """Cancels the open background tasks (all, or one); they can be retried."""
+    """Cancels the open background tasks (all, or one); they can be retried.
+
+    With `only_model`, all that may call a model: files, index and names found by rule go on.
+    """
 
     task: int | None = None
+    only_model: bool = False
 
 
 class PayMemory(Command, type="memory:pay"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -92,6 +93,40 @@ async def test_each_lane_gets_its_own_kinds(store):
     await store.outbox.add([task("knowledge"), task("l1"), task("index")])
     assert [one.kind for one in await store.outbox.next(1, 0.0, ("l1", "knowledge"))] == ["knowledge"]
     assert [one.kind for one in await store.outbox.next(9, 0.0, ("l1", "index"))] == ["index", "l1"]
+
+
+async def test_a_lane_waits_for_those_of_another_that_are_due_or_running(store):
+    await store.outbox.add([task("l1"), replace(task("index"), not_before=100.0)])
+    lane = {"kinds": ("l1",), "after": ("index", "entities")}
+    assert [one.kind for one in await store.outbox.next(9, 50.0, **lane)] == ["l1"]
+    assert await store.outbox.next(9, 100.0, **lane) == ()
+    (index,) = await store.outbox.next(9, 100.0, ("index",))
+    assert await store.outbox.begin(index.id)
+    assert await store.outbox.next(9, 50.0, **lane) == ()
+    await store.outbox.set_state(index.id, "fresh")
+    assert [one.kind for one in await store.outbox.next(9, 50.0, **lane)] == ["l1"]
+
+
+async def test_a_running_task_that_begins_later_waits_behind_all_others(store):
+    await store.outbox.add([task("profile"), task("story")])
+    profile, story = await store.outbox.all()
+    await store.outbox.begin_later(story.id)
+    assert [one.kind for one in await store.outbox.all()] == ["profile", "story"], "it does not run"
+    await store.outbox.begin(profile.id)
+    await store.outbox.begin_later(profile.id)
+    assert [one.kind for one in await store.outbox.next(9, 0.0)] == ["story", "profile"]
+    assert not await store.outbox.has(profile.id)
+    await store.outbox.add([task("arc")])
+    assert [one.kind for one in await store.outbox.next(9, 0.0)] == ["story", "profile", "arc"]
+
+
+async def test_all_tasks_of_some_kinds_are_moved(store):
+    await store.outbox.add([task("mirror"), task("story")])
+    assert await store.outbox.move(("waiting",), "cancelled", kinds=("story", "l1")) == 1
+    assert [(one.kind, one.state) for one in await store.outbox.all()] == [
+        ("mirror", "waiting"),
+        ("story", "cancelled"),
+    ]
 
 
 async def test_a_task_begins_once_and_not_after_it_was_cancelled_or_replaced(store):

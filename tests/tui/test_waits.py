@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from flowcabal_tui.domain.ids import NodeId, RunId
+from flowcabal_tui.domain.memory import BackgroundTask
+from flowcabal_tui.domain.text import digest
+from flowcabal_tui.protocol.memory import BackgroundChanged
 from flowcabal_tui.protocol.runs import NodeRetrying, NodeStarted, NodeStateChanged, NodeStreaming, RunStateChanged
 from flowcabal_tui.tui.runs.waiting import Waits
 from tests.tui import fake_books as books
@@ -112,6 +116,29 @@ async def test_429_shows_its_reason_and_the_seconds_in_every_pane(tmp_path: Path
         assert "Waiting 3 s" in "\n".join(shown(pilot.app))
         await told(pilot, workbench, RunStateChanged(run, "cancelled"))
         assert "Waiting" not in "\n".join(shown(pilot.app))
+
+
+async def test_a_node_that_waits_for_the_model_names_the_background_work_that_is_running(tmp_path: Path) -> None:
+    clock = TickingWorkspace()
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path, (140, 40)) as pilot:
+        screen = screen_of(pilot)
+        screen.controllers.waiting.waits._now = lambda: clock().timestamp()
+        await screen.controllers.runs.open_chapter(books.chapter_id(4))
+        await pilot.press("4")
+        reading = BackgroundTask(1, "story", books.chapter_id(3), digest("3"), "running", 3)
+        waits = NodeStateChanged(screen.view.run, screen.view.node, "ready")
+        await told(pilot, workbench, waits, BackgroundChanged((("running", 1),), reading))
+        clock.passed = 9.0
+        screen.controllers.waiting.show()
+        await settled(pilot)
+        words = "Waiting for the model: 9 s. In the background: relations, facts, promises; Q cancels it."
+        assert screen.controllers.waiting.waits.words(screen.view.run, screen.view.node) == words
+        assert "In the background" in "\n".join(shown(pilot.app))
+        await told(pilot, workbench, BackgroundChanged((("fresh", 1),), replace(reading, state="fresh")))
+        screen.controllers.waiting.show()
+        await settled(pilot)
+        assert "In the background" not in "\n".join(shown(pilot.app))
 
 
 async def test_a_stall_is_told_and_gone_with_the_next_piece(tmp_path: Path) -> None:

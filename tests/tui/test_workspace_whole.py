@@ -142,6 +142,16 @@ async def test_background_work_is_retried_and_cancelled_step_by_step(tmp_path: P
         assert any("3 Empty City" in row for row in shown(pilot.app))
 
 
+async def test_the_work_on_summaries_is_cancelled_without_files_and_index(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (workbench, pilot):
+        await press(pilot, "shift+f9", "y")
+        assert workbench.sent == [CancelBackground(only_model=True)]
+        workbench.tasks = [replace(workbench.tasks[0], kind="mirror")]
+        await press(pilot, "shift+f9")
+        assert workbench.sent == [CancelBackground(only_model=True)]
+        assert [notice.words for notice in pilot.app.announcer.notices.listed][-1] == "There is nothing left to cancel."
+
+
 async def test_a_receipt_is_compared_with_that_of_a_run_or_with_one_for_another_chapter(tmp_path: Path) -> None:
     async with opened(tmp_path) as (_workbench, pilot):
         workspace(pilot).query_one(ReceiptPane).show(replace(books.receipt(books.EN), used=100), "Draft, now")

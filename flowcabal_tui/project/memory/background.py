@@ -1,4 +1,4 @@
-"""The background work after a keep: one step at a time, each safe to repeat, all of it durable."""
+"""The background work after a keep: one step of a lane at a time, each safe to repeat, all of it durable."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Final, get_args
 
-from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, KnowledgeError
-from flowcabal_tui.domain.ids import Digest
-from flowcabal_tui.domain.memory import BackgroundTask, Freshness, TaskKind
+from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, Gone, KnowledgeError
+from flowcabal_tui.domain.ids import ChapterId, Digest
+from flowcabal_tui.domain.memory import BY_RULE, TASK_KINDS, BackgroundTask, Freshness, TaskKind
 from flowcabal_tui.domain.run import SpendLimit
 from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.memory.step_runner import LONGEST_WAIT, TRIES, StepEnd, run_step, wait_before
@@ -21,12 +21,18 @@ from flowcabal_tui.protocol.memory import BackgroundChanged, MemoryWaits
 
 log = logging.getLogger(__name__)
 IDLE_SECONDS: Final = 1.0
-LOCAL: Final[tuple[TaskKind, ...]] = ("mirror", "index", "entities", "story", "l1", "l0", "profile", "arc", "check")
+MODEL: Final[tuple[TaskKind, ...]] = ("story", "l1", "l0", "profile", "arc", "check")
+"""Steps that may call the agents' model."""
 KNOWLEDGE: Final[tuple[TaskKind, ...]] = ("knowledge",)
+LOCAL: Final = (*BY_RULE, *MODEL)
+_READ_BY_MODEL_STEPS: Final[tuple[TaskKind, ...]] = ("index", "entities")
 
 
 class Background:
-    """Two lanes of tasks: one for the memory, one for the knowledge server. Lives on the engine's loop."""
+    """Three lanes of tasks: those by rule, those that may call a model, and those for the knowledge server.
+
+    Lives on the engine's loop.
+    """
 
     def __init__(
         self,
@@ -42,8 +48,10 @@ class Background:
         self._unpaid: set[int] = set()
         """Tasks that wait because a call would cost money that the user has not agreed to."""
         self._announced = 0
-        self._lanes: dict[tuple[TaskKind, ...], asyncio.Event] = {LOCAL: base.work.lane(), KNOWLEDGE: base.work.lane()}
-        self._running: dict[int, asyncio.Task[None]] = {}
+        self._lanes: dict[tuple[TaskKind, ...], asyncio.Event] = {
+            kinds: base.work.lane() for kinds in (BY_RULE, MODEL, KNOWLEDGE)
+        }
+        self._running: dict[BackgroundTask, asyncio.Task[None]] = {}
         self._unrecorded: set[int] = set()
         """Tasks whose ends could not be written: they wait again as soon as the store takes that."""
         self._workers: list[asyncio.Task[None]] = []
@@ -62,16 +70,21 @@ class Background:
         ]
 
     async def _lane(self, kinds: tuple[TaskKind, ...], event: asyncio.Event) -> None:
-        begun = False
+        begun, idle = False, True
         while True:
             event.clear()
+            worked = not idle
             try:
                 if not begun:
                     await self._outbox.hasten()  # tasks that waited for an answer in an earlier process are tried again
                     begun = True
                 idle = not await self._one(kinds)
-                if idle and kinds is LOCAL:
+                if idle and kinds is MODEL:
                     await self._follow_gates()
+                if idle and worked and kinds is BY_RULE:
+                    self._lanes[MODEL].set()
+                elif not idle and kinds is MODEL:
+                    self._lanes[BY_RULE].set()  # a reading may have found names
             except FlowCabalError as error:  # the store itself cannot be read or written just now
                 self._hindered(error)
                 idle = True
@@ -101,21 +114,61 @@ class Background:
         for left in sorted(self._unrecorded):
             await self._outbox.move(("running",), "waiting", left)
             self._unrecorded.discard(left)
-        due = await self._outbox.next(1, self._now(), kinds)
+        due = await self._outbox.next(1, self._now(), kinds, after=_READ_BY_MODEL_STEPS if kinds is MODEL else ())
         if not due:
             return False
         (task,) = due
+        read = await self._text_of(task)
         work = asyncio.create_task(self._do(task))
-        self._running[task.id] = work
+        self._running[task] = work
         try:
+            if kinds is MODEL:
+                await self._until_superseded(task, work, read)
             await asyncio.wait([work])
         finally:
-            self._running.pop(task.id, None)
+            self._running.pop(task, None)
             work.cancel()
         if not work.cancelled() and (error := work.exception()) is not None:
             self._unrecorded.add(task.id)
             raise error
         return True
+
+    async def _until_superseded(self, task: BackgroundTask, work: asyncio.Task[None], read: Digest | None) -> None:
+        """Returns when a step has ended, and cancels it as soon as it would read another text.
+
+        Its question, which may wait long for the model, is therefore not sent, and a sent one no longer occupies the
+        model.
+        """
+        event = self._lanes[MODEL]
+        while not work.done():
+            event.clear()
+            if await self._is_superseded(task, read):
+                work.cancel()
+                await asyncio.wait([work])
+                self._unrecorded.add(task.id)
+                await self._outbox.begin_later(task.id)
+                self._unrecorded.discard(task.id)
+                await self.emit_counts()
+                return
+            woken = asyncio.create_task(event.wait())
+            try:
+                await asyncio.wait([work, woken], return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                woken.cancel()
+
+    async def _is_superseded(self, task: BackgroundTask, read: Digest | None) -> bool:
+        """True when a task for another source has replaced this one, or its chapter has another text."""
+        try:
+            return not await self._outbox.has(task.id) or await self._text_of(task) != read
+        except FlowCabalError:  # the store cannot be read just now, which the step meets by itself
+            return False
+
+    async def _text_of(self, task: BackgroundTask) -> Digest | None:
+        """The digest of the text of the task's chapter; None if it has no chapter."""
+        try:
+            return (await self._base.store.book.chapter(ChapterId(task.subject.rpartition("@")[2]))).digest
+        except Gone:
+            return None
 
     def _now(self) -> float:
         return self._clock().timestamp()
@@ -237,11 +290,15 @@ class Background:
         await self.emit_counts()
         self._wake()
 
-    async def cancel(self, identity: int | None) -> None:
-        """Cancels one task, or all that are not done; earlier results stay."""
-        await self._outbox.move(("waiting", "running"), "cancelled", identity)
+    async def cancel(self, identity: int | None, *, only_model: bool = False) -> None:
+        """Cancels one task, or all that are not done; with `only_model`, all of them that may call a model.
+
+        Earlier results stay.
+        """
+        kinds = (*MODEL, *KNOWLEDGE) if only_model else TASK_KINDS
+        await self._outbox.move(("waiting", "running"), "cancelled", identity, kinds)
         for task, work in tuple(self._running.items()):
-            if identity in (None, task):
+            if identity in (None, task.id) and task.kind in kinds:
                 work.cancel()
         await self.emit_counts()
 

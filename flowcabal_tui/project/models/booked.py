@@ -15,6 +15,7 @@ from flowcabal_tui.domain.model_calls import Answer, ModelEvent, ModelRequest, R
 from flowcabal_tui.domain.model_ports import ModelPort, T
 from flowcabal_tui.models.bounds import USUAL_OUTPUT, structured_extra
 from flowcabal_tui.models.collect import ARRIVED, BEFORE_REPEATING, WAITS, Arrived, total
+from flowcabal_tui.project.models.memory_gate import MEMORY_WORK
 from flowcabal_tui.project.models.reservations import Reservation
 from flowcabal_tui.project.models.spending import Spending
 from flowcabal_tui.runner.effects import whole
@@ -28,6 +29,8 @@ NONE_COUNTED: Final = total([])
 
 def _priority(request: ModelRequest) -> float:
     """Calls that a running node waits for go before calls of other nodes; background calls go last."""
+    if MEMORY_WORK.get() is not None or request.purpose.startswith("curator."):
+        return -math.inf
     return math.inf if request.purpose.startswith(("monitor.", "context.")) else 0.0
 
 

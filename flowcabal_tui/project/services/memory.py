@@ -48,7 +48,10 @@ class MemoryService(Service):
         passed_on(RegenerateProfile, lambda parts, command: parts.memory.profiles.carry_out(command)),
         passed_on(PayMemory, lambda parts, command: parts.memory.background.pay(command.limit), hurries=True),
         passed_on(RetryBackground, lambda parts, command: parts.memory.background.retry(command.task), hurries=True),
-        passed_on(CancelBackground, lambda parts, command: parts.memory.background.cancel(command.task)),
+        passed_on(
+            CancelBackground,
+            lambda parts, command: parts.memory.background.cancel(command.task, only_model=command.only_model),
+        ),
         passed_on(Rebuild, lambda parts, command: parts.memory.rebuilder.rebuild(command.what, command.uris)),
     )
 

@@ -30,16 +30,20 @@ class Outbox:
         given = tuple(tasks)
         await self._database.do(lambda connection: add_tasks(connection, given))
 
-    async def next(self, limit: int, now: float, kinds: Iterable[TaskKind] = TASK_KINDS) -> tuple[BackgroundTask, ...]:
+    async def next(
+        self, limit: int, now: float, kinds: Iterable[TaskKind] = TASK_KINDS, *, after: Iterable[TaskKind] = ()
+    ) -> tuple[BackgroundTask, ...]:
         """Tasks that are due at the time `now` (seconds): mirror first, then index, then by id, checks last.
 
-        Tasks of paid jobs are excluded.
+        None while a task of the kinds `after` is due or running. Tasks of paid jobs are excluded.
         """
         rows = await self._database.rows(
             f"SELECT {TASK_FIELDS} FROM task WHERE state='waiting' AND not_before<=? AND job='' AND {READABLE}"
             " AND kind IN (SELECT value FROM json_each(?))"
+            " AND NOT EXISTS (SELECT 1 FROM task WHERE kind IN (SELECT value FROM json_each(?)) AND job=''"
+            " AND (state='running' OR state='waiting' AND not_before<=?))"
             " ORDER BY CASE kind WHEN 'mirror' THEN 0 WHEN 'index' THEN 1 WHEN 'check' THEN 3 ELSE 2 END, id LIMIT ?",
-            (now, json.dumps([*kinds]), limit),
+            (now, json.dumps([*kinds]), json.dumps([*after]), now, limit),
         )
         return tuple(task_of(row) for row in rows)
 
@@ -54,15 +58,32 @@ class Outbox:
         )
         return bool(begun)
 
-    async def move(self, before: Iterable[Freshness], after: Freshness, task: int | None = None) -> int:
-        """Moves all tasks in these states (or one of them) into another and resets them. Returns their number.
+    async def has(self, task: int) -> bool:
+        """False when the task was deleted, usually since one for another source of its subject has replaced it."""
+        return await self._database.row("SELECT 1 FROM task WHERE id=?", (task,)) is not None
+
+    async def begin_later(self, task: int) -> None:
+        """Returns a running task to those that wait, behind all others."""
+        await self._database.execute(
+            f"UPDATE task SET {AS_NEW}, id=(SELECT max(id)+1 FROM task) WHERE id=? AND state='running'", (task,)
+        )
+
+    async def move(
+        self,
+        before: Iterable[Freshness],
+        after: Freshness,
+        task: int | None = None,
+        kinds: Iterable[TaskKind] = TASK_KINDS,
+    ) -> int:
+        """Moves all tasks in these states and of these kinds (or one of them) into another state and resets them.
+        Returns their number.
 
         Tasks of a paid job stay, unless one is given.
         """
-        values = (after, json.dumps([*before]), task, task)
+        values = (after, json.dumps([*before]), json.dumps([*kinds]), task, task)
         return await self._database.execute(
-            f"UPDATE task SET {AS_NEW}, state=?"
-            " WHERE state IN (SELECT value FROM json_each(?)) AND (? IS NULL AND job='' OR id=?)",
+            f"UPDATE task SET {AS_NEW}, state=? WHERE state IN (SELECT value FROM json_each(?))"
+            " AND kind IN (SELECT value FROM json_each(?)) AND (? IS NULL AND job='' OR id=?)",
             values,
         )
 

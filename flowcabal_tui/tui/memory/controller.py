@@ -11,7 +11,7 @@ from textual.screen import Screen
 
 from flowcabal_tui.domain.errors import VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, Generation
-from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, Level, MetaName
+from flowcabal_tui.domain.memory import BY_RULE, META_NAMES, BackgroundTask, Level, MetaName
 from flowcabal_tui.domain.run import SpendLimit
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project.models.consent import EmbeddingQuote
@@ -201,13 +201,15 @@ class MemoryController:
             return
         tasks = await self._workbench.memory.background()
         states = ("failed", "cancelled") if retry else _UNFINISHED
-        wanted = Counter(task.kind for task in tasks if task.state in states)
+        wanted = Counter(task.kind for task in tasks if task.state in states and (retry or task.kind not in BY_RULE))
         if retry:
             title = _("Retry background work?")
             if await work_agreed(self._screen, self._workbench, title, wanted, RetryBackground()) is not None:
                 self._screen.notify(_("Background work is resumed."), markup=False)
-        elif not wanted or await agrees_to_stop(self._screen.app, _("Cancel background work?")):
-            await self._workbench.carry_out(CancelBackground())
+        elif not wanted:
+            self._screen.notify(_("There is nothing left to cancel."), markup=False)
+        elif await agrees_to_stop(self._screen.app, _("Cancel background work?")):
+            await self._workbench.carry_out(CancelBackground(only_model=True))
             self._screen.notify(_("Background work is cancelled; it can be retried."), markup=False)
 
     async def _ask_money(self, work: UnpaidWork) -> None:

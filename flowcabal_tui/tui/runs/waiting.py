@@ -11,9 +11,11 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from flowcabal_tui.domain.ids import NodeId, RunId
+from flowcabal_tui.domain.memory import BY_RULE
 from flowcabal_tui.domain.run import NodeState
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.words import inner_title
+from flowcabal_tui.project.words import TASKS, inner_title
+from flowcabal_tui.protocol.memory import BackgroundChanged
 from flowcabal_tui.protocol.runs import (
     NodeRetrying,
     NodeStarted,
@@ -43,8 +45,11 @@ class Wait:
     reason: str = ""
     until: float | None = None
 
-    def words(self, now: float) -> str:
-        """The reason and the seconds; "" while the wait is too short to be displayed."""
+    def words(self, now: float, background: str = "") -> str:
+        """The reason and the seconds; "" while the wait is too short to be displayed.
+
+        `background` is the step of background work that is running and may occupy the model.
+        """
         if self.until is not None:
             left = max(0, ceil(self.until - now))
             words = _("Waiting {seconds} s before the call is sent again: {reason}. F9 stops.")
@@ -52,6 +57,9 @@ class Wait:
         passed = int(now - self.since)
         if passed < SILENT_SECONDS:
             return ""
+        if self.kind == "turn" and background:
+            words = _("Waiting for the model: {seconds} s. In the background: {step}; Q cancels it.")
+            return words.format(seconds=passed, step=background)
         return {
             "turn": _("Waiting for the model: {seconds} s."),
             "busy": _("{reason}: {seconds} s. F9 stops."),
@@ -68,6 +76,8 @@ class Waits:
         self._now = now
         self._by_node: dict[tuple[RunId, NodeId], Wait] = {}
         self._sent: dict[tuple[RunId, NodeId], float] = {}
+        self.background = ""
+        """The kind of the running background step that may call a model, in words."""
 
     def __bool__(self) -> bool:
         return bool(self._by_node)
@@ -115,12 +125,16 @@ class Waits:
     def words(self, run: RunId, node: NodeId) -> str:
         """The wait of a node in words; "" if there is none."""
         known = self._by_node.get((run, node))
-        return known.words(self._now()) if known else ""
+        return known.words(self._now(), self.background) if known else ""
 
     def others(self, run: RunId, node: NodeId | None) -> tuple[tuple[NodeId, str], ...]:
         """Other nodes of the run that wait for a call or are busy with other work; their text is not followed."""
         found = [(place[1], wait) for place, wait in self._by_node.items() if place[0] == run and place[1] != node]
-        waits = [(path, wait.words(self._now())) for path, wait in found if wait.kind in ("again", "turn", "busy")]
+        waits = [
+            (path, wait.words(self._now(), self.background))
+            for path, wait in found
+            if wait.kind in ("again", "turn", "busy")
+        ]
         return tuple((path, words) for path, words in waits if words)
 
 
@@ -163,6 +177,13 @@ class WaitController:
     def _note_state(self, event: NodeStateChanged) -> None:
         self.waits.moved(event.run, event.node, event.state, event.detail)
         self.show()
+
+    @on_event
+    def _note_background(self, event: BackgroundChanged) -> None:
+        if event.task is None:
+            self.waits.background = self.waits.background if dict(event.counts).get("running") else ""
+        elif event.task.kind not in (*BY_RULE, "knowledge"):
+            self.waits.background = _(TASKS[event.task.kind]) if event.task.state == "running" else ""
 
     @on_event
     def _end(self, event: RunStateChanged) -> None:
