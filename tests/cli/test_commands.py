@@ -220,6 +220,16 @@ def test_doctor_names_a_missing_key_and_calls_nobody(project: Make, server: Faul
     assert calls(server) == 0
 
 
+def test_doctor_says_how_to_confirm_a_model_that_has_changed(project: Make, server: FaultServer, call: Call) -> None:
+    folder = project(both(endpoint(server)))
+    file = folder / "flowcabal.toml"
+    file.write_text(file.read_text(encoding="utf-8").replace(server.url, "https://models.example"), encoding="utf-8")
+    ill = call("doctor", folder)
+    assert ill.code == 1
+    assert "`flowcabal-tui trust PROJECT`" in ill.out and "`flowcabal-tui models PROJECT`" not in ill.out
+    assert calls(server) == 0
+
+
 def test_doctor_names_the_line_of_a_user_setting_that_is_none(call: Call, own_folders: Path) -> None:
     (own_folders / "config").mkdir(parents=True, exist_ok=True)
     (own_folders / "config" / "config.toml").write_text('theem = "ink"\n', encoding="utf-8")

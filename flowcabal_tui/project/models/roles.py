@@ -274,7 +274,8 @@ class ModelRoles:
                         checked = await check_structured(model, checked)
                     found.append(self._with_window_detail(checked))
                 except ModelError as error:
-                    found.append(EndpointCheck(role, False, error.title))
+                    advice = error.advice if error.fault is ModelFault.NOT_CONFIRMED else ""
+                    found.append(EndpointCheck(role, False, error.title, advice=advice))
         return tuple(found)
 
     def _with_window_detail(self, checked: EndpointCheck) -> EndpointCheck:
