@@ -12,7 +12,17 @@ from flowcabal_tui.domain.manuscript import Author, Chapter
 from flowcabal_tui.domain.memory import Freshness, KeepKind, Level, MetaName, TaskKind
 from flowcabal_tui.domain.model_calls import Role
 from flowcabal_tui.domain.outline import Placed
-from flowcabal_tui.domain.run import AngleCheck, CallKind, CheckAngle, NodeState, Quote, RunState, Spend, UsualCost
+from flowcabal_tui.domain.run import (
+    ANGLE_TITLES,
+    AngleCheck,
+    CallKind,
+    CheckAngle,
+    NodeState,
+    Quote,
+    RunState,
+    Spend,
+    UsualCost,
+)
 from flowcabal_tui.domain.search import SearchKind
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, mark, ngettext, sentences
@@ -52,13 +62,7 @@ CALL_KINDS: Final[Mapping[CallKind, str]] = {
     "scene": mark("question about the scene"),
     "embeddings": mark("search vectors"),
 }
-ANGLES: Final[Mapping[CheckAngle, str]] = {
-    "timeline": mark("timeline"),
-    "character_state": mark("state of characters"),
-    "world_rules": mark("rules of the world"),
-    "echoes": mark("echoes of earlier text"),
-    "rules": mark("rules without a model"),
-}
+ANGLES: Final[Mapping[CheckAngle, str]] = ANGLE_TITLES
 SCENE_FIELDS: Final[Mapping[SceneField, str]] = {
     "who": mark("who"),
     "where": mark("where"),
