@@ -213,8 +213,8 @@ def money(amount: Decimal | None, currency: str) -> str:
 
 
 def paid_models(models: Iterable[tuple[Role, Endpoint]], *roles: Role) -> str:
-    """The names of the models with these roles, without the embedded one; "" if none of them is paid."""
-    paid = (endpoint.model for role, endpoint in models if role in roles and endpoint.provider != "offline")
+    """The names of the models with these roles, without those that are free; "" if none of them is paid."""
+    paid = (endpoint.model for role, endpoint in models if role in roles and not endpoint.free_as(role))
     return _(", ").join(dict.fromkeys(map(clean_line, paid)))
 
 

@@ -106,7 +106,8 @@ class BuildController:
             await self._by_form(wish, workflow)
         elif how == "model":
             price = await self._workbench.builds.build_price(wish, workflow)
-            if price and not await agrees_to_pay(self._screen.app, _("Build it?"), build_price_lines(price)):
+            paid = price if price is not None and not price.is_free else None
+            if paid and not await agrees_to_pay(self._screen.app, _("Build it?"), build_price_lines(paid)):
                 return
             self._opens_next = True
             try:
