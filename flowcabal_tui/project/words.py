@@ -184,6 +184,14 @@ def check_words(check: AngleCheck) -> str:
     return beside(words, check.detail)
 
 
+def text_stays() -> str:
+    """After the undoing of a keep that changed no text of the chapter."""
+    return _(
+        "The text of the chapter stays as it is, because it was edited or kept anew since. `V` lists its versions: "
+        "choose the one before the keep, and `a` restores it."
+    )
+
+
 def beside(words: str, more: str) -> str:
     """Words followed by others in brackets; "" for none."""
     return _("{words} ({more})").format(words=words, more=more) if more else words
