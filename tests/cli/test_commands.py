@@ -230,6 +230,12 @@ def test_doctor_says_how_to_confirm_a_model_that_has_changed(project: Make, serv
     assert calls(server) == 0
 
 
+@pytest.mark.parametrize("command", ["delete", "undelete", "undo"])
+def test_yes_of_a_command_that_shows_no_price_does_not_promise_one(call: Call, command: str) -> None:
+    words = " ".join(call(command, "--help").out.split())
+    assert "do it without being asked" in words and "it is still shown" not in words
+
+
 def test_doctor_names_the_line_of_a_user_setting_that_is_none(call: Call, own_folders: Path) -> None:
     (own_folders / "config").mkdir(parents=True, exist_ok=True)
     (own_folders / "config" / "config.toml").write_text('theem = "ink"\n', encoding="utf-8")
