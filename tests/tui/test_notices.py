@@ -151,6 +151,14 @@ async def test_that_nothing_waits_is_withdrawn_when_a_decision_arrives(tmp_path,
         await until(pilot, lambda: "Nothing is waiting for you" not in "\n".join(shown(pilot.app)))
 
 
+async def test_the_key_that_copies_says_in_plain_words_which_key_quits(tmp_path):
+    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+        await pilot.press("ctrl+c")
+        await settled(pilot)
+        (said,) = pilot.app.announcer.notices.listed
+        assert (said.words, said.title) == ("`Ctrl+q` closes the program; Ctrl+C only copies selected text.", "")
+
+
 async def test_a_notice_is_shown_on_the_start_page(tmp_path):
     app = app_over(FakeWorkbench(), tmp_path)
     app._first_path = None
