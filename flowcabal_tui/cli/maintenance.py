@@ -130,6 +130,8 @@ async def delete(arguments: Namespace) -> int:
             "Its keep was undone: it is no longer in the book or its memory; `undelete {project} {id}` restores it."
         )
         name = named.output or named.chapter
+        if stays:
+            gone = _("Its keep was undone; `undelete {project} {id}` keeps it again.")
         say(_("It is available again.") if back else gone.format(project=arguments.project, id=name))
         if stays:
             say(text_stays())

@@ -86,7 +86,8 @@ async def test_that_edited_text_stays_in_the_chapter_is_said_when_its_keep_is_un
         await press(pilot, "M", "g", "K", "j", "D")
         assert workbench.sent == [DeleteOutput(OLD)]
         (words,) = said(pilot)
-        assert words.startswith("The text of the chapter stays as it is") and "V lists its versions" in words
+        assert words.startswith("The text of the chapter stays as it is")
+        assert "In the manuscript, V lists its versions" in words
 
 
 async def test_what_was_kept_for_no_chapter_or_a_deleted_one_is_listed_with_the_whole_book(tmp_path: Path) -> None:
