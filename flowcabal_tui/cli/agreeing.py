@@ -19,9 +19,9 @@ from flowcabal_tui.protocol.memory import PayMemory
 from flowcabal_tui.settings import paths
 
 
-def add_yes(command: ArgumentParser) -> None:
-    """Adds `--yes` to a paid command, which shows the price in any case."""
-    flag(command, "--yes", _("accept the price without being asked; it is still shown"))
+def add_yes(command: ArgumentParser, words: str = "") -> None:
+    """Adds `--yes` to a paid command, which shows the price in any case, or to another with `words`."""
+    flag(command, "--yes", words or _("accept the price without being asked; it is still shown"))
 
 
 async def memory_settled(project: Project, *, yes: bool = False) -> None:

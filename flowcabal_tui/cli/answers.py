@@ -9,8 +9,8 @@ from pathlib import Path
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.run import Decision, Question
-from flowcabal_tui.domain.text import clean
-from flowcabal_tui.locale import _
+from flowcabal_tui.domain.text import clean, clean_line
+from flowcabal_tui.locale import _, in_every_language
 
 
 class BadArgument(RunError):
@@ -24,6 +24,19 @@ def require_beside(needed: str, is_there: bool, **given: object) -> None:
     for name, value in given.items():
         if value and not is_there:
             raise BadArgument(_("--{flag} can only be used with {needed}.").format(flag=name, needed=needed))
+
+
+def named(wanted: str, known: Mapping[str, str], unknown: str) -> str:
+    """The id that is typed, or whose title in any language is. Raises BadArgument, with `unknown` as its title and all
+    of `known`: titles by id."""
+    typed = wanted.strip().casefold()
+    for identity, title in known.items():
+        if typed in {each.casefold() for each in (identity, *in_every_language(title))}:
+            return identity
+    names = (clean_line(each if _(title) == each else f"{each} ({_(title)})") for each, title in known.items())
+    raise BadArgument(
+        unknown.format(name=clean_line(wanted)), "", _("Available: {names}").format(names=_(", ").join(names))
+    )
 
 
 def parse_answer(words: str) -> Decision:

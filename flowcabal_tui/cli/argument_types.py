@@ -24,13 +24,17 @@ def whole(text: str) -> int:
 def chapters_between(text: str) -> tuple[int | None, int | None]:
     """The first and the last position in `7`, `7..9`, `7..` or `..9`; None: from the first, to the last."""
     first, dots, last = text.partition("..")
-    start, end = (whole(part) if part else None for part in (first, last))
+    wrong = argparse.ArgumentTypeError(
+        _("{text} is not a range of chapters: write 7, 7..9, 7.. or ..9.").format(text=text)
+    )
+    try:
+        start, end = (whole(part) if part else None for part in (first, last))
+    except argparse.ArgumentTypeError:
+        raise wrong from None
     if not dots:
         end = start
     if (start is None and end is None) or (start and end and end < start):
-        raise argparse.ArgumentTypeError(
-            _("{text} is not a range of chapters: write 7, 7..9, 7.. or ..9.").format(text=text)
-        )
+        raise wrong
     return start, end
 
 

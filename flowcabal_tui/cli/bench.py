@@ -49,7 +49,8 @@ async def _by_model(briefs: Sequence[Brief], arguments: Namespace) -> list[dict[
     from flowcabal_tui.project.trust.own_models import own_endpoint
 
     endpoint = own_endpoint(arguments.model)
-    if briefs and not await agreed_to_pay(build_price_lines(price_of_all(briefs, endpoint)), yes=arguments.yes):
+    is_paid = bool(briefs) and not endpoint.is_free
+    if is_paid and not await agreed_to_pay(build_price_lines(price_of_all(briefs, endpoint)), yes=arguments.yes):
         raise RunError(_("Nothing was sent."))
     return [each async for each in model_answers(briefs, endpoint)]
 

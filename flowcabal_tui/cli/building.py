@@ -108,8 +108,12 @@ async def _request_build(arguments: Namespace, command: RequestBuild) -> int:
     async with await opened(arguments, knowledge=False, uses_models=not command.offline) as project:
         if not command.offline:
             price = await project.builds.build_price(command.wish, command.workflow, command.tools)
-            if price is not None and not await agreed_to_pay(
-                build_price_lines(price), yes=arguments.yes, advice=_("Give --yes or --offline.")
+            if (
+                price is not None
+                and not price.is_free
+                and not await agreed_to_pay(
+                    build_price_lines(price), yes=arguments.yes, advice=_("Give --yes or --offline.")
+                )
             ):
                 return FAILED
         record = await project.builds.build(await project.carry_out(command))

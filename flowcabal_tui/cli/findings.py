@@ -9,7 +9,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from flowcabal_tui.cli.agreeing import agreed_to_spend
-from flowcabal_tui.cli.answers import BadArgument, require_beside
+from flowcabal_tui.cli.answers import BadArgument, named, require_beside
 from flowcabal_tui.cli.flags import named_values
 from flowcabal_tui.cli.naming import chapters_of
 from flowcabal_tui.cli.opening import opened
@@ -23,7 +23,14 @@ from flowcabal_tui.domain.story import Fact
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.finding_words import compared_words, finding_title, rate_words, report_words, sureness
+from flowcabal_tui.project.finding_words import (
+    check_titles,
+    compared_words,
+    finding_title,
+    rate_words,
+    report_words,
+    sureness,
+)
 from flowcabal_tui.project.proposal_words import state_words
 from flowcabal_tui.project.story.findings import fact_of
 from flowcabal_tui.protocol.base import Command
@@ -47,6 +54,7 @@ async def findings(arguments: Namespace) -> int:
     require_beside("--intended", bool(arguments.intended), reason=arguments.reason)
     require_beside("--changed", bool(arguments.changed), set=arguments.set)
     words = list(_words(arguments))
+    checks = tuple(named(each, check_titles(), _("There is no check {name}.")) for each in arguments.check)
     async with await opened(arguments, read_only=not (words or arguments.changed), knowledge=False) as project:
         chapters = await chapters_of(project, arguments.chapter)
         for command in words:
@@ -54,7 +62,7 @@ async def findings(arguments: Namespace) -> int:
         if arguments.changed:
             await project.carry_out(await _changed(arguments, project))
         wish = FindingFilter(
-            *(_STATES[arguments.state], tuple(arguments.check), chapters, arguments.words),
+            *(_STATES[arguments.state], checks, chapters, arguments.words),
             arguments.unfold or arguments.state != "new",
             arguments.newest,
             notes=True,

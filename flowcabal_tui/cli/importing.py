@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -157,10 +158,19 @@ async def bootstrap(arguments: Namespace) -> int:
             say(_("All imported chapters have been read."))
             return DONE
         price = reading_lines(quote, paid_models(project.info.models, "agent"))
-        if not await agreed_to_pay(price, yes=arguments.yes):
+        if not await _may_read(price, is_free=quote.cost == 0, yes=arguments.yes):
             return FAILED
         await project.carry_out(StartBootstrap(arguments.first, arguments.last, arguments.max_cost))
         return await _followed(project)
+
+
+async def _may_read(price: Sequence[str], *, is_free: bool, yes: bool) -> bool:
+    """Shows the price, and asks unless it is free or `yes`."""
+    if not is_free:
+        return await agreed_to_pay(price, yes=yes)
+    for line in price:
+        say(line, file=sys.stderr)
+    return True
 
 
 async def _followed(project: Project) -> int:

@@ -21,7 +21,7 @@ from flowcabal_tui.project import Project
 from flowcabal_tui.project.book.backup import restore
 from flowcabal_tui.project.memory.bootstrap_words import quoted
 from flowcabal_tui.project.memory.rebuild import RebuildPlan
-from flowcabal_tui.project.words import TASKS
+from flowcabal_tui.project.words import TASKS, text_stays
 from flowcabal_tui.protocol.book import DeleteOutput, EditChapter
 from flowcabal_tui.protocol.memory import BackgroundChanged, Purge, PurgeFinished, Rebuild, RebuildProgress, TextPurged
 from flowcabal_tui.settings.recent import remember_project
@@ -122,8 +122,9 @@ async def delete(arguments: Namespace) -> int:
     back = arguments.command == "undelete"
     async with await opened(arguments, knowledge=False) as project:
         named, _name, words = await _named(project, arguments.text, deleted=back)
+        stays = ""
         if named.output is not None:
-            await project.carry_out(DeleteOutput(named.output, restore=back))
+            stays = await project.carry_out(DeleteOutput(named.output, restore=back))
         elif named.chapter is not None:
             await project.carry_out(EditChapter(named.chapter, deleted=not back))
         say(words)
@@ -131,7 +132,11 @@ async def delete(arguments: Namespace) -> int:
             "Its keep was undone: it is no longer in the book or its memory; `undelete {project} {id}` restores it."
         )
         name = named.output or named.chapter
+        if stays:
+            gone = _("Its keep was undone; `undelete {project} {id}` keeps it again.")
         say(_("It is available again.") if back else gone.format(project=arguments.project, id=name))
+        if stays:
+            say(text_stays())
         await memory_settled(project, yes=arguments.yes)
     return 0
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import get_args
 
-from flowcabal_tui.cli.answers import BadArgument, require_beside
+from flowcabal_tui.cli.answers import BadArgument, named, require_beside
 from flowcabal_tui.cli.naming import chapter_at
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_json, say_row
-from flowcabal_tui.domain.book_kinds import BookKind, kind_of, of_kind
+from flowcabal_tui.domain.book_kinds import BookKind, of_kind
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.errors import UnknownName
 from flowcabal_tui.domain.memory import Entity, EntityKind
@@ -19,7 +19,7 @@ from flowcabal_tui.domain.name_card import NameCard
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.card_words import card_head, card_lines
+from flowcabal_tui.project.card_words import ENTITY_KINDS, card_head, card_lines, kind_title
 from flowcabal_tui.protocol.story import PutEntity, SetNameKinds
 
 DONE, NONE = 0, 1
@@ -41,7 +41,9 @@ async def names(arguments: Namespace) -> int:
             entity = _named(await project.story.entities(), arguments.card)
             _print_card(await project.story.name_card(entity.id, chapter), as_json=arguments.json)
             return DONE
-        found = [each for each in await project.story.entities() if _fits(each, arguments)]
+        entities = await project.story.entities()
+        kind = _kind(arguments.kind, await project.story.name_kinds(), entities) if arguments.kind else None
+        found = [each for each in entities if _fits(each, kind, arguments.words)]
         _print(found, await project.story.name_kinds(), as_json=arguments.json)
     return DONE if found or changes else NONE
 
@@ -76,9 +78,7 @@ def _edited(entity: Entity, arguments: Namespace, kinds: Sequence[BookKind]) -> 
         fields[name.strip()] = value
     if arguments.as_kind is not None:
         known = {kind: BookKind(kind, kind) for kind in _KINDS} | {each.name: each for each in kinds}
-        if arguments.as_kind not in known:
-            raise _unknown(_("There is no kind {name}.").format(name=arguments.as_kind), known)
-        entity = of_kind(entity, known[arguments.as_kind])
+        entity = of_kind(entity, known[_kind(arguments.as_kind, kinds)])
     return replace(entity, fields=tuple(fields.items()), by="hand")
 
 
@@ -97,10 +97,16 @@ def _unknown(title: str, known: Iterable[str]) -> UnknownName:
     return UnknownName(title, _("There are: {names}").format(names=listed or "—"))
 
 
-def _fits(entity: Entity, arguments: Namespace) -> bool:
-    words = arguments.words.casefold()
+def _kind(wanted: str, kinds: Iterable[BookKind], entities: Iterable[Entity] = ()) -> str:
+    """A kind by its id or title; names keep the word for a kind that is no longer defined. Raises BadArgument."""
+    own = {name: name for name in (*(each.name for each in kinds), *(each.own_kind for each in entities)) if name}
+    return named(wanted, own | dict(ENTITY_KINDS), _("There is no kind {name}."))
+
+
+def _fits(entity: Entity, kind: str | None, wanted: str) -> bool:
+    words = wanted.casefold()
     texts = (*entity.names, entity.note, *(value for _name, value in entity.fields))
-    return arguments.kind in (None, entity.own_kind or entity.kind, entity.kind) and any(
+    return kind in (None, entity.own_kind or entity.kind, entity.kind) and any(
         words in each.casefold() for each in texts
     )
 
@@ -113,8 +119,7 @@ def _print(found: Sequence[Entity], kinds: Sequence[BookKind], *, as_json: bool)
         fields = " · ".join(
             _("{name}: {value}").format(name=clean_line(name), value=clean_line(value)) for name, value in each.fields
         )
-        kind = clean_line(kind_of(each, kinds).name)
-        say_row((each.id, kind, " = ".join(map(clean_line, each.names)), clean_line(each.note), fields))
+        say_row((each.id, kind_title(each), " = ".join(map(clean_line, each.names)), clean_line(each.note), fields))
 
 
 def _print_card(card: NameCard, *, as_json: bool) -> None:
@@ -122,5 +127,5 @@ def _print_card(card: NameCard, *, as_json: bool) -> None:
         say_json(to_plain(card), indent=2)
         return
     say(card_head(card))
-    for _target, label, words in card_lines(card, clean_line(card.entity.own_kind or card.entity.kind)):
+    for _target, label, words in card_lines(card, kind_title(card.entity)):
         say(f"{label}{words}")

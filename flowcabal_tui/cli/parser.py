@@ -194,19 +194,20 @@ def _looking(commands: Commands) -> None:
 
 def _upkeep(commands: Commands) -> None:
     named = _("a chapter's place in the story or its id, or a kept output's id")
+    unasked = _("do it without being asked; also accept what background work after it costs")
     for name, help_text in (
         ("delete", _("remove a chapter or a kept output from the book and its memory; can be undone")),
         ("undelete", _("restore a deleted text")),
     ):
         command = commands.book(name, help_text)
         command.add_argument("text", metavar=_("TEXT"), help=named)
-        add_yes(command)
+        add_yes(command, unasked)
     changes = commands.book("changes", _("changes of the whole book that can be undone, the newest first"))
     changes.add_argument("--limit", type=whole, default=20, metavar="N", help=_("at most N rows"))
     json_flag(changes)
     undo = commands.book("undo", _("undo the last change of the whole book, or one that `changes` lists"))
     undo.add_argument("change", nargs="?", type=whole, metavar=_("CHANGE"), help=_("its number"))
-    add_yes(undo)
+    add_yes(undo, unasked)
     rebuild = commands.book("rebuild", _("regenerate texts derived from the book; nothing is paid for twice"))
     rebuild.add_argument("--what", choices=get_args(RebuildPart), default="all", help=_("only a part of it"))
     flag(rebuild, "--knowledge", _("start the knowledge server and wait for it"))

@@ -76,7 +76,7 @@ async def status(arguments: Namespace) -> int:
     cost = f"{totals.about}{money(totals.cost, totals.currency)}"
     say(
         _("{calls} paid calls, {tokens_in} tokens in, {tokens_out} out, cost {cost}").format(
-            calls=totals.calls, tokens_in=totals.input_tokens, tokens_out=totals.output_tokens, cost=cost
+            calls=totals.paid_calls, tokens_in=totals.input_tokens, tokens_out=totals.output_tokens, cost=cost
         )
     )
     return 0

@@ -129,6 +129,10 @@ class Endpoint(Sampled, extra="forbid", frozen=True, defer_build=True):
         """Like `is_free`, for vectors: they have a price of input only."""
         return self.provider == "offline" or (self.is_local if self.price_in is None else not self.price_in)
 
+    def free_as(self, role: Role) -> bool:
+        """True when the calls of this role cost nothing."""
+        return self.embeds_free if role == "embedding" else self.is_free
+
     @property
     def address(self) -> str:
         """The address of calls: that of the settings, or the provider's default."""

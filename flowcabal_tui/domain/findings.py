@@ -21,7 +21,7 @@ FindingVerdict = Literal["intended", "useless", "later", "waiting"]
 
 @dataclass(frozen=True, slots=True)
 class FindingFilter:
-    """Filter of findings: by states and checks (empty: any), by chapters, by words.
+    """Filter of findings: by states and checks or their subtypes (empty: any), by chapters, by words.
 
     `folded` includes those past the first five of a chapter. `newest`: newest first instead of story order. `notes`:
     also those of readers, before the findings of checks.

@@ -52,6 +52,8 @@ class ChapterVersion:
     generation: Generation
     output: OutputId | None = None
     note: str = ""
+    rebuilt: Literal["", "forget", "restore"] = ""
+    """The change that made it from earlier versions: the keep of an output was undone, or the output was kept again."""
 
 
 @dataclass(frozen=True, slots=True)

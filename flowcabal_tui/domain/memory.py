@@ -159,7 +159,8 @@ class BackgroundTask:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Usage and cost. `cost` is None when any price is unknown; `calls` counts paid calls.
+    """Usage and cost. `cost` is None when any price is unknown. `calls` counts all calls, `free_calls` those that cost
+    nothing; their currency does not count.
 
     `estimated_calls` were cut off before the provider had counted them.
     """
@@ -171,6 +172,12 @@ class Totals:
     currency: str = ""
     unknown_calls: int = 0
     estimated_calls: int = 0
+    free_calls: int = 0
+
+    @property
+    def paid_calls(self) -> int:
+        """Calls that cost something, or whose cost is unknown."""
+        return self.calls - self.free_calls
 
     @property
     def tokens(self) -> int:
@@ -184,16 +191,19 @@ class Totals:
 
     def plus(self, call: UsageRecord) -> Totals:
         """Returns the totals with one more call. Tokens that were not reported count as estimated (in) and 0 (out)."""
-        same_currency = self.calls == 0 or self.currency == call.currency
+        is_free = call.cost == 0
+        same_currency = is_free or self.paid_calls == 0 or self.currency == call.currency
+        currency = self.currency if is_free and self.calls else call.currency
         return Totals(
             calls=self.calls + 1,
             input_tokens=self.input_tokens
             + (call.estimated_input if call.usage.input_tokens is None else call.usage.input_tokens),
             output_tokens=self.output_tokens + (call.usage.output_tokens or 0),
             cost=None if self.cost is None or call.cost is None or not same_currency else self.cost + call.cost,
-            currency=call.currency if same_currency else "",
+            currency=currency if same_currency else "",
             unknown_calls=self.unknown_calls + (call.cost is None),
-            estimated_calls=self.estimated_calls + (call.cost is not None and call.usage.input_tokens is None),
+            estimated_calls=self.estimated_calls + (bool(call.cost) and call.usage.input_tokens is None),
+            free_calls=self.free_calls + is_free,
         )
 
 

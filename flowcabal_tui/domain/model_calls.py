@@ -189,3 +189,5 @@ class EndpointCheck:
     message: str
     seconds: float = 0.0
     details: tuple[tuple[str, str], ...] = field(default=())
+    advice: str = ""
+    """The remedy for a call that was not made because the user has not confirmed it."""

@@ -13,6 +13,7 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId, Ques
 from flowcabal_tui.domain.items import Form, Output
 from flowcabal_tui.domain.model_calls import Finish, Usage
 from flowcabal_tui.domain.value_class import dataclass
+from flowcabal_tui.locale import mark
 
 NodeState = Literal[
     "pending",
@@ -60,6 +61,13 @@ Angle = Literal["timeline", "character_state", "world_rules", "echoes"]
 ANGLES: tuple[Angle, ...] = ("timeline", "character_state", "world_rules", "echoes")
 """The angles from which the Monitor checks a text."""
 CheckAngle = Angle | Literal["rules"]
+ANGLE_TITLES: Final[dict[CheckAngle, str]] = {
+    "timeline": mark("timeline"),
+    "character_state": mark("state of characters"),
+    "world_rules": mark("rules of the world"),
+    "echoes": mark("echoes of earlier text"),
+    "rules": mark("rules without a model"),
+}
 """rules: no model was asked."""
 RuleName = Literal[
     "dead-acts",

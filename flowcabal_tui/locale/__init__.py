@@ -65,6 +65,12 @@ def _(text: str) -> str:
     return _with_keys(text, _translation.gettext(text)) if text else ""
 
 
+def in_every_language(text: str) -> frozenset[str]:
+    """The text in each of LANGUAGES: whoever types what the program prints may have read it in another one."""
+    known = (_gettext.translation("flowcabal", _HERE, languages=[code], fallback=True) for code in LANGUAGES)
+    return frozenset((text, *(each.gettext(text) for each in known)))
+
+
 def ngettext(one: str, many: str, n: int) -> str:
     """The user's text for `n` things."""
     return _with_keys(one, _translation.ngettext(one, many, n))

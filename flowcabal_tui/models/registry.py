@@ -158,9 +158,9 @@ async def check_embedder(embedder: EmbeddingPort, clock: Clock = time.monotonic)
 def cost(endpoint: Endpoint, usage: Usage) -> Decimal | None:
     """The cost of a call, in the endpoint's currency; None when a price or a count is unknown.
 
-    Never 0 unless the prices are 0, or the model is the embedded one.
+    0 for a model that is free (`Endpoint.is_free`), whatever it counts.
     """
-    if endpoint.provider == "offline":
+    if endpoint.is_free:
         return Decimal(0)
     prices, counts = (endpoint.price_in, endpoint.price_out), (usage.input_tokens, usage.output_tokens)
     if prices[0] is None or prices[1] is None or counts[0] is None or counts[1] is None:

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
+from flowcabal_tui.domain.memory import Entity, EntityKind
 from flowcabal_tui.domain.name_card import CardPlace, NameCard
 from flowcabal_tui.domain.quoting import quotable
 from flowcabal_tui.domain.text import FACTS_APART, clean_line
-from flowcabal_tui.locale import _, ngettext
+from flowcabal_tui.locale import _, mark, ngettext
 
+ENTITY_KINDS: Final[Mapping[EntityKind, str]] = {
+    "character": mark("Character"),
+    "location": mark("Place"),
+    "plot-thread": mark("Plot thread"),
+    "item": mark("Thing"),
+    "organisation": mark("Organisation"),
+}
 NAMES, PROFILE, SEEN, FIRST, RELATION = "names", "profile", "seen", "first", "relation/"
 """Targets of the lines of a card; a relation is followed by the id of the other entity."""
 _SIGNS: Final = {True: "→", False: "←", None: "─"}
+
+
+def kind_title(entity: Entity) -> str:
+    """The kind of a name: the writer's own word for it, or a word of the program."""
+    return clean_line(entity.own_kind) or _(ENTITY_KINDS[entity.kind])
 
 
 def card_head(card: NameCard) -> str:

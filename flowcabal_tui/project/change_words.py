@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from flowcabal_tui.domain.changes import ChangeKind, LoggedChange
+from flowcabal_tui.domain.manuscript import ChapterVersion
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.project.words import AUTHORS
 
 _KINDS: Final[Mapping[ChangeKind, str]] = {
     "replace": mark("words replaced"),
@@ -24,6 +26,11 @@ _KINDS: Final[Mapping[ChangeKind, str]] = {
     "review": mark("names or texts changed in the whole book"),
     "undo": mark("undo"),
 }
+
+
+def version_words(version: ChapterVersion) -> str:
+    """The origin of a version: its author, or the change of a kept output that rebuilt it."""
+    return _(_KINDS[version.rebuilt]) if version.rebuilt else _(AUTHORS[version.author])
 
 
 def change_words(change: LoggedChange, listed: Sequence[LoggedChange] = ()) -> str:

@@ -210,7 +210,7 @@ async def _project(folder: Path, trust: bool) -> AsyncIterator[DoctorFinding]:
             )
         for model in await project.models.check_models() if view.state != "restricted" else ():
             outcome: Outcome = "ok" if model.ok else "failed"
-            advice = "" if model.ok else _("See `flowcabal-tui models PROJECT`.")
+            advice = "" if model.ok else model.advice or _("See `flowcabal-tui models PROJECT`.")
             words = _("{words} ({seconds:.1f} s)").format(words=model.message, seconds=model.seconds)
             yield DoctorFinding(_(_MODELS.get(model.role, model.role)), outcome, words, advice)
     except FlowCabalError as error:

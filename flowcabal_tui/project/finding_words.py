@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from flowcabal_tui.agents.checking.rules.registry import RULES
+from flowcabal_tui.agents.checking.taxonomy import CLASSES
 from flowcabal_tui.domain.comments import COMMENT_KINDS
 from flowcabal_tui.domain.findings import CheckRate, CheckReport
 from flowcabal_tui.domain.proposals import Finding, Proposal
@@ -37,10 +38,17 @@ _SHORT: Final[dict[RuleName, str]] = {
 """The rules in a list, where each row would say that something does not agree."""
 
 
+def check_titles() -> dict[str, str]:
+    """The titles, not translated, of rules and angles by their names, and of what an angle finds."""
+    titles = {str(name): title for name, title in (*_RULES.items(), *ANGLES.items())}
+    return (
+        titles | {"impact": mark("depends on a change")} | {each: each for group in CLASSES.values() for each in group}
+    )
+
+
 def check_title(check: str) -> str:
     """A rule or an angle of the Monitor, by its name."""
-    angles = {str(angle): words for angle, words in ANGLES.items()}
-    known = {str(name): title for name, title in _RULES.items()} | angles | {"impact": mark("depends on a change")}
+    known = check_titles()
     return _(known[check]) if check in known else clean_line(check)
 
 

@@ -12,7 +12,17 @@ from flowcabal_tui.domain.manuscript import Author, Chapter
 from flowcabal_tui.domain.memory import Freshness, KeepKind, Level, MetaName, TaskKind
 from flowcabal_tui.domain.model_calls import Role
 from flowcabal_tui.domain.outline import Placed
-from flowcabal_tui.domain.run import AngleCheck, CallKind, CheckAngle, NodeState, Quote, RunState, Spend, UsualCost
+from flowcabal_tui.domain.run import (
+    ANGLE_TITLES,
+    AngleCheck,
+    CallKind,
+    CheckAngle,
+    NodeState,
+    Quote,
+    RunState,
+    Spend,
+    UsualCost,
+)
 from flowcabal_tui.domain.search import SearchKind
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, mark, ngettext, sentences
@@ -52,13 +62,7 @@ CALL_KINDS: Final[Mapping[CallKind, str]] = {
     "scene": mark("question about the scene"),
     "embeddings": mark("search vectors"),
 }
-ANGLES: Final[Mapping[CheckAngle, str]] = {
-    "timeline": mark("timeline"),
-    "character_state": mark("state of characters"),
-    "world_rules": mark("rules of the world"),
-    "echoes": mark("echoes of earlier text"),
-    "rules": mark("rules without a model"),
-}
+ANGLES: Final[Mapping[CheckAngle, str]] = ANGLE_TITLES
 SCENE_FIELDS: Final[Mapping[SceneField, str]] = {
     "who": mark("who"),
     "where": mark("where"),
@@ -180,6 +184,14 @@ def check_words(check: AngleCheck) -> str:
     return beside(words, check.detail)
 
 
+def text_stays() -> str:
+    """After the undoing of a keep that changed no text of the chapter."""
+    return _(
+        "The text of the chapter stays as it is, because it was edited or kept anew since. In the manuscript, `V` "
+        "lists its versions: choose the one before the keep, and `a` restores it."
+    )
+
+
 def beside(words: str, more: str) -> str:
     """Words followed by others in brackets; "" for none."""
     return _("{words} ({more})").format(words=words, more=more) if more else words
@@ -209,8 +221,8 @@ def money(amount: Decimal | None, currency: str) -> str:
 
 
 def paid_models(models: Iterable[tuple[Role, Endpoint]], *roles: Role) -> str:
-    """The names of the models with these roles, without the embedded one; "" if none of them is paid."""
-    paid = (endpoint.model for role, endpoint in models if role in roles and endpoint.provider != "offline")
+    """The names of the models with these roles, without those that are free; "" if none of them is paid."""
+    paid = (endpoint.model for role, endpoint in models if role in roles and not endpoint.free_as(role))
     return _(", ").join(dict.fromkeys(map(clean_line, paid)))
 
 

@@ -17,6 +17,7 @@ from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId
 from flowcabal_tui.domain.model_calls import ModelRequest
 from flowcabal_tui.domain.run import ANGLES, Angle, AngleCheck, CheckFinding, Evaluation, Quotation
 from flowcabal_tui.domain.workflow import Node, PromptParams
+from flowcabal_tui.locale import use_language
 from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, as_checker, person
 
 FIRST = "林远的左臂在白鹭渡受了伤。\n三年前的冬天，他离开北城。\n渡口的人都说，铜铃只能响一次。"
@@ -186,6 +187,22 @@ async def test_no_angle_checked_is_never_an_approval() -> None:
     evaluation = await evaluate(lambda request: ModelError(ModelFault.AUTH, "wrong key"))
     assert evaluation.verdict == "ask"
     assert "wrong key" in evaluation.reason
+
+
+@pytest.mark.parametrize(
+    ("language", "title"), [("en", "timeline, state of characters: "), ("zh", "时间线、人物状态：")]
+)
+async def test_the_reason_of_angles_that_failed_together_is_said_once_in_the_users_words(
+    language: str, title: str
+) -> None:
+    wrong = ModelError(ModelFault.SCHEMA, "fake gave no form", "verdicts: Field required compatible: Field required")
+    use_language(language)
+    try:
+        reason = (await evaluate(lambda request: wrong, ("timeline", "character_state"))).reason
+    finally:
+        use_language("en")
+    assert f"{title}fake gave no form" in reason and reason.count("fake gave no form") == 1
+    assert "character_state" not in reason and "Field required" not in reason
 
 
 async def test_without_a_model_the_node_goes_on_and_the_checks_say_so() -> None:

@@ -46,7 +46,7 @@ def test_forms_are_answered_and_a_missing_one_is_named(call: Call, tmp_path: Pat
 
 
 def settings_for(server: FaultServer) -> None:
-    model = f'provider = "openai"\nmodel = "mock"\nbase_url = "{server.url}/v1"\nretries = 0\n'
+    model = f'provider = "openai"\nmodel = "mock"\nbase_url = "{server.url}/v1"\nretries = 0\nprice_in = 1\n'
     user_file().parent.mkdir(parents=True, exist_ok=True)
     user_file().write_text(f"[models.agent]\n{model}", "utf-8")
 

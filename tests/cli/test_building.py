@@ -144,7 +144,7 @@ def test_a_model_builds_and_what_nobody_asked_for_is_not_taken(project: Make, se
     assert not [each for each in server.log if "tool_choice" in (each["body"] or {})], "no tool is forced on the model"
     first, second = ended.told("build:round")
     assert NAMES_WISH in first["request"] and "<workflow>" in first["request"] and second["request"] == ""
-    assert [first["covered"], second["covered"]] == [[], []] and first["cost"] is None
+    assert [first["covered"], second["covered"]] == [[], []] and first["cost"] == "0"
     (record,) = ended.told("build:record")
     assert [(each["node"], each["ticked"]) for each in record["changes"]] == [
         ("draft", False),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ TEXTS = ("Rain fell.\n\nHe ran.", "Snow fell.\n\nShe sang.", "Fog.\n\nNobody cam
 def book(project: Make, server: FaultServer) -> Path:
     """A run waits for a choice among three texts."""
     server.push(*({"content": text} for text in TEXTS))
-    folder = project(both(endpoint(server)))
+    folder = project(both(endpoint(server, price_in=Decimal(1))))
     write = {"prompt": [{"kind": "text", "text": "Open."}], "context": False}
     node = Node(id=NodeId("open"), kind="evolution", params={"write": write, "candidates": 3})
 

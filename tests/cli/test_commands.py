@@ -220,6 +220,22 @@ def test_doctor_names_a_missing_key_and_calls_nobody(project: Make, server: Faul
     assert calls(server) == 0
 
 
+def test_doctor_says_how_to_confirm_a_model_that_has_changed(project: Make, server: FaultServer, call: Call) -> None:
+    folder = project(both(endpoint(server)))
+    file = folder / "flowcabal.toml"
+    file.write_text(file.read_text(encoding="utf-8").replace(server.url, "https://models.example"), encoding="utf-8")
+    ill = call("doctor", folder)
+    assert ill.code == 1
+    assert "`flowcabal-tui trust PROJECT`" in ill.out and "`flowcabal-tui models PROJECT`" not in ill.out
+    assert calls(server) == 0
+
+
+@pytest.mark.parametrize("command", ["delete", "undelete", "undo"])
+def test_yes_of_a_command_that_shows_no_price_does_not_promise_one(call: Call, command: str) -> None:
+    words = " ".join(call(command, "--help").out.split())
+    assert "do it without being asked" in words and "it is still shown" not in words
+
+
 def test_doctor_names_the_line_of_a_user_setting_that_is_none(call: Call, own_folders: Path) -> None:
     (own_folders / "config").mkdir(parents=True, exist_ok=True)
     (own_folders / "config" / "config.toml").write_text('theem = "ink"\n', encoding="utf-8")
@@ -339,7 +355,7 @@ def test_status_says_what_was_spent(project: Make, server: FaultServer, call: Ca
     call("run", folder, "quick-draft", "--chapter", 1, "--plain")
     status = call("status", folder)
     assert "done" in status.out
-    assert "cost unknown" in status.out
+    assert "0 paid calls" in status.out and "cost $0.00" in status.out, "the model is on this machine"
     assert json.loads(call("status", folder, "--json").out)["totals"]["calls"] == calls(server)
 
 

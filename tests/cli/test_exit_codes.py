@@ -78,6 +78,8 @@ UNKNOWN = [
     ("scenes {book} 99", "The book has 7 chapters"),
     ("scenes {book} 1 --join 99", "The chapter has no such scene"),
     ("scenes {book} 1 --title x New", "x is not a whole number from 1"),
+    ("lock {book} 3-5", "3-5 is not a range of chapters: write 7, 7..9, 7.. or ..9."),
+    ("export {book} book.txt --chapter 3-7", "3-7 is not a range of chapters: write 7, 7..9, 7.. or ..9."),
     ("scenes {book} 1 --beats 1 {nowhere}", "Cannot read"),
     ("words {nowhere}", "There is no FlowCabal project"),
     ("words {book} --goal pages=3", "Available: book, chapter"),

@@ -87,6 +87,18 @@ def test_a_change_is_written_as_a_fact(book: str, listed: Any, capsys: pytest.Ca
     assert listed("--state", "decided")["findings"][0]["proposal"]["state"] == "changed"
 
 
+def test_a_check_is_named_by_its_id_or_by_the_title_that_is_printed(
+    book: str, listed: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    by_id = listed("--check", "ages")["findings"]
+    assert by_id
+    for title in ("An age does not agree with an earlier one", "年龄与前文不一致"):
+        assert listed("--check", title)["findings"] == by_id
+    assert main(["findings", book, "--check", "weather"]) == 2
+    refused = capsys.readouterr().err
+    assert "There is no check weather." in refused and "ages (An age does not agree" in refused
+
+
 def test_a_check_ends_with_1_while_findings_wait(book: str, listed: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", book, "--chapter", "1"]) == 0
     assert main(["check", book]) == 1

@@ -20,6 +20,17 @@ def priced(server: FaultServer) -> ModelsSettings:
     return both(endpoint(server, price_in=Decimal(1), price_out=Decimal(2)))
 
 
+def test_a_reading_by_a_model_on_this_machine_begins_without_a_yes(
+    project: Make, call: Call, tmp_path: Path, server: FaultServer
+) -> None:
+    folder = project(both(endpoint(server)))
+    call("import", folder, write_chapters(tmp_path / "texts"))
+    read = call("bootstrap", folder)
+    assert read.code == 0 and calls(server) > 0
+    assert "costs money" not in read.err and "unknown" not in read.err
+    assert "0 paid calls" in call("status", folder).out
+
+
 def test_an_import_offers_a_reading_and_a_reading_needs_a_yes(
     project: Make, call: Call, tmp_path: Path, server: FaultServer
 ) -> None:

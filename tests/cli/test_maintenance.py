@@ -13,7 +13,7 @@ from flowcabal_tui.cli.maintenance import beginning
 from flowcabal_tui.project import Project
 from flowcabal_tui.protocol.book import WriteChapter
 from tests.cli.conftest import Call, Make
-from tests.project.case import write_chapters
+from tests.project.case import opened, write_chapters
 
 
 def chapters(call: Call, folder: Path) -> list[dict[str, object]]:
@@ -121,6 +121,20 @@ def test_a_backup_is_restored_elsewhere(demo: Path, call: Call, tmp_path: Path) 
 
 
 KEEP = ("quick-draft", "--chapter", 7, "--decide", "draft=approve", "--keep", "draft", "--wait")
+
+
+def test_an_undone_keep_that_changes_no_text_says_so(demo: Path, call: Call) -> None:
+    assert call("run", demo, *KEEP).code == 0
+    (kept,) = [row.split("\t")[0] for row in call("keep", demo).out.splitlines() if "draft#1" in row]
+
+    async def write() -> None:
+        async with opened(demo) as case:
+            await case.project.carry_out(WriteChapter(await case.chapter(7), "Written since."))
+
+    asyncio.run(write())
+    undone = call("delete", demo, kept, "--yes").out
+    assert "Its keep was undone; `undelete" in undone and "it is no longer in the book" not in undone
+    assert "The text of the chapter stays as it is" in undone
 
 
 def test_what_is_said_of_kept_text_is_told_and_is_no_veto(demo: Path, call: Call) -> None:

@@ -21,7 +21,18 @@ def test_a_kind_with_fields_is_defined_given_to_a_name_and_taken_out(call: Call,
     assert call("names", demo, "--undefine", "Guild", "--edit", "Nora Vale", "--field", "rank=").code == 0
     left = call("names", demo, "--kind", "Guild")
     assert "Nora Vale" in left.out and "rank" not in left.out, "a name keeps the word for its kind"
-    assert call("names", demo, "--kind", "Sect").code == 1
+
+
+def test_a_kind_is_named_by_its_id_or_by_its_word_in_either_language(call: Call, demo: Path) -> None:
+    persons = call("names", demo, "--kind", "character").out
+    assert persons.count("\tCharacter\t") == persons.count("\n") > 0
+    for word in ("Character", "人物"):
+        assert call("names", demo, "--kind", word).out == persons
+    assert "\t人物\t" in call("--lang", "zh", "names", demo, "--kind", "人物").out
+    assert '"kind": "character"' in call("--lang", "zh", "names", demo, "--json").out
+    assert "人物   提到" in call("--lang", "zh", "names", demo, "--card", "Nora Vale").out
+    unknown = call("names", demo, "--kind", "Sect")
+    assert unknown.code == 2 and "There is no kind Sect." in unknown.err and "location (Place)" in unknown.err
 
 
 def test_the_card_of_a_name_is_printed(call: Call, demo: Path) -> None:

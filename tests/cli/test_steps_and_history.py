@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ MOVE = {"action_id": "move", "description": "moves", "arg_schema": {"type": "obj
 @pytest.fixture
 def folder(project: Make, server: FaultServer) -> Path:
     """A project whose model is on the fault server, with the workflow a.b -> c."""
-    made = project(both(endpoint(server)))
+    made = project(both(endpoint(server, price_in=Decimal(1))))
 
     async def save() -> None:
         async with opened(made) as case:

@@ -94,8 +94,15 @@ async def test_the_cap_stops_new_calls_and_a_higher_one_goes_on(folder: Path, se
         assert max(asked(server).values()) == 1
 
 
-async def test_a_cap_that_cannot_be_kept_is_refused(folder: Path, server: FaultServer) -> None:
+async def test_a_cap_on_a_free_reading_is_no_reason_to_refuse_it(folder: Path, server: FaultServer) -> None:
     await imported(folder, server)
+    async with opened(folder) as case:
+        await case.project.carry_out(StartBootstrap(max_cost=Decimal(1)))
+        assert (await ended(case)).spent.cost == 0
+
+
+async def test_a_cap_that_cannot_be_kept_is_refused(folder: Path, server: FaultServer) -> None:
+    await imported(folder, server, price_in=Decimal(1))
     async with opened(folder) as case:
         with pytest.raises(RunError, match="price"):
             await case.project.carry_out(StartBootstrap(max_cost=Decimal(1)))
@@ -342,7 +349,7 @@ async def test_a_reading_whose_answers_are_all_cut_stays_within_the_most_of_its_
 async def test_a_reading_that_would_pass_the_most_of_its_quote_waits_until_somebody_goes_on(
     folder: Path, server: FaultServer
 ) -> None:
-    await imported(folder, server, concurrency=1)
+    await imported(folder, server, concurrency=1, price_in=Decimal(1), price_out=Decimal(1))
     server.push({"usage": {"prompt_tokens": 10**8, "completion_tokens": 10}})
     async with opened(folder) as case:
         await case.project.carry_out(StartBootstrap())

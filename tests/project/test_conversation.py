@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,7 @@ def provider(request: pytest.FixtureRequest) -> str:
 
 @pytest_asyncio.fixture
 async def talk(folder: Path, server: FaultServer, provider: str) -> AsyncIterator[Talking]:
-    await made(folder, server, provider)
+    await made(folder, server, provider, price_in=Decimal(1), price_out=Decimal(2))
     async with talking(folder, server) as talk:
         yield talk
 
@@ -264,14 +265,14 @@ async def test_a_refused_run_does_not_begin(plain: Talking):
     assert await plain.case.project.runs.summaries() == ()
 
 
-async def test_a_paid_build_is_asked_for_before_it_calls_a_model(plain: Talking):
-    await plain.level("do", Scope("workflow", "chapter"))
-    before = await plain.book()
+async def test_a_paid_build_is_asked_for_before_it_calls_a_model(talk: Talking):
+    await talk.level("do", Scope("workflow", "chapter"))
+    before = await talk.book()
     wish = call("propose_workflow", workflow="chapter", wish="Check the names before the polish.")
-    turn = await plain.ask("Change the workflow.", calls(wish), says("Asked."))
+    turn = await talk.ask("Change the workflow.", calls(wish), says("Asked."))
     assert turn.used[0].permission is not None and "20" in turn.used[0].permission.price
-    assert len(plain.sent()) == 2
-    assert await plain.book() == before
+    assert len(talk.sent()) == 2
+    assert await talk.book() == before
 
 
 async def test_a_stop_keeps_what_has_come_and_sends_nothing_behind_it(talk: Talking):

@@ -67,7 +67,7 @@ async def test_a_level_that_a_stranger_wrote_changes_nothing_by_itself(folder: P
 
 @pytest.mark.parametrize("name", PLANTED)
 async def test_a_permission_that_a_stranger_wrote_starts_nothing(folder: Path, server: FaultServer, name: str) -> None:
-    await asks(folder, server)
+    await asks(folder, server, price_in=Decimal(1), price_out=Decimal(2))
     with closing(database(folder)) as rows, rows:
         turn = from_json(Turn, unpack(rows.execute("SELECT body FROM turn").fetchone()[0]))
         (used,) = turn.used

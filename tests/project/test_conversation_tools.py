@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ LEFTOVER = f"{FERRY}\n\nAs an AI language model, I cannot describe the storm."
 
 @pytest_asyncio.fixture(params=["openai", "anthropic"])
 async def talk(request: pytest.FixtureRequest, folder: Path, server: FaultServer) -> AsyncIterator[Talking]:
-    await made(folder, server, request.param)
+    await made(folder, server, request.param, price_in=Decimal(1), price_out=Decimal(2))
     change(folder, "agents", curator=False, monitor=True)
     async with talking(folder, server) as talk:
         yield talk

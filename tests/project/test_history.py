@@ -65,7 +65,7 @@ async def test_questions_and_answers_are_replayed(folder: Path, demos: dict[str,
 async def test_the_details_of_a_run_tell_tokens_and_what_was_served(case: Case):  # noqa: F811
     first = await case.run("tree")
     details = await case.project.runs.run_details(first)
-    assert details.totals.calls == 4 and details.totals.cost is None
+    assert details.totals.calls == 4 and details.totals.cost == 0
     assert all(node.attempts == 1 and node.usage.output_tokens and node.models == ("mock",) for node in details.nodes)
     second = await case.project.runs.run_details(await case.run("tree"))
     assert all(node.served for node in second.nodes) and second.totals.calls == 0

@@ -15,6 +15,7 @@ from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.nodes.validation import validate
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.book import outside_edits
+from flowcabal_tui.project.change_words import version_words
 from flowcabal_tui.protocol.book import (
     AddChapter,
     DeleteOutput,
@@ -85,6 +86,25 @@ async def test_a_deleted_output_leaves_the_book_and_comes_back(case: Case) -> No
     assert await case.project.book.chapter_text(chapter) == ""
     await case.project.carry_out(DeleteOutput(output, restore=True))
     assert await case.project.book.chapter_text(chapter) == text
+
+
+async def test_text_that_was_edited_after_a_keep_stays_when_the_keep_is_undone_which_is_said(case: Case) -> None:
+    run = await case.run("quick-draft", 4)
+    output = await case.keep(run, "draft")
+    chapter = await case.chapter(4)
+    text = f"{await case.project.book.chapter_text(chapter)}\nA sentence by hand."
+    await case.project.carry_out(WriteChapter(chapter, text))
+    assert await case.project.carry_out(DeleteOutput(output)) == "edited"
+    assert await case.project.book.chapter_text(chapter) == text
+    assert await case.project.carry_out(DeleteOutput(output, restore=True)) == ""
+    versions = await case.project.book.chapter_versions(chapter)
+    origins = ["output kept again", "keep undone", "by hand", "from a model"]
+    assert [version_words(each) for each in versions] == origins
+
+
+async def test_an_undone_keep_whose_text_leaves_the_chapter_is_not_spoken_of(case: Case) -> None:
+    output = await case.keep(await case.run("quick-draft", 4), "draft")
+    assert await case.project.carry_out(DeleteOutput(output)) == ""
 
 
 async def test_append_puts_the_output_behind_what_is_there(case: Case) -> None:

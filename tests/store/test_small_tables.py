@@ -166,6 +166,17 @@ async def test_money_is_added_exactly_and_by_run(store):
     assert await store.usage.totals() == Totals(4, 390, 60, Decimal("0.50"), "USD", 0, 1)
 
 
+async def test_calls_of_a_free_model_are_not_paid_and_their_currency_does_not_count(store):
+    records = [call(cost="0", currency="USD", usage=Usage()), call(currency="CNY"), call(cost="0", currency="USD")]
+    counted = Totals()
+    for record in records:
+        await store.usage.add(record)
+        counted = counted.plus(record)
+    totals = await store.usage.totals()
+    assert totals == counted
+    assert (totals.paid_calls, totals.cost, totals.currency, totals.about) == (1, Decimal("0.10"), "CNY", "")
+
+
 @pytest.mark.parametrize("second", [call(cost=""), call(currency="CNY")])
 async def test_an_unknown_price_or_two_currencies_make_the_sum_unknown(store, second):
     await store.usage.add(call())

@@ -242,6 +242,8 @@ class FakeWorkbench(FakeReading, FakeBuilds):
         self.version_texts: dict[Digest, str] = {}
         self.marks: dict[NodeId, StaleMark] = {}
         self.kept_rows: list[tuple[Curated, str]] = []
+        self.edited_since = False
+        """The chapter of a kept output was edited after the keep."""
         self.deleted_rows: list[Chapter] = []
         self.logged_changes: list[LoggedChange] = []
         self.stale_rows: list[StaleText] = []
@@ -379,6 +381,7 @@ class FakeWorkbench(FakeReading, FakeBuilds):
                     (replace(kept, deleted=not back) if kept.id == output else kept, text)
                     for kept, text in self.kept_rows
                 ]
+                return "edited" if self.edited_since and not back else ""
             case TagOutput(output=output, tags=tags):
                 self.kept_rows = [
                     (replace(kept, tags=tags) if kept.id == output else kept, text) for kept, text in self.kept_rows

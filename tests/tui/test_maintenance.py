@@ -79,6 +79,17 @@ async def test_kept_outputs_of_a_chapter_are_read_taken_out_and_brought_back(tmp
         assert isinstance(pilot.app.screen, BrowserScreen)
 
 
+async def test_that_edited_text_stays_in_the_chapter_is_said_when_its_keep_is_undone(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (workbench, pilot):
+        keep(workbench)
+        workbench.edited_since = True
+        await press(pilot, "M", "g", "K", "j", "D")
+        assert workbench.sent == [DeleteOutput(OLD)]
+        (words,) = said(pilot)
+        assert words.startswith("The text of the chapter stays as it is")
+        assert "In the manuscript, V lists its versions" in words
+
+
 async def test_what_was_kept_for_no_chapter_or_a_deleted_one_is_listed_with_the_whole_book(tmp_path: Path) -> None:
     async with opened(tmp_path) as (workbench, pilot):
         keep(workbench)

@@ -140,6 +140,25 @@ async def test_a_notice_that_comes_while_the_application_closes_is_listed_and_no
 
 
 @pytest.mark.usefixtures("lasting")
+async def test_that_nothing_waits_is_withdrawn_when_a_decision_arrives(tmp_path, monkeypatch):
+    monkeypatch.setattr(notices, "reading_seconds", lambda _words: 36_000.0)
+    workbench = FakeWorkbench()
+    question = workbench.waiting.pop()
+    async with workspace(workbench, tmp_path) as pilot:
+        await pilot.press("f8")
+        await until(pilot, lambda: "Nothing is waiting for you" in str(row_of(pilot).render()))
+        workbench.ask(question)
+        await until(pilot, lambda: "Nothing is waiting for you" not in "\n".join(shown(pilot.app)))
+
+
+async def test_the_key_that_copies_says_in_plain_words_which_key_quits(tmp_path):
+    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+        await pilot.press("ctrl+c")
+        await settled(pilot)
+        (said,) = pilot.app.announcer.notices.listed
+        assert (said.words, said.title) == ("`Ctrl+q` closes the program; Ctrl+C only copies selected text.", "")
+
+
 async def test_a_notice_is_shown_on_the_start_page(tmp_path):
     app = app_over(FakeWorkbench(), tmp_path)
     app._first_path = None

@@ -5,10 +5,15 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+from textual.widgets import Static
+
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.tui.app.error_screen import ErrorScreen
 from flowcabal_tui.tui.app.home import HomeScreen
+from flowcabal_tui.tui.book.manuscript import ManuscriptPane
+from flowcabal_tui.tui.workflows.workflow import WorkflowPane
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import shown
@@ -26,6 +31,46 @@ class SlowBook(FakeWorkbench):
     async def chapters(self) -> tuple[Chapter, ...]:
         await self.there.wait()
         return await super().chapters()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 40)])
+async def test_the_panes_say_that_the_book_is_being_opened_until_they_are_filled(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    workbench = SlowBook()
+    app = app_over(workbench, tmp_path)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen))
+        panes = app.screen.query_one(ManuscriptPane), app.screen.query_one(WorkflowPane)
+
+        def heads() -> list[str]:
+            return [str(pane.query_one(".head", Static).render()) for pane in panes]
+
+        await until(pilot, lambda: all(pane.query(".head") for pane in panes))
+        opening = f"Opening {workbench.folder.name} ..."
+        assert heads() == [f"{opening}\nKeys that you press now are not used.", opening]
+        workbench.there.set()
+        await settled(pilot)
+        assert not any("Opening" in head or "No workflow yet" in head for head in heads())
+
+
+class EmptyBook(SlowBook):
+    """It has no chapters."""
+
+    async def chapters(self) -> tuple[Chapter, ...]:
+        await super().chapters()
+        return ()
+
+
+async def test_an_open_book_without_chapters_says_how_one_is_added(tmp_path: Path) -> None:
+    workbench = EmptyBook()
+    app = app_over(workbench, tmp_path)
+    async with app.run_test(size=(140, 40)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen))
+        workbench.there.set()
+        await settled(pilot)
+        head = app.screen.query_one(ManuscriptPane).query_one(".head", Static)
+        assert "No chapter is open" in str(head.render())
 
 
 async def test_keys_wait_for_no_book_that_opens(tmp_path: Path) -> None:

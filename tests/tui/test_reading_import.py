@@ -51,6 +51,21 @@ async def test_the_price_is_shown_before_anything_is_sent(tmp_path) -> None:
         await until(pilot, lambda: StartBootstrap() in workbench.sent)
 
 
+async def test_a_free_reading_is_offered_without_a_word_of_payment(tmp_path) -> None:
+    class Free(ImportedWorkbench):
+        async def quote_bootstrap(self) -> BootstrapQuote:
+            return replace(await super().quote_bootstrap(), cost=Decimal(0), likely_cost=Decimal(0))
+
+    workbench = Free(offline=False)
+    async with workspace(workbench, tmp_path) as pilot:
+        await pilot.press("B")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+        page = "\n".join(shown(pilot.app))
+        assert "90 calls" in page and "costs money" not in page and "Pay and continue" not in page
+        await pilot.press("y")
+        await until(pilot, lambda: StartBootstrap() in workbench.sent)
+
+
 async def test_how_far_it_is_stands_in_the_status_line_and_the_key_pauses_it(tmp_path) -> None:
     workbench = ImportedWorkbench(offline=False)
     workbench.status = RUNNING

@@ -287,6 +287,15 @@ async def test_at_80_columns_the_cost_of_the_run_and_the_background_work_stay(tm
     assert words == "? 1 waiting: F8   1 running ($0.12)   today 120/200   $7.40   memory: 3 left"
 
 
+async def test_a_free_run_shows_no_cost_beside_the_number_of_runs(tmp_path):
+    workbench, run = FakeWorkbench(), RunId("run-9")
+    async with workspace(workbench, tmp_path, (80, 24)) as pilot:
+        free = Totals(3, 9_000, 700, Decimal(0), "USD", free_calls=3)
+        await told(pilot, workbench, RunStateChanged(run, "running"), UsageChanged(free, run, free))
+        words = screen_of(pilot).status.words
+    assert "1 running   " in words
+
+
 async def test_a_decision_by_one_key_is_sent_and_the_queue_is_empty(tmp_path):
     workbench = FakeWorkbench()
     async with workspace(workbench, tmp_path) as pilot:

@@ -8,7 +8,7 @@ from typing import Final
 
 from flowcabal_tui.agents.answer_tools import with_tools
 from flowcabal_tui.agents.checking.checker import Checker
-from flowcabal_tui.agents.checking.judged import Doubt, JudgedDraft, angle_of, judged_pairs
+from flowcabal_tui.agents.checking.judged import Doubt, JudgedDraft, angle_of, judged_pairs, problem_words
 from flowcabal_tui.agents.checking.pairs import Pairs, one_line, statement_tag
 from flowcabal_tui.agents.checking.quotes import VerbatimText
 from flowcabal_tui.agents.checking.taxonomy import BY_ANGLE, subtype_of
@@ -22,7 +22,6 @@ from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.prompt_parts import escaped, in_attribute
 from flowcabal_tui.domain.run import Angle, CheckFinding, Quotation
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.locale import sentences
 
 TASK: Final = "monitor.defence"
 SURE: Final = 0.8
@@ -70,7 +69,7 @@ class Defence:
             if selected:
                 readings = await self._readings(goal, tags, {angle for each in selected for angle in each.angles})
         except FlowCabalError as error:
-            problem = sentences(error.title, error.detail)
+            problem = problem_words(error)
         answers = {each.signature: readings.get(number) for number, each in enumerate(selected)}
         texts = VerbatimText("\n".join([goal.text, *tags.values()]))
         gone = [each for each in seen if each.is_own and _explains(answers.get(each.signature), texts)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,8 +15,11 @@ from flowcabal_tui.agents.checking.taxonomy import BY_ANGLE
 from flowcabal_tui.agents.context.gather import BookInputs
 from flowcabal_tui.agents.prompt_library import SourceText
 from flowcabal_tui.agents.shapes.claims import Claims
+from flowcabal_tui.domain.errors import FlowCabalError, ModelError, ModelFault
 from flowcabal_tui.domain.run import Angle, Quotation
+from flowcabal_tui.locale import sentences
 
+log = logging.getLogger(__name__)
 _STATEMENT: Final = re.compile(r"\bc\d{1,5}\b")
 _PASSAGE: Final = re.compile(r"\bp\d{1,5}\b")
 
@@ -143,3 +147,11 @@ def angle_of(named: str, subtype: str, angles: Sequence[Angle]) -> Angle:
     plain = re.sub(r"[^a-z]+", "_", named.strip().lower())
     fitting = (angle for angle in angles if subtype in BY_ANGLE[angle])
     return next((angle for angle in angles if angle == plain), next(fitting, angles[0]))
+
+
+def problem_words(error: FlowCabalError) -> str:
+    """Why nothing was checked. What a validator says of an answer in the wrong form is for the log only."""
+    if isinstance(error, ModelError) and error.fault is ModelFault.SCHEMA:
+        log.warning("a check had no answer: %s %s", error.title, error.detail)
+        return error.title
+    return sentences(error.title, error.detail)

@@ -11,8 +11,8 @@ from flowcabal_tui.agents.checking.checker import GROUPS, NAMES_TOKENS, Checker,
 from flowcabal_tui.agents.checking.defence import DOUBTS_TOKENS, SURE, Defence, Settled
 from flowcabal_tui.agents.checking.draft_statements import statements_in
 from flowcabal_tui.agents.checking.evidence.search import Helper, evidence_for, in_thread
-from flowcabal_tui.agents.checking.judged import JudgedDraft, Judgement
-from flowcabal_tui.agents.checking.outcome import checks_of, merged, of_parts
+from flowcabal_tui.agents.checking.judged import JudgedDraft, Judgement, problem_words
+from flowcabal_tui.agents.checking.outcome import checks_of, merged, missing_words, of_parts
 from flowcabal_tui.agents.context.gather import BookInputs, read_book
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.parts import LEAST, SHRINKS, is_too_long, parts_at_most, pieces, space_of, tokens_of
@@ -35,7 +35,7 @@ from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.prompt_parts import chapter_label
 from flowcabal_tui.domain.run import ANGLES, Angle, AngleCheck, CheckFinding, Evaluation
 from flowcabal_tui.domain.workflow import Node, PromptParams
-from flowcabal_tui.locale import _, ngettext, sentences
+from flowcabal_tui.locale import _, ngettext
 
 ATTEMPTS: Final = 3
 _SWITCHED_OFF: Final = frozenset({ModelFault.NOT_CONFIGURED, ModelFault.NOT_CONFIRMED})
@@ -184,7 +184,7 @@ class Monitor:
                 raise  # it is asked when the user has answered
             except FlowCabalError as error:
                 if not (isinstance(error, ModelError) and is_too_long(error)) or shrink == SHRINKS[-1]:
-                    return [Judgement(tuple(angles), None, problem=_words(error))]
+                    return [Judgement(tuple(angles), None, problem=problem_words(error))]
         raise AssertionError("unreachable")
 
     async def _read(
@@ -219,11 +219,7 @@ class Monitor:
 
 
 def _failed(angle: Angle, error: FlowCabalError) -> AngleCheck:
-    return AngleCheck(angle, "not checked", _words(error))
-
-
-def _words(error: FlowCabalError) -> str:
-    return sentences(error.title, error.detail)
+    return AngleCheck(angle, "not checked", problem_words(error))
 
 
 def _verdict(
@@ -254,7 +250,7 @@ def _same_places(one: CheckFinding, other: CheckFinding) -> bool:
 def _judged(checks: tuple[AngleCheck, ...], attempt: int, *, switched_off: bool) -> Evaluation:
     findings = [finding for check in checks for finding in check.findings]
     unchecked = [check for check in checks if check.outcome == "not checked"]
-    missing = "; ".join(f"{check.angle}: {check.detail}" for check in unchecked)
+    missing = missing_words(unchecked)
     if findings:
         surest = max(finding.confidence for finding in findings)
         found = len(findings)

@@ -9,7 +9,7 @@ from typing import Final
 from flowcabal_tui.agents.checking.defence import Settled
 from flowcabal_tui.agents.checking.judged import Judgement
 from flowcabal_tui.domain.quoting import quoted
-from flowcabal_tui.domain.run import Angle, AngleCheck, Compared
+from flowcabal_tui.domain.run import ANGLE_TITLES, Angle, AngleCheck, Compared
 from flowcabal_tui.locale import _, ngettext, sentences
 
 _NAMED: Final = 2
@@ -26,6 +26,18 @@ def checks_of(judgement: Judgement, settled: Settled) -> tuple[AngleCheck, ...]:
         counted = Compared(len(judged), len(pairs.passages), sum(each.statement.id in judged for each in pairs.all))
         checks[0] = replace(checks[0], compared=counted)
     return tuple(checks)
+
+
+def missing_words(unchecked: Sequence[AngleCheck]) -> str:
+    """The angles that were not checked, with each reason once."""
+    reasons: dict[str, list[str]] = {}
+    for check in unchecked:
+        reasons.setdefault(check.detail, []).append(_(ANGLE_TITLES[check.angle]))
+    parts = [
+        _("{angles}: {verdict}").format(angles=_(", ").join(angles), verdict=why) if why else _(", ").join(angles)
+        for why, angles in reasons.items()
+    ]
+    return _("; ").join(parts)
 
 
 def _check(angle: Angle, judgement: Judgement, settled: Settled) -> AngleCheck:

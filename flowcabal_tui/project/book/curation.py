@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal
 
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, OutputId, RunId
@@ -13,7 +14,7 @@ from flowcabal_tui.domain.origin import Rewrite
 from flowcabal_tui.domain.prompt_text import bindings, fill, node_of
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.domain.workflow import KEEP_EXAMPLE, Workflow
+from flowcabal_tui.domain.workflow import CHAPTER_KEEPS, KEEP_EXAMPLE, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.book.following import AFTER_FORGET, AFTER_KEEP, following
@@ -149,8 +150,9 @@ class Curation:
         rewrite = Rewrite(*where, command.after, command.model, command.instruction, self._clock())
         await self._store.rewrites.add(rewrite, command.rewrite)
 
-    async def forget(self, command: DeleteOutput) -> None:
-        """Removes a kept output from the memory, or restores it."""
+    async def forget(self, command: DeleteOutput) -> Literal["", "edited"]:
+        """Removes a kept output from the memory, or restores it. Returns "edited" when the text of its chapter stays
+        because it was edited or kept anew since, else ""."""
         kept = await (
             self._store.book.restore(command.output, following(AFTER_FORGET))
             if command.restore
@@ -158,6 +160,10 @@ class Curation:
         )
         self._emit(OutputDeleted(command.output, command.restore))
         self._changed(kept.chapter)
+        if kept.chapter is None or kept.kind not in CHAPTER_KEEPS or command.restore:
+            return ""
+        newest, *before = await self._store.book.versions(kept.chapter)
+        return "edited" if before and before[0].digest == newest.digest else ""
 
     async def add(self, command: AddChapter) -> ChapterId:
         """Adds an empty chapter."""

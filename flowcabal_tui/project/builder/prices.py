@@ -42,6 +42,11 @@ class BuildPrice:
     model: str
     currency: str
 
+    @property
+    def is_free(self) -> bool:
+        """True when the build cannot cost money."""
+        return self.most.cost == 0
+
 
 def price_of(build: Build, endpoint: Endpoint, counter: TokenEstimator, limits: BuildLimits = USUAL) -> BuildPrice:
     """The price of a build, assuming that every call resembles the first one and repeats the earlier messages; the
@@ -62,19 +67,13 @@ class RunPrices:
     def __init__(self, base: ProjectBase, runs: RunParts) -> None:
         self._base, self._store, self._runs = base, base.store, runs
 
-    def _is_offline(self) -> bool:
-        """True when every model that a node can name is the offline model."""
-        models, named = self._base.models, self._base.settings.models.tables.values()
-        roles = models.is_offline("user") and models.is_offline("agent")
-        return roles and all(each.provider == "offline" for each in named)
-
     async def words(self, workflow: Workflow) -> str:
         """The price of a run for the last chapter in which every node runs again; "" if it is free or cannot be
         estimated.
 
         A book without chapters is quoted as if it had a first one.
         """
-        if self._is_offline():  # a quote assembles the contexts, and waits for a knowledge server that is starting
+        if self._base.models.all_free:  # a quote assembles the contexts, and waits for a knowledge server
             return ""
         runs, chapters = self._runs, await self._store.book.chapters()
         request = RunRequest(

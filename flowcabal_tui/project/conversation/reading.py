@@ -121,6 +121,8 @@ class ProjectBook:
         price = await self._parts.builds.price(wish, workflow)
         if price is None:
             return ""
+        if price.is_free:
+            return _("It is free.")
         return _("at most {spend}").format(spend=spend_words(price.most, price.currency))
 
     async def sent(self, chips: Sequence[Chip]) -> tuple[SentChip, ...]:

@@ -144,7 +144,8 @@ class Bootstrap:
             raise RunError(_("The chapters are already being read."), "", _("Pause it first to change what it covers."))
         if self._stopping.is_set():
             raise RunError(_("The reading was paused before it began."), _("Nothing was sent."))
-        if max_cost is not None and (endpoint.price_in is None or endpoint.price_out is None):
+        is_unknown = not endpoint.is_free and (endpoint.price_in is None or endpoint.price_out is None)
+        if max_cost is not None and is_unknown:
             raise RunError(
                 _("The cap on money cannot be enforced: the price of {model} is unknown.").format(model=endpoint.model),
                 _("Nothing was sent."),

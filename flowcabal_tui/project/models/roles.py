@@ -173,6 +173,13 @@ class ModelRoles:
         endpoint = self.endpoint(role)
         return endpoint is not None and endpoint.provider == "offline"
 
+    @property
+    def all_free(self) -> bool:
+        """True when every model that a node can name is free, and both roles have one."""
+        tables = self._settings.models.tables
+        writing = [endpoint for table, endpoint in tables.items() if table != "embedding"]
+        return self.endpoint("user") is not None and all(endpoint.is_free for endpoint in writing)
+
     def model(self, role: Role, name: str | None = None) -> ModelPort:
         """The model of a role; with a `name` another configured one, else one of that name at the same place.
 
@@ -274,7 +281,8 @@ class ModelRoles:
                         checked = await check_structured(model, checked)
                     found.append(self._with_window_detail(checked))
                 except ModelError as error:
-                    found.append(EndpointCheck(role, False, error.title))
+                    advice = error.advice if error.fault is ModelFault.NOT_CONFIRMED else ""
+                    found.append(EndpointCheck(role, False, error.title, advice=advice))
         return tuple(found)
 
     def _with_window_detail(self, checked: EndpointCheck) -> EndpointCheck:

@@ -369,12 +369,13 @@ def _embedding(texts: Sequence[str]) -> ModelRequest:
 
 
 def _priced(endpoint: Endpoint) -> Endpoint:
-    """The fields that booking a call needs: the model and its prices."""
+    """The fields that booking a call needs: the model and its prices; 0 for a free one, whose address is not stored."""
+    free = Decimal(0) if endpoint.is_free else None
     return Endpoint(
         provider=endpoint.provider,
         model=endpoint.model,
-        price_in=endpoint.price_in,
-        price_out=endpoint.price_out,
+        price_in=endpoint.price_in if free is None else free,
+        price_out=endpoint.price_out if free is None else free,
         price_cached=endpoint.price_cached,
         price_cache_write=endpoint.price_cache_write,
         currency=endpoint.currency,

@@ -27,6 +27,8 @@ PATIENCE: Final = 60.0
 
 def most_cost(endpoint: Endpoint, *, embeds: bool = False) -> Decimal | None:
     """The highest price of the call, in the endpoint's currency; None: its prices are unknown."""
+    if embeds and endpoint.embeds_free:
+        return Decimal(0)
     if embeds:
         return None if endpoint.price_in is None else endpoint.price_in * SENT_TOKENS / 1_000_000
     return cost(endpoint, Usage(SENT_TOKENS, CHECK_TOKENS))

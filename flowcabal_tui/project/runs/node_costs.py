@@ -112,9 +112,9 @@ class NodeCosts:
             return None
 
     def pays(self, roles: Sequence[Role] = ("user", "agent"), name: str | None = None) -> bool:
-        """True when a model of these roles is not the embedded one, which costs nothing."""
+        """True when a model of these roles is not free."""
         models = (self.endpoint(role, name) for role in roles)
-        return any(model is not None and model.provider != "offline" for model in models)
+        return any(model is not None and not model.is_free for model in models)
 
     def checker(self, params: PromptParams) -> tuple[Endpoint | None, int]:
         """The model that checks the node's output, and its number of questions; None: there are no checks."""

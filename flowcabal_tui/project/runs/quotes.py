@@ -159,7 +159,7 @@ class Quotes:
         """The likely cost of the agents' model and the embedding model after a chapter of this many tokens is kept."""
         agents, spend = self._base.settings.agents, Spend()
         endpoint = self._models.endpoint("agent")
-        if agents.curator and endpoint is not None and endpoint.provider != "offline":
+        if agents.curator and endpoint is not None and not endpoint.is_free:
             price_of_agent = bootstrap_plan.Price(self._models.counter, endpoint)
             spend = spend.plus(bootstrap_plan.likely(self._reading(), (length,), price_of_agent))
         if (embedding := self._models.paid_embedding()) is not None:
@@ -169,7 +169,7 @@ class Quotes:
 
     async def agreed(self, scope: RunScope) -> SpendLimit | None:
         """The default limit of a run: `Quote.pause`. Free models need no limit."""
-        if all(self._models.is_offline(role) for role in ("user", "agent")):
+        if self._models.all_free:
             return None
         return (await self.quote(scope)).pause
 

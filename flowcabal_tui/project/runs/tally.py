@@ -57,7 +57,7 @@ class Tally:
         each = Spend(1, bound.input_tokens, bound.output_tokens, bound.cost)
         self._add(kind, self.most, most.number, each)
         self.dearest = _dearest(self.dearest, each)
-        if endpoint.provider != "offline":
+        if not endpoint.is_free:
             self.currencies.add(endpoint.currency)
             if most.output_tokens and sent_limit(endpoint, most.max_tokens) is None:
                 self._assume({endpoint.model: bound.output_tokens})

@@ -197,9 +197,10 @@ class BookService(Service):
         self._parts.base.emit(BookChanged(kept.chapter))
 
     @handles(DeleteOutput)
-    async def forget(self, command: DeleteOutput) -> None:
-        await self._parts.book.curation.forget(command)
+    async def forget(self, command: DeleteOutput) -> str:
+        stays = await self._parts.book.curation.forget(command)
         await self._parts.book.outlining.written()
+        return stays
 
     # Proofing without a model
 

@@ -49,8 +49,10 @@ from flowcabal_tui.store.rows.texts import (
     version_of,
 )
 
-_VERSIONS: Final = """SELECT subject, number, digest, author, at, generation, output, note FROM version
-    WHERE subject=? ORDER BY number DESC"""
+_VERSIONS: Final = """SELECT version.subject, number, digest, author, version.at, version.generation, output,
+        version.note, CASE mode WHEN 'replay' THEN coalesce(change_log.kind, 'forget') ELSE '' END
+    FROM version LEFT JOIN change_log ON change_log.generation=version.generation AND kind IN ('forget', 'restore')
+    WHERE version.subject=? ORDER BY number DESC"""
 
 
 def meta_subject(name: MetaName) -> str:

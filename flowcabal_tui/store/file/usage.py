@@ -73,13 +73,15 @@ class UsageLog(StorePart):
     async def totals(self, run: RunId | None = None) -> Totals:
         """The totals of one run or of all. Tokens that a provider did not report count as estimated (in) and 0 (out).
 
-        The cost is None when any price is unknown, or when there are two currencies.
+        The cost is None when any price is unknown, or when paid calls have two currencies.
         """
         rows = await self._database.rows(
             "SELECT input, output, estimated, cost, currency FROM usage WHERE ? IS NULL OR run=?", (run, run)
         )
         costs = [cost for *_tokens, text, _currency in rows if (cost := _cost(text)) is not None]
-        currencies = {currency for *_others, currency in rows}
+        free_calls = costs.count(Decimal(0))
+        currencies = {currency for *_tokens, text, currency in rows if _cost(text) != 0}
+        currencies = currencies or {currency for *_others, currency in rows[:1]}
         known = len(costs) == len(rows) and len(currencies) <= 1
         return Totals(
             calls=len(rows),
@@ -88,7 +90,8 @@ class UsageLog(StorePart):
             cost=sum(costs, Decimal(0)) if known else None,
             currency=currencies.pop() if len(currencies) == 1 else "",
             unknown_calls=len(rows) - len(costs),
-            estimated_calls=sum(row[0] is None and row[3] is not None for row in rows),
+            estimated_calls=sum(row[0] is None and bool(_cost(row[3])) for row in rows),
+            free_calls=free_calls,
         )
 
     async def costs_of_runs(

@@ -41,6 +41,7 @@ _IN_BOOK: Final = """proposal LEFT JOIN here ON here.chapter=proposal.chapter
     WHERE kind='finding' AND (proposal.chapter='' OR position IS NOT NULL)
     AND (against='' OR against IN (SELECT chapter FROM here))"""
 _OF_STATES: Final = " AND state IN (SELECT value FROM json_each(:states))"
+_CHECKS: Final = "(SELECT value FROM json_each(:checks))"
 _UNFOLDED: Final = f"(:folded OR rank<={SHOWN})"
 _STORY_ORDER: Final = "position IS NULL, position, rank"
 _NEWEST: Final = "at DESC, position, rank"
@@ -49,7 +50,7 @@ _NEWEST: Final = "at DESC, position, rank"
 def _fitting(wish: FindingFilter) -> str:
     """SQL conditions of a wish except its states; only those that are needed, so that an index covers the query."""
     parts = (
-        " AND origin ->> '$[1]' IN (SELECT value FROM json_each(:checks))" if wish.checks else "",
+        f" AND (origin ->> '$[1]' IN {_CHECKS} OR body ->> '$.after.subtype' IN {_CHECKS})" if wish.checks else "",
         " AND proposal.chapter IN (SELECT value FROM json_each(:chapters))" if wish.chapters else "",
         " AND instr(lower(quotation || ' ' || body), :words)" if wish.words.strip() else "",
     )

@@ -66,9 +66,9 @@ def chapter_of(row: Row) -> Chapter:
 
 @decodes
 def version_of(row: Row) -> ChapterVersion:
-    """A version from a row of LATEST."""
-    subject, number, text, author, at, generation, output, note = row
-    return ChapterVersion(subject, number, text, author, datetime.fromisoformat(at), generation, output, note)
+    """A version from a row of LATEST, which may have one more column: the change that rebuilt it."""
+    subject, number, text, author, at, generation, output, note, *rebuilt = row
+    return ChapterVersion(subject, number, text, author, datetime.fromisoformat(at), generation, output, note, *rebuilt)
 
 
 def chapters_now(connection: sqlite3.Connection) -> list[Chapter]:

@@ -352,6 +352,13 @@ class FlowCabalApp(App[int]):
 
     # Ends
 
+    def action_help_quit(self) -> None:
+        """Answers Ctrl+C where nothing is selected that it could copy."""
+        bound = (key for key, active in self.active_bindings.items() if active.binding.action in ("quit", "app.quit"))
+        if key := next(bound, ""):
+            words = _("`{key}` closes the program; Ctrl+C only copies selected text.")
+            self.notify(words.format(key=shown_key(key)))
+
     async def action_quit(self) -> None:
         """Quits, after a question if runs are active."""
         attempt(self.screen_stack[0], self._ask_and(self.departure.leave, 0), group="leave", exclusive=True)

@@ -16,7 +16,7 @@ from flowcabal_tui.domain.ids import OutputId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Curated
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.project.words import KEEP_KINDS
+from flowcabal_tui.project.words import KEEP_KINDS, text_stays
 from flowcabal_tui.protocol.book import DeleteOutput, TagOutput
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.form import names_of
@@ -158,7 +158,11 @@ class KeptScreen(ModalScreen[None]):
         """Removes the text from the chapter, or (`back`) restores it."""
         kept = self._at
         if kept is not None and kept.deleted == back:
-            self._then(self._workbench.carry_out(DeleteOutput(kept.id, restore=back)))
+            self._then(self._take_out(kept.id, back))
+
+    async def _take_out(self, output: OutputId, back: bool) -> None:
+        if await self._workbench.carry_out(DeleteOutput(output, restore=back)):
+            self.notify(without_backticks(text_stays()), markup=False)
 
     def action_whole_book(self) -> None:
         """Switches between the outputs of the chapter and those of the whole book."""

@@ -113,7 +113,8 @@ class ManuscriptPane(Vertical):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
-        self.book_language = ""
+        self.book_language, self.opening = "", ""
+        """`opening`: the head while the project opens."""
         self.is_read_only = False
         self._chapter: Chapter | None = None
         self._known: OpenText | None = None
@@ -121,7 +122,7 @@ class ManuscriptPane(Vertical):
 
     def compose(self) -> ComposeResult:
         """Yields the head, and one of: the text to read, the editor, a proposal."""
-        yield Static(key_words(_(NO_CHAPTER)), markup=False, classes="head")
+        yield Static(self.opening or key_words(_(NO_CHAPTER)), markup=False, classes="head")
         with ContentSwitcher(initial="read"):
             yield NotedView(id="read")
             yield WritingArea(id="edit")
@@ -150,6 +151,12 @@ class ManuscriptPane(Vertical):
         """The displayed text, saved or not."""
         saved = self._known.text if self._known else ""
         return self.area.text if self.face == "edit" else saved
+
+    def opened(self) -> None:
+        """The project is open: without a chapter, says how one is added."""
+        self.opening = ""
+        if self._chapter is None:
+            self.query_one(".head", Static).update(key_words(_(NO_CHAPTER)))
 
     def show(
         self, chapter: Chapter, text: str, versions: Sequence[ChapterVersion], draft: Draft | None = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +20,7 @@ from flowcabal_tui.tui.shared.spending import agrees_to_pay
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
 
 class ReadingController:
@@ -68,6 +70,13 @@ class ReadingController:
         title = _("reading of the import: {words}").format(words=one_line(progress_words(status)))
         return await self._screen.app.push_screen_wait(ChooseScreen(title, choices))
 
+    async def _agrees(self, title: str, price: Sequence[str], more: Sequence[str], *, is_free: bool) -> bool:
+        """The writer's answer. A free reading is offered too, because it takes long, but without a word of payment."""
+        if not is_free:
+            return await agrees_to_pay(self._screen.app, title, price, *more)
+        agreed: bool = await self._screen.app.push_screen_wait(ConfirmScreen(title, "\n".join((*price, *more))))
+        return agreed
+
     async def offer(self) -> bool:
         """Shows the quote and starts after a confirmation. Returns False when there is nothing to read, or no model to
         read it."""
@@ -82,6 +91,6 @@ class ReadingController:
             _("Without it, chapters are searched by words and names, and their summaries are quoted sentences."),
         )
         price = reading_lines(quote, paid_models(self._workbench.info.models, "agent"))
-        if await agrees_to_pay(self._screen.app, title, price, *more):
+        if await self._agrees(title, price, more, is_free=quote.cost == 0):
             await self._workbench.carry_out(StartBootstrap())
         return True

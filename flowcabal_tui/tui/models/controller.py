@@ -107,7 +107,7 @@ class ModelController:
         """The writer's answer to the price of one call to each model."""
         from flowcabal_tui.project.models.trying import most_cost
 
-        paid = {role: each for role, each in self._workbench.info.models if each.provider != "offline"}
+        paid = {role: each for role, each in self._workbench.info.models if not each.free_as(role)}
         if not paid:
             return True
         costs = {role: most_cost(each, embeds=role == "embedding") for role, each in paid.items()}

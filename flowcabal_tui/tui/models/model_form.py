@@ -248,7 +248,7 @@ def call_question(choice: ModelChoice, *, embeds: bool = False) -> tuple[str, li
     key = _("The key {name} is sent to {host}.").format(name=clean(name), host=host) if name else _("No key is sent.")
     words = [_("Sends one short test request; no text of your book is sent."), key]
     title = _("One call to {host}?").format(host=host)
-    if endpoint.is_local and endpoint.price_in is None:
+    if endpoint.is_local and endpoint.free_as("embedding" if embeds else "user"):
         return title, [], [_("It costs nothing: the server is on this machine."), *words]
     spent = sum_words([(most_cost(endpoint, embeds=embeds), endpoint.currency)])
     return title, price_lines(clean_line(endpoint.model), spent, spent), words

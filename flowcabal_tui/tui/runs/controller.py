@@ -129,7 +129,7 @@ class RunController:
         """Counts the runs in the status line, with the cost of the active ones so far."""
         paused = sum(state == "paused" for state in self.run_states.values())
         running, interrupted = len(self.active) - paused, len(self.interrupted)
-        spent = [self._spent[run] for run in self.active if run in self._spent]
+        spent = [self._spent[run] for run in self.active if run in self._spent and self._spent[run].paid_calls]
         cost = sum_words((each.cost, each.currency) for each in spent) if all(each.currency for each in spent) else ""
         status = self._screen.query_one(StatusLine)
         status.facts = replace(status.facts, running=running, paused=paused, interrupted=interrupted, running_cost=cost)

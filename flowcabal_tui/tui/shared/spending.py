@@ -52,7 +52,7 @@ def quote_price(workbench: Project, quote: Quote, *roles: Role, asks: bool = Fal
 
 
 def agents_cost(workbench: Project) -> bool:
-    """True when the agents' model is not the embedded one."""
+    """True when the agents' model is not free."""
     return bool(paid_models(workbench.info.models, "agent"))
 
 

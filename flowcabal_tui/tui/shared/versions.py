@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.manuscript import ChapterVersion
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.project.words import AUTHORS
+from flowcabal_tui.project.change_words import version_words
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt, attempted
@@ -142,7 +142,7 @@ def _rows(versions: Sequence[ChapterVersion]) -> list[Option]:
     )
     rows = []
     for each in versions:
-        author = Cell(_(AUTHORS[each.author]), author_role(each.author))
+        author = Cell(version_words(each), None if each.rebuilt else author_role(each.author))
         row = columns.row(f"v{each.version}", f"{each.at:%Y-%m-%d %H:%M}", author, one_line(each.note))
         rows.append(Option(row, id=str(each.version)))
     return rows

@@ -18,6 +18,7 @@ from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity, EntityKind
 from flowcabal_tui.domain.proposals import judged
 from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.project.card_words import ENTITY_KINDS
 from flowcabal_tui.project.project import Project
 from flowcabal_tui.project.views import Appearances
 from flowcabal_tui.protocol.story import PutEntity
@@ -34,7 +35,7 @@ from flowcabal_tui.tui.story.mentions import MentionsScreen
 from flowcabal_tui.tui.story.record_forms import entity_form, person_form
 from flowcabal_tui.tui.story.records import RecordsScreen
 from flowcabal_tui.tui.story.story_page import FilteredPage, StoryPlace
-from flowcabal_tui.tui.story.words import ENTITY_KINDS, entity_lines, kind_words
+from flowcabal_tui.tui.story.words import entity_lines, kind_words
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.role_words import head_words, key_words

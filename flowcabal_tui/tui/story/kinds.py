@@ -9,13 +9,13 @@ from typing import Final
 from flowcabal_tui.domain.book_kinds import BookKind, of_kind
 from flowcabal_tui.domain.memory import EntityKind
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.card_words import ENTITY_KINDS
 from flowcabal_tui.protocol.story import PutEntity, SetNameKinds
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed, Unreadable, names_of
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.story_page import StoryPage
-from flowcabal_tui.tui.story.words import ENTITY_KINDS
 
 _NEW: Final = ""
 

@@ -7,22 +7,16 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from flowcabal_tui.domain.ids import EntityId
-from flowcabal_tui.domain.memory import Entity, EntityKind
+from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.quoting import quoted as between_marks
 from flowcabal_tui.domain.story import Fact, Hand, Moment, Promise, Relation
 from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.project.card_words import kind_title
 from flowcabal_tui.project.words import beside
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.widgets.role_words import facts_words
 
-ENTITY_KINDS: Final[Mapping[EntityKind, str]] = {
-    "character": mark("Character"),
-    "location": mark("Place"),
-    "plot-thread": mark("Plot thread"),
-    "item": mark("Thing"),
-    "organisation": mark("Organisation"),
-}
 BY: Final[Mapping[Hand, str]] = {"hand": mark("by hand"), "agent": mark("by an agent")}
 BY_ENTITY: Final = {"hand": mark("by hand"), "agent": mark("by an agent"), "discovered": mark("found in the text")}
 PromiseState = Literal["overdue", "due", "open", "paid", "dropped"]
@@ -51,7 +45,7 @@ class PromiseStatus:
 
 def kind_words(entity: Entity) -> str:
     """The kind of an entity; the writer's own kind if it has one."""
-    return one_line(entity.own_kind, 40) or _(ENTITY_KINDS[entity.kind])
+    return one_line(kind_title(entity), 40)
 
 
 def entity_lines(entity: Entity, cast: Cast) -> Iterator[str]:

@@ -292,7 +292,7 @@ class BuildReviewScreen(ModalScreen[str]):
             return True
         workflow = str(record.base["id"]) if record.base and not record.from_file else ""
         price = await self._workbench.builds.build_price(record.wish, workflow)
-        if price is None:
+        if price is None or price.is_free:
             return True
         return await agrees_to_pay(self.app, _("Continue with the Builder?"), build_price_lines(price))
 

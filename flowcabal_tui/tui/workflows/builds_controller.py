@@ -11,7 +11,9 @@ from textual.screen import Screen
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.build_words import build_price_lines, way_words
 from flowcabal_tui.protocol.builds import BuildDecided, BuildProgress, RequestBuild, SuggestionMade
+from flowcabal_tui.protocol.runs import NodeNeedsHuman
 from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.notices import NoticeOver
 from flowcabal_tui.tui.shared.spending import agrees_to_pay
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
@@ -42,6 +44,8 @@ class BuildController:
         self._screen, self._document, self._show = screen, document, show
         self._workbench = workbench
         self._page: BuildReviewScreen | BuildsScreen | None = None
+        self._nothing = ""
+        """The last notice that nothing waits."""
         self._opens_next = False
         """True when the build that begins next was requested here."""
 
@@ -80,7 +84,12 @@ class BuildController:
         if any(row.waits for row in await self._workbench.builds.build_rows()):
             await self.open()
         else:
-            self._screen.notify(_("Nothing is waiting for you: F3 lists the runs, `V` the builds."), markup=False)
+            self._nothing = _("Nothing is waiting for you: F3 lists the runs, `V` the builds.")
+            self._screen.notify(self._nothing, markup=False)
+
+    @on_event
+    def _something_waits(self, _event: NodeNeedsHuman) -> None:
+        self._screen.app.post_message(NoticeOver(self._nothing))
 
     async def review(self, build: str) -> None:
         """Opens a build, then shows the resulting version."""
@@ -106,7 +115,8 @@ class BuildController:
             await self._by_form(wish, workflow)
         elif how == "model":
             price = await self._workbench.builds.build_price(wish, workflow)
-            if price and not await agrees_to_pay(self._screen.app, _("Build it?"), build_price_lines(price)):
+            paid = price if price is not None and not price.is_free else None
+            if paid and not await agrees_to_pay(self._screen.app, _("Build it?"), build_price_lines(paid)):
                 return
             self._opens_next = True
             try:

@@ -45,6 +45,10 @@ if TYPE_CHECKING:
     from flowcabal_tui.tui.workflows.shape import WorkflowShape
 
 
+def _no_workflow() -> Content:
+    return key_words(_("No workflow yet. `w` chooses a template."))
+
+
 class WorkflowPane(Vertical):
     """Shows one workflow; both views have the same cursor."""
 
@@ -114,15 +118,22 @@ class WorkflowPane(Vertical):
         self.highlighted: NodeId | None = None
         """The node under the cursor."""
         self._in_run = False
-        self._notice = ""
+        self._notice = self.opening = ""
+        """`opening`: the head while the project opens."""
         self._library: Sequence[Workflow] = ()
 
     def compose(self) -> ComposeResult:
         """Yields the name of the workflow, the nodes, and the templates, hidden at first."""
-        yield Static(key_words(_("No workflow yet. `w` chooses a template.")), markup=False, classes="head")
+        yield Static(self.opening or _no_workflow(), markup=False, classes="head")
         yield PickTree[NodeId]()
         yield RailGraph(plain=self._is_plain)
         yield Templates(id="templates")
+
+    def opened(self) -> None:
+        """The project is open: without a workflow, says how one is chosen."""
+        self.opening = ""
+        if self._shape is None:
+            self.query_one(".head", Static).update(_no_workflow())
 
     def show(self, workflow: Workflow, states: Mapping[NodeId, NodeState]) -> None:
         """Shows a workflow with the states of its nodes, inner ones by path; the cursor stays at its node."""

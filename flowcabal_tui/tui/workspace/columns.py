@@ -10,7 +10,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher, Input
 
-from flowcabal_tui.locale import mark
+from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.book.chapter_list import ChapterList
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.runs.receipt import ReceiptPane
@@ -45,8 +45,9 @@ class PaneColumns:
     `status` is created by the caller, which updates it. `mount_hidden` adds the panes that are not visible at first.
     """
 
-    def __init__(self, screen: Screen[Any], status: StatusLine) -> None:
-        self._screen, self._status = screen, status
+    def __init__(self, screen: Screen[Any], status: StatusLine, name: str) -> None:
+        """`name` is that of the project, which is being opened."""
+        self._screen, self._status, self._name = screen, status, name
         self.pane = FIRST_PANE
         """The pane in view."""
         self._to_focus: str | None = None
@@ -55,6 +56,10 @@ class PaneColumns:
     def compose(self) -> ComposeResult:
         """Yields a row of names, three columns, the notices, the status line and the keys."""
         self._take_width()
+        workflow, manuscript = WorkflowPane(id="workflow"), ManuscriptPane(id="manuscript")
+        workflow.opening = opening = _("Opening {name} ...").format(name=self._name)
+        # as high as the head of a chapter, so that nothing is laid out again when the chapter comes
+        manuscript.opening = "\n".join((opening, _("Keys that you press now are not used.")))
         yield PaneTabs(PANES, classes="all-tabs")
         with Horizontal(classes="columns"):
             with Vertical(classes="column left", id="left"):
@@ -63,11 +68,11 @@ class PaneColumns:
                     yield ChapterList(id="chapters")
                 with Panel("workflow"):
                     yield self._edge(PANES[1:2])
-                    yield WorkflowPane(id="workflow")
+                    yield workflow
             with Panel(*_COLUMNS["centre"], classes="column centre", id="centre"):
                 yield self._edge(PANES[2:5])
                 with ContentSwitcher(initial="manuscript"):
-                    yield ManuscriptPane(id="manuscript")
+                    yield manuscript
             with Panel(*_COLUMNS["right"], classes="column right", id="right"):
                 yield self._edge(PANES[5:])
                 with ContentSwitcher(initial="context"):
@@ -75,6 +80,11 @@ class PaneColumns:
         yield NoticeRow()
         yield self._status
         yield HintLine()
+
+    def opened(self) -> None:
+        """The project is open."""
+        self._screen.query_one(WorkflowPane).opened()
+        self._screen.query_one(ManuscriptPane).opened()
 
     async def mount_hidden(self) -> tuple[OutputPane, BlockEditor]:
         """Adds the panes that are hidden at first."""

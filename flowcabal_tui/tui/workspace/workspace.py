@@ -23,6 +23,7 @@ from textual.widget import Widget
 
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.tui.book.controller import BookController
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
@@ -89,7 +90,7 @@ class WorkspaceScreen(Screen[None]):
         self._is_ready = False
         """Have the controllers been made?"""
         self.status = StatusLine()
-        self._columns = PaneColumns(self, self.status)
+        self._columns = PaneColumns(self, self.status, clean_line(workbench.folder.name))
         self.view = OpenView(self.action_pane, self._subscriptions.publish)
         self._left = books.of(workbench.folder) if manuscript is None else None
         if self._left is not None and self._left.chapter:
@@ -188,6 +189,7 @@ class WorkspaceScreen(Screen[None]):
         finally:
             if self._is_ready:
                 self.is_opening, self.opened_at = False, Event().time
+                self._columns.opened()
                 self._workbench.begin()
                 self.status.facts = replace(self.status.facts, is_opening=False)
         if self._first_import is not None:

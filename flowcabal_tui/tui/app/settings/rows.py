@@ -137,7 +137,7 @@ def model_words(endpoint: Endpoint) -> str:
         return _("offline model, for trying out")
     where = f"{clean_line(endpoint.model)} @ {host_of(endpoint.address) or clean_line(endpoint.address)}"
     if endpoint.price_in is None or endpoint.price_out is None:
-        price = _("free, on this machine") if endpoint.is_local else _("price unknown")
+        price = _("free, on this machine") if endpoint.is_free else _("price unknown")
     else:
         price = " / ".join(
             money(each, clean_line(endpoint.currency)) for each in (endpoint.price_in, endpoint.price_out)
