@@ -23,7 +23,7 @@ _ANSWER_SECONDS: Final = 10.0
 _WORK_SECONDS: Final = 120.0
 _PACK_SECONDS: Final = 1800.0
 _ANSWER_BYTES: Final = 8 << 20
-_TREE_BYTES: Final = 64 << 20
+_LARGE_BYTES: Final = 64 << 20
 _PACK_BYTES: Final = 1 << 30
 _MOST_COUNTED: Final = 1 << 53
 _MOST_SCORE: Final = 1000.0
@@ -152,7 +152,8 @@ class KnowledgeClient:
 
     async def read(self, uri: str) -> str:
         """The exact text of a file."""
-        return _text(await self._call("GET", "content/read", params={"uri": uri, "raw": True}))
+        params = {"uri": uri, "raw": True}
+        return _text(await self._call("GET", "content/read", params=params, most=_LARGE_BYTES))
 
     async def abstract(self, uri: str) -> str:
         """The L0 of a directory."""
@@ -171,7 +172,7 @@ class KnowledgeClient:
         """Everything below a directory, hidden files included."""
         params = {"uri": uri, "show_all_hidden": True, "node_limit": _FILES_LISTED, "level_limit": _LEVELS_LISTED}
         seconds = self._work_seconds
-        return _entries(await self._call("GET", "fs/tree", params=params, seconds=seconds, most=_TREE_BYTES))
+        return _entries(await self._call("GET", "fs/tree", params=params, seconds=seconds, most=_LARGE_BYTES))
 
     async def find(
         self,

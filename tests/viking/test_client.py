@@ -180,6 +180,12 @@ async def test_an_answer_without_end_is_refused_at_its_limit() -> None:
     assert sent < 32 * 2**20
 
 
+async def test_a_text_may_be_as_long_as_an_imported_file() -> None:
+    text = "x" * (20 << 20)
+    async with client_of([(200, json.dumps({"result": text}).encode())]) as (client, _heads):
+        assert await client.read("viking://resources/x") == text
+
+
 async def test_an_answer_that_trickles_in_is_not_waited_for() -> None:
     pieces = 0
 
