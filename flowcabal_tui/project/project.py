@@ -143,6 +143,11 @@ class Project:
         return self._parts.base.language
 
     @property
+    def is_read_only(self) -> bool:
+        """True when the project was opened for reading only."""
+        return self._parts.store.read_only
+
+    @property
     def info(self) -> ProjectInfo:
         """The identity and state of the project, once it is complete."""
         settings = self._parts.base.settings

@@ -267,14 +267,14 @@ async def test_prices_add_up_to_money(folder: Path, server: FaultServer) -> None
 
 
 async def test_an_unknown_price_stays_unknown(folder: Path, server: FaultServer) -> None:
-    await make_one(folder, both(endpoint(server)))
+    await make_one(folder, both(endpoint(server, price_in=Decimal(1))))
     async with opened(folder) as case:
         await case.run("quick-draft", 1)
         assert (await case.project.runs.totals()).cost is None
 
 
 async def test_a_cap_on_money_that_cannot_be_kept_stops_new_calls(folder: Path, server: FaultServer) -> None:
-    await make_one(folder, both(endpoint(server)))
+    await make_one(folder, both(endpoint(server, price_in=Decimal(1))))
     change(folder, "budget", max_cost=Decimal(100))
     async with opened(folder) as case:
         await case.run("quick-draft", 1)

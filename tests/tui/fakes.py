@@ -293,6 +293,10 @@ class FakeWorkbench(FakeReading, FakeBuilds):
         return replace(self._info, trust=self.trust_view.state)
 
     @property
+    def is_read_only(self) -> bool:
+        return self._info.read_only
+
+    @property
     def folder(self) -> Path:
         return self._info.path
 

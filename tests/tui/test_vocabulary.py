@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,7 @@ async def test_a_missing_vocabulary_is_offered_with_its_host_and_fetched_only_af
     monkeypatch.setitem(vocabularies.KNOWN, "tiny", tiny)  # type: ignore[arg-type]  # a dict behind a Mapping
     monkeypatch.setattr(doctor, "fetch", fetch)
     tiny.file.unlink()
-    await make_one(folder, both(endpoint(server)))
+    await make_one(folder, both(endpoint(server, price_in=Decimal(1), price_out=Decimal(1))))
     async with case_of(folder) as case:
         await case.project.carry_out(WriteChapter(await case.chapter(1), "The lamp was lit."))
     async with opened(folder, tmp_path) as (project, pilot):

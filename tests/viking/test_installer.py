@@ -120,7 +120,7 @@ async def test_without_a_connection_it_says_why_and_goes_on_from_there() -> None
         await put_in("unreachable")
     assert "Could not find a version" in cut.value.detail
     assert "secret" not in str(cut.value)
-    assert "is kept" in cut.value.advice
+    assert "Downloads are kept" in cut.value.advice
     assert left() == ["knowledge-server.part"]
     async with Installation(FakeTool(), needed=1) as work:
         assert (await work.prepare()).continues

@@ -136,7 +136,7 @@ class BookController:
         is_locked = chapter.id in locks and locks[chapter.id].locked
         pane.show(
             chapter, text, versions, draft=draft, is_changed_outside=outside is not None, is_locked=is_locked,
-            is_read_only=self._workbench.info.read_only,
+            is_read_only=self._workbench.is_read_only,
         )  # fmt: skip
 
     @on_event
