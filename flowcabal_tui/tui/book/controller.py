@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
 from textual.suggester import Suggester
@@ -16,7 +16,6 @@ from textual.suggester import Suggester
 from flowcabal_tui.domain.errors import VersionConflict
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion
-from flowcabal_tui.domain.overview import BookOverview
 from flowcabal_tui.domain.proposed_rewrite import ProposedRewrite, with_changes
 from flowcabal_tui.domain.text import digest, word_count
 from flowcabal_tui.locale import _, ngettext, sentences
@@ -39,7 +38,6 @@ from flowcabal_tui.protocol.book import (
 )
 from flowcabal_tui.tui.book.chapter_list import ChapterList
 from flowcabal_tui.tui.book.drafts import ChapterDrafts
-from flowcabal_tui.tui.book.export import BookExport
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.book.manuscript_words import PassageProposal, ProposalAccepted, ProposalRefused
 from flowcabal_tui.tui.book.reading import ReadingController
@@ -57,6 +55,9 @@ from flowcabal_tui.tui.shared.words import counted, one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
+if TYPE_CHECKING:
+    from flowcabal_tui.domain.overview import BookOverview
+
 _MOST_WARNINGS: Final = 6
 _MOST_REPORTED: Final = 8
 _FIRST: Final = 5
@@ -72,7 +73,7 @@ class BookController:
         self._screen, self._workbench, self._view, self._now, self._editor = screen, workbench, view, now, editor
         self.reading = ReadingController(screen, workbench)
         self.chapters: tuple[Chapter, ...] = ()
-        self.overview = BookOverview(())
+        self.overview: BookOverview | None = None
         self._proposed: RewriteProposed | None = None
         self._requested: set[tuple[ChapterId, int, str]] = set()
         self.drafts = ChapterDrafts(screen, workbench, self._list)
@@ -397,6 +398,8 @@ class BookController:
     @on_key("book.export")
     async def export_book(self) -> None:
         """Asks for the format, the chapters and the file or clipboard, and exports them."""
+        from flowcabal_tui.tui.book.export import BookExport
+
         export = BookExport(self._screen, self._workbench)
         choice = await export.ask(self.chapters, self.chapter)
         words = _("The export has the saved text.")

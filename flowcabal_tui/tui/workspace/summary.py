@@ -66,11 +66,10 @@ class SummaryKeeper:
             log.warning("the summary of the book could not be written: %s", error)
 
     def _summary(self) -> BookSummary | None:
-        info = self._workbench.info
-        if info.read_only or not self._screen.is_mounted:
+        info, seen = self._workbench.info, self._book.overview
+        if info.read_only or seen is None or not self._screen.is_mounted:
             return None
         chapters, chapter, now = self._book.chapters, self._book.chapter, self._now()
-        seen = self._book.overview
         pane, facts = self._screen.query_one(ManuscriptPane), self._screen.query_one(StatusLine).facts
         return BookSummary(
             name=info.name,
