@@ -312,7 +312,7 @@ async def test_a_question_is_quoted_with_its_chips_before_it_is_sent(plain: Talk
     assert [each.title for each in quote.chips] == ["Chapter 1: The Ferry", "Ines Marlow", "Chapter 1: The Ferry"]
     assert quote.tokens > sum(each.tokens for each in quote.chips) > 0
     assert plain.sent() == []
-    with pytest.raises(Exception, match="no longer in the book"):
+    with pytest.raises(Exception, match="no longer exists"):
         await plain.case.project.conversations.ask_quote("Who?", (Chip("name", "gone"),), plain.id)
 
 
@@ -329,7 +329,7 @@ async def test_a_small_window_leaves_room_for_what_is_read_while_answering(folde
 
 async def test_a_chip_whose_chapter_is_gone_fails_with_a_reason(plain: Talking):
     turn = await plain.ask("Who?", chips=(Chip("chapter", "gone"),))
-    assert turn.state == "failed" and "no longer in the book" in turn.error
+    assert turn.state == "failed" and "no longer exists" in turn.error
     assert plain.sent() == []
 
 
