@@ -213,6 +213,11 @@ class Workflow(_Frozen):
         raise KeyError(node)
 
 
+def workflow_id(reference: str) -> str:
+    """The id in `id` or `id@version`."""
+    return reference.partition("@")[0]
+
+
 class Problem(_Frozen):
     """A problem that validation finds in a document. `node` and `field` name the place."""
 

@@ -116,7 +116,7 @@ class Parts:
         """Runs, their history and quotes, actions, versions of outputs, comparisons."""
         from flowcabal_tui.project.runs.parts import RunParts
 
-        return RunParts(self.base, self.agents, self.memory)
+        return RunParts(self.base, lambda: self.agents, self.memory)
 
     @cached_property
     def builds(self) -> Builds:

@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -75,16 +75,51 @@ app.run_app = lambda *given, **named: app.FlowCabalApp(*given, **named).run(head
 screen._screen(Path(sys.argv[1]), "en", read_only=False)
 """
 
+KEYS_COUNT: Final = """
+import os, sys
+from pathlib import Path
+
+from flowcabal_tui.cli import screen
+from flowcabal_tui.project.project import Project
+from flowcabal_tui.tui.app import app
+
+def keys_count(project):
+    agents = [name for name in sys.modules if name.startswith("flowcabal_tui.agents.")]
+    print(*agents, file=sys.__stdout__, flush=True)
+    os._exit(0)
+
+Project.begin = keys_count
+app.run_app = lambda *given, **named: app.FlowCabalApp(*given, **named).run(headless=True, size=(140, 40))
+screen._screen(Path(sys.argv[1]), "en", read_only=False)
+"""
+
 
 def test_little_is_imported_until_the_chapters_of_the_demo_are_there(tmp_path: Path) -> None:
-    book = tmp_path / "book"
-    asyncio.run(create_demo(book, "en"))
-    own = {f"XDG_{name}_HOME": str(tmp_path / name) for name in ("CONFIG", "DATA", "STATE", "CACHE")}
-    run = partial(subprocess.run, capture_output=True, text=True, check=True, env=os.environ | own)
-    run([sys.executable, "-c", OPENED_BEFORE, str(book)])
-    counted = json.loads(run([sys.executable, "-c", SCRIPT, str(book)]).stdout.splitlines()[-1])
+    run = _runner(tmp_path)
+    run(OPENED_BEFORE)
+    counted = json.loads(run(SCRIPT)[-1])
     assert counted.pop("listed") == 7
     assert counted.pop("late") == [], "libraries that the chapters do not need"
     assert not counted.pop("owed"), "the chapters are painted before anything else is imported"
     assert {kind: number for kind, number in counted.items() if number > MOST[kind]} == {}, counted
     assert min(counted["modules"], counted["value classes"], counted["constructors"]) > 20, "they were really counted"
+
+
+def test_keys_count_before_the_agents_of_background_work_are_imported(tmp_path: Path) -> None:
+    imported = _runner(tmp_path)(KEYS_COUNT)[-1].split()
+    assert "flowcabal_tui.agents.profile_kinds" in imported, "the imports were really listed"
+    assert {"flowcabal_tui.agents.checking.monitor", "flowcabal_tui.agents.curation.curator"}.isdisjoint(imported)
+
+
+def _runner(folder: Path) -> Callable[[str], list[str]]:
+    """Makes the demo in `folder`; the result runs a script on it in a process of its own and returns what it prints."""
+    book = folder / "book"
+    asyncio.run(create_demo(book, "en"))
+    own = {f"XDG_{name}_HOME": str(folder / name) for name in ("CONFIG", "DATA", "STATE", "CACHE")}
+
+    def run(script: str) -> list[str]:
+        command = [sys.executable, "-c", script, str(book)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | own)
+        return done.stdout.splitlines()
+
+    return run

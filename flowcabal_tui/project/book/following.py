@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, TaskKind
 from flowcabal_tui.store import TaskMaker
 
@@ -30,6 +31,16 @@ def tasks(kinds: Sequence[TaskKind], subject: str, source: Digest, position: int
         for kind in kinds
         if kind == "knowledge" or subject != uri
     )
+
+
+def profile_task(uri: str, chapter: Chapter, source: Digest) -> BackgroundTask:
+    """A step that checks a profile as of a chapter; a source with a sample requests a further answer."""
+    return BackgroundTask(0, "profile", f"{uri}@{chapter.id}", source, "waiting", chapter.position)
+
+
+def arc_task(uri: str, source: Digest) -> BackgroundTask:
+    """A step that checks an arc or the work; a source with a sample requests a further answer."""
+    return BackgroundTask(0, "arc", uri, source, "waiting")
 
 
 def following(kinds: Sequence[TaskKind]) -> TaskMaker:

@@ -15,9 +15,8 @@ from flowcabal_tui.domain.memory import BackgroundTask, Derived, Entity
 from flowcabal_tui.domain.text import clean, digest_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.base import ProjectBase
-from flowcabal_tui.project.book.following import tasks
+from flowcabal_tui.project.book.following import arc_task, profile_task, tasks
 from flowcabal_tui.project.memory.sources import SUMMARIES, Sources
-from flowcabal_tui.project.memory.summary_steps import arc_task, profile_task
 from flowcabal_tui.project.views import ProfileRow, ProfileView
 from flowcabal_tui.protocol.memory import PinProfile, ProfileUpdated, RegenerateProfile, TakeProfile, WriteProfile
 from flowcabal_tui.store.memory.derived import Choice

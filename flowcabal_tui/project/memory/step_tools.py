@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from flowcabal_tui.agents.curation.curator import Curator
 from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Derived
-from flowcabal_tui.project.agents import AgentFactory
 from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.book.check_results import CheckResults
 from flowcabal_tui.project.book.mirror import Mirror
@@ -17,6 +16,10 @@ from flowcabal_tui.project.book.outside_edits import OutsideEdits
 from flowcabal_tui.project.memory.knowledge_steps import KnowledgeSteps
 from flowcabal_tui.project.memory.read_chapters import ReadChapters
 from flowcabal_tui.project.memory.sources import Sources
+
+if TYPE_CHECKING:
+    from flowcabal_tui.agents.curation.curator import Curator
+    from flowcabal_tui.project.agents import AgentFactory
 
 
 @dataclass(frozen=True, slots=True)

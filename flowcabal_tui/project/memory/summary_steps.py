@@ -31,7 +31,7 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, Derived, Entity, TaskKind
 from flowcabal_tui.domain.text import digest_of
-from flowcabal_tui.project.book.following import tasks
+from flowcabal_tui.project.book.following import arc_task, profile_task, tasks
 from flowcabal_tui.project.memory.step_tools import StepTools
 from flowcabal_tui.protocol.memory import ProfileUpdated
 from flowcabal_tui.store.memory.view import View
@@ -424,13 +424,3 @@ def _owed(changed: Mapping[EntityId, int], made: Mapping[str, int]) -> tuple[Ent
 def _has(found: Iterable[BackgroundTask], kind: TaskKind, chapter: Chapter) -> bool:
     """True when the list contains such a task of this chapter."""
     return any(task.kind == kind and task.subject == chapter.id for task in found)
-
-
-def profile_task(uri: str, chapter: Chapter, source: Digest) -> BackgroundTask:
-    """A step that checks a profile as of a chapter; a source with a sample requests a further answer."""
-    return BackgroundTask(0, "profile", f"{uri}@{chapter.id}", source, "waiting", chapter.position)
-
-
-def arc_task(uri: str, source: Digest) -> BackgroundTask:
-    """A step that checks an arc or the work; a source with a sample requests a further answer."""
-    return BackgroundTask(0, "arc", uri, source, "waiting")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, TaskKind
@@ -10,7 +11,9 @@ from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.book.following import tasks
 from flowcabal_tui.project.memory.knowledge import KnowledgeConnection
-from flowcabal_tui.project.memory.steps import Steps
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.memory.steps import Steps
 
 
 class MemoryUpdates:

@@ -15,12 +15,12 @@ from flowcabal_tui.domain.model_calls import ROLES, Usage
 from flowcabal_tui.domain.run import AngleCheck, Question
 from flowcabal_tui.domain.text import digest, digest_of
 from flowcabal_tui.domain.versions import NodeVersion
-from flowcabal_tui.domain.workflow import PromptParams, VirtualBlock, Workflow
+from flowcabal_tui.domain.workflow import PromptParams, VirtualBlock, Workflow, workflow_id
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.registry import cost
 from flowcabal_tui.nodes.graph import prompt_at
 from flowcabal_tui.project.models.roles import ModelRoles
-from flowcabal_tui.project.runs.versions import OutputVersions, name_of
+from flowcabal_tui.project.runs.versions import OutputVersions
 from flowcabal_tui.project.workflows.overrides import overridden
 from flowcabal_tui.runner.fold import fold
 from flowcabal_tui.store import Store
@@ -132,7 +132,7 @@ class CandidateSources:
             )
             for version in newest
         )
-        whole = ComparisonTarget(workflow=name_of(target.workflow), node=target.node, chapter=target.chapter)
+        whole = ComparisonTarget(workflow=workflow_id(target.workflow), node=target.node, chapter=target.chapter)
         return TargetSources(whole, top.title, candidates, next((each.run for each in newest if each.run), RunId("")))
 
     async def maker(self, sources: TargetSources, source: Source) -> Maker:

@@ -12,13 +12,13 @@ from flowcabal_tui.domain.comparison import MOST, ComparisonTarget
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import Digest, NodeId, RunId
 from flowcabal_tui.domain.run import Quote, RunRequest, Spend
-from flowcabal_tui.domain.workflow import PromptParams
+from flowcabal_tui.domain.workflow import PromptParams, workflow_id
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import kind_and_params
 from flowcabal_tui.nodes.kinds.evolution import EvolutionParams
 from flowcabal_tui.project.runs.manager import RunManager
 from flowcabal_tui.project.runs.quotes import Quotes
-from flowcabal_tui.project.runs.versions import OutputVersions, name_of
+from flowcabal_tui.project.runs.versions import OutputVersions
 from flowcabal_tui.store import Store
 
 _OFFERED: Final = 12
@@ -67,7 +67,7 @@ class FurtherCandidates:
 
     async def _texts(self, target: ComparisonTarget) -> frozenset[Digest]:
         """The digests of all that the node has written for the chapter."""
-        versions = await self._versions.of(name_of(target.workflow), target.node, target.chapter)
+        versions = await self._versions.of(workflow_id(target.workflow), target.node, target.chapter)
         return frozenset(version.digest for version in versions)
 
     async def _requests(self, target: ComparisonTarget, count: int) -> tuple[RunRequest, ...]:
@@ -75,7 +75,7 @@ class FurtherCandidates:
             raise RunError(_("Between 1 and {n} candidates can be written at a time.").format(n=MOST))
         if target.question:
             return (await self._more_of_round(target, count),)
-        name = name_of(target.workflow)
+        name = workflow_id(target.workflow)
         workflow = await self._store.workflows.get(name)
         node = next((each for each in workflow.nodes if each.id == target.node), None)
         if node is None or not isinstance(kind_and_params(node)[1], PromptParams):

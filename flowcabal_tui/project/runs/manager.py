@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -15,7 +15,7 @@ from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId, QuestionId, 
 from flowcabal_tui.domain.journal import RunEvent
 from flowcabal_tui.domain.overview import LENGTH
 from flowcabal_tui.domain.prompt_text import chapter_values
-from flowcabal_tui.domain.run import Decision, RunFilter, RunRequest, RunSummary
+from flowcabal_tui.domain.run import Decision, RunRequest, RunSummary
 from flowcabal_tui.domain.state import DualState
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Workflow
@@ -70,9 +70,8 @@ class RunManager:
         """True when no run is being executed, waiting ones included."""
         return not self._runs
 
-    async def summaries(self, limit: int, wish: RunFilter) -> tuple[RunSummary, ...]:
-        """The matching runs, newest first; one that is held in step mode is paused."""
-        found = await self._store.runs.summaries(limit, wish)
+    def with_pauses(self, found: Iterable[RunSummary]) -> tuple[RunSummary, ...]:
+        """These runs; one that is held in step mode is paused."""
         return tuple(
             replace(run, state="paused") if run.id in self._paused and run.state == "running" else run for run in found
         )

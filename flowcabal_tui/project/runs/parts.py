@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from flowcabal_tui.domain.run import RunFilter, RunSummary
 from flowcabal_tui.project.base import ProjectBase
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 class RunParts:
     """Runs, their history and quotes, actions, versions of outputs, comparisons. Lives on the engine's loop."""
 
-    def __init__(self, base: ProjectBase, agents: AgentFactory, memory: MemoryParts) -> None:
+    def __init__(self, base: ProjectBase, agents: Callable[[], AgentFactory], memory: MemoryParts) -> None:
         self._base, self._store, self._agents, self._memory = base, base.store, agents, memory
 
     @cached_property
@@ -49,7 +51,7 @@ class RunParts:
         """The dependencies of runs."""
         from flowcabal_tui.project.runs.services import RunServices
 
-        return RunServices(self._base, self._agents, self._memory, self.actions)
+        return RunServices(self._base, self._agents(), self._memory, self.actions)
 
     @cached_property
     def quotes(self) -> Quotes:
@@ -74,6 +76,11 @@ class RunParts:
         """Suspends every run so that it can be resumed."""
         if "manager" in vars(self):
             await self.manager.close()
+
+    async def summaries(self, limit: int, wish: RunFilter) -> tuple[RunSummary, ...]:
+        """The matching runs, newest first; one that is held in step mode is paused."""
+        found = await self._store.runs.summaries(limit, wish)
+        return self.manager.with_pauses(found) if "manager" in vars(self) else found
 
     @cached_property
     def queries(self) -> RunQueries:
@@ -121,7 +128,7 @@ class RunParts:
         """Checks of candidates against facts."""
         from flowcabal_tui.project.runs.sifting import Sifting
 
-        return Sifting(self._base, self._sources, self.quotes, self._agents)
+        return Sifting(self._base, self._sources, self.quotes, self._agents())
 
     @cached_property
     def seams(self) -> Seams:

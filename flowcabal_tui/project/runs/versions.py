@@ -14,7 +14,7 @@ from flowcabal_tui.domain.journal import StoredResult
 from flowcabal_tui.domain.run import RunRequest, made_of
 from flowcabal_tui.domain.text import clean, digest_of
 from flowcabal_tui.domain.versions import CurrentOutput, NodeStatus, NodeVersion
-from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.domain.workflow import Workflow, workflow_id
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.marks import stale_after_edit, stale_after_run, stays_as_edited, todo
 from flowcabal_tui.nodes.plan import Plan
@@ -33,11 +33,6 @@ from flowcabal_tui.protocol.workflows import (
 from flowcabal_tui.runner.scope import RunScope
 from flowcabal_tui.store.file.connection import Work
 from flowcabal_tui.store.runs.current_outputs import Mark, OutputChange, forgetting_outcomes
-
-
-def name_of(workflow: str) -> str:
-    """The id in `id` or `id@version`."""
-    return workflow.partition("@")[0]
 
 
 def containers(path: NodeId) -> tuple[NodeId, ...]:
@@ -60,7 +55,7 @@ class OutputVersions:
 
     async def of(self, workflow: str, node: NodeId, chapter: ChapterId | None) -> tuple[NodeVersion, ...]:
         """All versions, newest first."""
-        name = name_of(workflow)
+        name = workflow_id(workflow)
         versions = await self._store.versions.of(name, chapter, node)
         known = (await self._store.current_outputs.all(name, chapter)).get(node)
         standing = known.digest if known else next((one.digest for one in reversed(versions) if one.stood), None)
@@ -146,7 +141,7 @@ class OutputVersions:
     async def freeze_block(self, command: FreezeBlock) -> str:
         """Freezes a block. Raises RunError for a block that is missing or not virtual, or when its node has no current
         output."""
-        document = await self._store.workflows.get(name_of(command.workflow))
+        document = await self._store.workflows.get(workflow_id(command.workflow))
         data = document.model_dump(mode="json")
         node = next((one for one in data["nodes"] if one["id"] == command.node), None)
         block = _block(node, command)
@@ -176,7 +171,7 @@ class OutputVersions:
 
         `frozen` None: as frozen as before. Raises RunError.
         """
-        document = await self._store.workflows.get(name_of(workflow))
+        document = await self._store.workflows.get(workflow_id(workflow))
         version = await self._version(document.id, chapter, node, digest)
         text = await self._store.runs.text(version.digest)
         await self._make_current(document, chapter, version, text, frozen=frozen, chosen=chosen, beside=beside)
@@ -221,7 +216,7 @@ class OutputVersions:
 
     async def edit(self, command: EditOutput) -> str:
         """Stores a person's text as the current output; returns its digest. Raises RunError for invalid JSON."""
-        document = await self._store.workflows.get(name_of(command.workflow))
+        document = await self._store.workflows.get(workflow_id(command.workflow))
         if containers(command.node)[:1] == () and command.node not in {node.id for node in document.nodes}:
             raise KeyError(command.node)
         versions = await self.of(document.id, command.node, command.chapter)
@@ -243,7 +238,7 @@ class OutputVersions:
 
         It replaces `base` (None: the current one).
         """
-        document = await self._store.workflows.get(name_of(workflow))
+        document = await self._store.workflows.get(workflow_id(workflow))
         if base is None:
             known = (await self._store.current_outputs.all(document.id, chapter)).get(node)
             base = known.digest if known else Digest("")
@@ -258,7 +253,7 @@ class OutputVersions:
 
     async def freeze(self, command: FreezeNode) -> None:
         """Freezes a node. Raises RunError when there is no such output."""
-        name = name_of(command.workflow)
+        name = workflow_id(command.workflow)
         version = await self._version(name, command.chapter, command.node, command.digest)
         known = (await self._store.current_outputs.all(name, command.chapter)).get(command.node)
         chosen = known.chosen if known and known.digest == version.digest else bool(command.digest)
@@ -266,7 +261,7 @@ class OutputVersions:
 
     async def unfreeze(self, command: UnfreezeNode) -> None:
         """Unfreezes a node. Raises RunError when the node is not frozen."""
-        name = name_of(command.workflow)
+        name = workflow_id(command.workflow)
         known = (await self._store.current_outputs.all(name, command.chapter)).get(command.node)
         if known is None or not known.frozen:
             raise RunError(_("{node} is not frozen.").format(node=command.node), _("Nothing was changed."))

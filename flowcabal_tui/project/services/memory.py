@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.memory import (
@@ -18,7 +19,6 @@ from flowcabal_tui.domain.model_calls import Role
 from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.project.commands import Service, handles, passed_on
-from flowcabal_tui.project.memory.rebuild import RebuildPlan
 from flowcabal_tui.project.models.memory_gate import spending_rule
 from flowcabal_tui.project.views import OpenedSource, ProfileRow, ProfileView, UnpaidWork
 from flowcabal_tui.protocol.memory import (
@@ -36,6 +36,9 @@ from flowcabal_tui.protocol.memory import (
     WaiveFinding,
     WriteProfile,
 )
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.memory.rebuild import RebuildPlan
 
 
 class MemoryService(Service):

@@ -34,7 +34,7 @@ class RunService(Service):
 
     async def summaries(self, limit: int = 50, wish: RunFilter = ANY_RUN) -> tuple[RunSummary, ...]:
         """The matching runs, newest first."""
-        return await self._parts.runs.manager.summaries(limit, wish)
+        return await self._parts.runs.summaries(limit, wish)
 
     async def run_workflow(self, run: RunId) -> Workflow:
         """The workflow document as it was when the run started."""

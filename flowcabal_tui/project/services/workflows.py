@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from flowcabal_tui.domain.ids import ChapterId, NodeId
 from flowcabal_tui.domain.versions import ActionRow, NodeStatus, NodeVersion, WorkflowVersion
-from flowcabal_tui.domain.workflow import Problem, Workflow
+from flowcabal_tui.domain.workflow import Problem, Workflow, workflow_id
 from flowcabal_tui.project.commands import Service, passed_on
-from flowcabal_tui.project.runs.versions import name_of
 from flowcabal_tui.project.workflows.library import delete_workflow, free_id, shipped
 from flowcabal_tui.protocol.workflows import (
     DeleteWorkflow,
@@ -52,7 +51,7 @@ class WorkflowService(Service):
 
     async def workflow_versions(self, workflow: str) -> tuple[WorkflowVersion, ...]:
         """The saved documents of a workflow, newest first; `get` opens one by its reference."""
-        return await self._store.workflows.versions(name_of(workflow))
+        return await self._store.workflows.versions(workflow_id(workflow))
 
     async def validate(self, workflow: Workflow) -> tuple[Problem, ...]:
         """Validates a document in this project, with its actions and the workflows that it calls."""

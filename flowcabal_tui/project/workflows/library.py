@@ -8,7 +8,6 @@ from typing import Any, Final
 from flowcabal_tui.demo import templates
 from flowcabal_tui.domain.errors import RunError, UnknownName
 from flowcabal_tui.domain.workflow import Workflow
-from flowcabal_tui.examples import NAMES, example
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import all_nodes
 from flowcabal_tui.project.base import ProjectBase
@@ -19,6 +18,8 @@ _LONGEST: Final = 60
 
 def shipped(language: str) -> tuple[Workflow, ...]:
     """Templates and examples in the language of a book."""
+    from flowcabal_tui.examples import NAMES, example  # imports yaml
+
     return (*templates(language), *(example(name, language) for name in NAMES))
 
 

@@ -89,7 +89,8 @@ class BookController:
     async def load(self) -> None:
         """Reads the chapters and the progress of the book."""
         await self.load_chapters()
-        await self.load_progress()
+        await self.count_today()
+        await self.reading.load()
 
     async def load_chapters(self) -> None:
         """Reads the list; opens the next chapter to write, or the last one if all are written."""
@@ -101,12 +102,8 @@ class BookController:
         self._list()
         await self.show()
 
-    async def load_progress(self) -> None:
-        """Reads the progress of the reading of imported chapters, and the words written today."""
-        await self.reading.load()
-        await self._count_today()
-
-    async def _count_today(self) -> None:
+    async def count_today(self) -> None:
+        """Shows the words written today."""
         seen = self.overview = await self._workbench.book.overview()
         status = self._screen.query_one(StatusLine)
         status.facts = replace(status.facts, today=seen.today, day_goal=seen.goals.day)
@@ -158,7 +155,7 @@ class BookController:
         self._list()
         if chapter is None or chapter == self._view.chapter or self.chapter != before:
             await self.show()
-        await self._count_today()
+        await self.count_today()
 
     @on_request(ChapterList.AddRequested)
     async def add(self) -> None:

@@ -170,13 +170,14 @@ class WorkspaceScreen(Screen[None]):
                 await self._painted()
             finally:
                 await self._add_rest()
-            await self.book.load_progress()
-            await self.controllers.runs.load(self.view.chapter)
+            await self.book.count_today()
             await self.controllers.memory.load()
             await self.controllers.questions.load()
+            await self.controllers.builds.load()
+            # last, because the engine then imports what validates a workflow
+            await self.controllers.runs.load(self.view.chapter)
             self.controllers.runs.show_counts()
             self.controllers.story.count_proposals()
-            await self.controllers.builds.load()
             if self._left is not None:
                 self.controllers.summary.go_on(self._left)
             self.controllers.summary.begin()
@@ -192,6 +193,7 @@ class WorkspaceScreen(Screen[None]):
                 self._columns.opened()
                 self._workbench.begin()
                 self.status.facts = replace(self.status.facts, is_opening=False)
+        await self.book.reading.load()  # imports the agents
         if self._first_import is not None:
             path, self._first_import = self._first_import, None
             await self.book.import_book(path)
