@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import random
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import (
     Answer,
     Finished,
+    Message,
     ModelEvent,
     ModelRequest,
     Queued,
@@ -33,16 +35,14 @@ from flowcabal_tui.models.ladder import Ladder
 from flowcabal_tui.models.reply import ReplyReader
 from flowcabal_tui.models.structured import structured
 from flowcabal_tui.models.transport import Transport
-from flowcabal_tui.models.windows import LOCAL_PATHS, listed_window
 
-WINDOW_SECONDS: Final = 3.0
 END_SECONDS: Final = 0.5
 """Seconds for reading the connection after the end mark, so that it can be reused."""
 
 Sleep = Callable[[float], Awaitable[None]]
 Monotonic = Callable[[], float]
 """A clock that gives seconds, such as `time.monotonic`."""
-_MALFORMED: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
+MALFORMED: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 
 
 class _Arrival:
@@ -131,6 +131,12 @@ class HttpModel(ABC):
     def body(self, request: ModelRequest) -> dict[str, Any]:
         """The JSON body that asks for a stream."""
 
+    @classmethod
+    def sent_messages(cls, body: Mapping[str, Any]) -> tuple[Message, ...]:
+        """The turns of a body that `body` made. Raises one of MALFORMED for a body of another dialect."""
+        system = [{"role": "system", "content": body["system"]}] if body.get("system") else []
+        return tuple(Message(turn["role"], _words(turn.get("content"))) for turn in (*system, *body["messages"]))
+
     @abstractmethod
     def reader(self) -> ReplyReader:
         """A reader for one answer."""
@@ -169,16 +175,8 @@ class HttpModel(ABC):
                 await self.on_learned()
 
     async def window(self) -> int | None:
-        """The window in tokens that the server reports; None if it reports none. Costs nothing; queried at most four
-        times."""
-        if self._endpoint.provider != "openai":
-            return None
-        name = self._endpoint.model
-        found = listed_window(await self._transport.get("/models", WINDOW_SECONDS), name)
-        if found is None and self._endpoint.is_local:
-            for path in LOCAL_PATHS:
-                found = found or listed_window(await self._transport.get(path, WINDOW_SECONDS, root=True), name)
-        return found
+        """The window in tokens that the server reports; None if it reports none. Costs nothing."""
+        return None
 
     async def aclose(self) -> None:
         """Closes the connections."""
@@ -222,7 +220,7 @@ class HttpModel(ABC):
             except ModelError as error:
                 failure = error
                 break
-            except _MALFORMED as error:
+            except MALFORMED as error:
                 failure = self._transport.failures.error(ModelFault.PROTOCOL, f"{error}: {payload}")
                 break
             if pair is None:
@@ -258,3 +256,9 @@ class HttpModel(ABC):
             arrived = _("{n} characters had arrived.").format(n=len(error.partial))
             error.detail = sentences(error.detail, arrived)
         return error
+
+
+def _words(content: Any) -> str:
+    if isinstance(content, list):
+        return "\n".join(part.get("text") or json.dumps(part, ensure_ascii=False) for part in content)
+    return str(content or "")

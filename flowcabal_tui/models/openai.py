@@ -14,6 +14,7 @@ from flowcabal_tui.models.failures import Failures
 from flowcabal_tui.models.http_model import HttpModel, Sleep
 from flowcabal_tui.models.reply import PartialCall, Reply, count_of, text_of
 from flowcabal_tui.models.transport import Transport
+from flowcabal_tui.models.windows import LOCAL_PATHS, listed_window
 
 _OPEN: Final = "<think>"
 _CLOSE: Final = "</think>"
@@ -25,6 +26,7 @@ _FINISHES: Final[dict[str, Finish]] = {
     "content_filter": "content_filter",
     "sensitive": "content_filter",
 }
+WINDOW_SECONDS: Final = 3.0
 _BROKEN_OFF: Final = frozenset({"insufficient_system_resource", "network_error", "error"})
 
 
@@ -129,6 +131,15 @@ class OpenAIModel(HttpModel):
 
     def reader(self) -> OpenAIReader:
         return OpenAIReader(self._transport.failures)
+
+    async def window(self) -> int | None:
+        """The window in tokens that the server reports; asks at most four times."""
+        name = self.endpoint.model
+        found = listed_window(await self._transport.get("/models", WINDOW_SECONDS), name)
+        if found is None and self.endpoint.is_local:
+            for path in LOCAL_PATHS:
+                found = found or listed_window(await self._transport.get(path, WINDOW_SECONDS, root=True), name)
+        return found
 
 
 MODEL: Final = OpenAIModel

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import time
 from collections.abc import Callable
@@ -14,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import BaseModel
 
 from flowcabal_tui.domain.endpoints import Endpoint
-from flowcabal_tui.domain.errors import ModelError, ModelFault
+from flowcabal_tui.domain.errors import ModelError, ModelFault, RunError
 from flowcabal_tui.domain.model_calls import EndpointCheck, Message, ModelRequest, Role, StructuredMode, Usage
 from flowcabal_tui.domain.model_ports import EmbeddingPort, ModelPort
-from flowcabal_tui.domain.providers import SPOKEN
+from flowcabal_tui.domain.providers import SPOKEN, Provider
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.models.failures import require_address
 
@@ -49,9 +50,26 @@ def sent_address(endpoint: Endpoint) -> str:
     return address
 
 
+def sent_messages(body: str) -> tuple[Message, ...]:
+    """The turns of a request's JSON body, read by the first dialect that can. Raises RunError for an invalid body."""
+    from flowcabal_tui.models.http_model import MALFORMED
+
+    reason = ""
+    for dialect in SPOKEN:
+        model: type[HttpModel] = _dialect(dialect).MODEL
+        try:
+            return model.sent_messages(json.loads(body))
+        except MALFORMED as error:
+            reason = str(error)
+    raise RunError(_("The kept part of this request cannot be read."), reason)
+
+
 def _module(endpoint: Endpoint) -> Any:
     """The module of a dialect; the embedded model has no address of its own."""
-    name = endpoint.provider if endpoint.provider in SPOKEN else SPOKEN[0]
+    return _dialect(endpoint.provider if endpoint.provider in SPOKEN else SPOKEN[0])
+
+
+def _dialect(name: Provider) -> Any:
     return import_module(f"flowcabal_tui.models.{name}")
 
 

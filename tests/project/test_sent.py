@@ -9,13 +9,15 @@ from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
 
+import pytest
 import pytest_asyncio
 
+from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.model_calls import Message
 from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.domain.workflow import Workflow
-from flowcabal_tui.project.runs.layers import sent_messages
+from flowcabal_tui.models.registry import sent_messages
 from flowcabal_tui.protocol.book import AddChapter, WriteChapter
 from flowcabal_tui.protocol.memory import Purge
 from flowcabal_tui.protocol.workflows import SaveWorkflow
@@ -113,6 +115,14 @@ def test_the_body_of_either_wire_format_is_read():
     openai = {"messages": [{"role": "system", "content": "规则"}, {"role": "user", "content": "写"}]}
     expected = (Message("system", "规则"), Message("user", "写"))
     assert sent_messages(json.dumps(anthropic)) == sent_messages(json.dumps(openai)) == expected
+
+
+@pytest.mark.parametrize(
+    "body", ['{"contents": [{"parts": [{"text": "写"}]}]}', "[" * 5_000, "null", '{"messages": 3}']
+)
+def test_a_body_of_no_known_dialect_is_one_typed_error(body):
+    with pytest.raises(RunError, match="cannot be read"):
+        sent_messages(body)
 
 
 MORE = Decision("retry", note="More rain")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from flowcabal_tui.domain.context import Injection
-from flowcabal_tui.domain.errors import RunError
-from flowcabal_tui.domain.model_calls import Message, ModelRequest, SentRequest
+from flowcabal_tui.domain.model_calls import ModelRequest, SentRequest
 from flowcabal_tui.domain.versions import SentLayer, VersionTrace
 from flowcabal_tui.domain.workflow import Block, Blocks, InquiryBlock, PromptParams, TextBlock
 from flowcabal_tui.locale import _
+from flowcabal_tui.models.registry import sent_messages
 
 
 def layers_of(
@@ -79,19 +77,3 @@ def kept_trace(kept: SentRequest, made_again: VersionTrace | None) -> VersionTra
     )
     trace = made_again or VersionTrace((), False)
     return replace(trace, messages=messages, exact=False, layers=layers, kept=True)
-
-
-def sent_messages(body: str) -> tuple[Message, ...]:
-    """The turns of a request's JSON body, of either wire format. Raises RunError for an invalid body."""
-    try:
-        sent = json.loads(body)
-        turns = [*([{"role": "system", "content": sent["system"]}] if sent.get("system") else []), *sent["messages"]]
-        return tuple(Message(turn["role"], _content(turn.get("content"))) for turn in turns)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise RunError(_("The kept part of this request cannot be read."), str(error)) from error
-
-
-def _content(content: Any) -> str:
-    if isinstance(content, list):
-        return "\n".join(part.get("text") or json.dumps(part, ensure_ascii=False) for part in content)
-    return str(content or "")
