@@ -50,6 +50,7 @@ def parser() -> Parser:
     _documents(commands)
     _looking(commands)
     _upkeep(commands)
+    _lists(commands)
     _others(commands)
     _profiles(commands)
     _bench(commands)
@@ -229,37 +230,30 @@ def _upkeep(commands: Commands) -> None:
     rescue.add_argument("--database", default="project.db", metavar=_("NAME"), help=words)
 
 
+def _lists(commands: Commands) -> None:
+    json_flag(commands.book("status", _("runs, questions, background work and totals")))
+    chapters = commands.book("chapters", _("the chapters of the book"))
+    json_flag(chapters)
+    chapters.add_argument("--add", metavar=_("TITLE"), help=_("add an empty chapter first"))
+    chapters.add_argument("--at", type=whole, metavar="N", help=_("with --add: its place (default: the end)"))
+    volume = _("with --add: the volume that it belongs to")
+    chapters.add_argument("--volume", default="", metavar=_("VOLUME"), help=volume)
+    flag(chapters, "--deleted", _("the deleted ones, with their ids"))
+    workflows = commands.book("workflows", _("the workflows of a project"))
+    json_flag(workflows)
+    words = _("store a document of any form, or an example: {names}")
+    names = "recursive-polish, five-openings, text-adventure"
+    workflows.add_argument("--add", metavar=_("FILE"), help=words.format(names=names))
+    actions = commands.book("actions", _("the actions that a project may use"))
+    json_flag(actions)
+    actions.add_argument("--search", default="", metavar=_("TEXT"), help=_("list only matching actions, best first"))
+    models = commands.book("models", _("the models of a project, and models found on this machine"))
+    json_flag(models)
+    models.add_argument("--use", type=int, metavar="N", help=_("use number N of the models found"))
+    flag(models, "--offline", _("use the embedded offline model"))
+
+
 def _others(commands: Commands) -> None:
-    for name, words in (
-        ("status", _("runs, questions, background work and totals")),
-        ("chapters", _("the chapters of the book")),
-        ("workflows", _("the workflows of a project")),
-        ("actions", _("the actions that a project may use")),
-        ("models", _("the models of a project, and models found on this machine")),
-    ):
-        command = commands.book(name, words)
-        json_flag(command)
-        if name == "chapters":
-            command.add_argument("--add", metavar=_("TITLE"), help=_("add an empty chapter first"))
-            command.add_argument("--at", type=whole, metavar="N", help=_("with --add: its place (default: the end)"))
-            volume = _("with --add: the volume that it belongs to")
-            command.add_argument("--volume", default="", metavar=_("VOLUME"), help=volume)
-            flag(command, "--deleted", _("the deleted ones, with their ids"))
-        if name == "workflows":
-            command.add_argument(
-                "--add",
-                metavar=_("FILE"),
-                help=_("store a document of any form, or an example: {names}").format(
-                    names="recursive-polish, five-openings, text-adventure"
-                ),
-            )
-        if name == "actions":
-            command.add_argument(
-                "--search", default="", metavar=_("TEXT"), help=_("list only matching actions, best first")
-            )
-        if name == "models":
-            command.add_argument("--use", type=int, metavar="N", help=_("use number N of the models found"))
-            flag(command, "--offline", _("use the embedded offline model"))
     trust = commands.book("trust", _("what a project may send, spend and run; confirm or revoke it"))
     answer = trust.add_mutually_exclusive_group()
     flag(answer, "--yes", _("confirm everything it asks for now, keys included"))
