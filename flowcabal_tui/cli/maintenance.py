@@ -20,7 +20,7 @@ from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.book.backup import restore
 from flowcabal_tui.project.memory.bootstrap_words import quoted
-from flowcabal_tui.project.memory.rebuild import RebuildPlan
+from flowcabal_tui.project.views import RebuildPlan
 from flowcabal_tui.project.words import TASKS, text_stays
 from flowcabal_tui.protocol.book import DeleteOutput, EditChapter
 from flowcabal_tui.protocol.memory import BackgroundChanged, Purge, PurgeFinished, Rebuild, RebuildProgress, TextPurged

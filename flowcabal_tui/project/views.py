@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.ids import EntityId, Generation, NodeId, RunId
-from flowcabal_tui.domain.memory import Derived, Entity
+from flowcabal_tui.domain.memory import Derived, Entity, StaleText, TaskKind
 from flowcabal_tui.domain.model_calls import Role
 from flowcabal_tui.domain.run import Attempt, NodeState, Question, Quote
 from flowcabal_tui.domain.trust import TrustState
@@ -130,3 +130,17 @@ class OpenedSource:
     text: str
     start: int = -1
     end: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildPlan:
+    """The effects of a rebuild.
+
+    The number of chapters whose index is examined, the uris of unreadable derived texts to regenerate, the texts that
+    are out of date, and the number of background steps of each kind.
+    """
+
+    chapters: int
+    damaged: tuple[str, ...]
+    stale: tuple[StaleText, ...]
+    steps: tuple[tuple[TaskKind, int], ...]

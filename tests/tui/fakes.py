@@ -64,7 +64,6 @@ from flowcabal_tui.domain.versions import (
 from flowcabal_tui.domain.workflow import Problem, Workflow
 from flowcabal_tui.nodes.validation import validate
 from flowcabal_tui.project.book.backup import BackupManifest, Member
-from flowcabal_tui.project.memory.rebuild import RebuildPlan
 from flowcabal_tui.project.views import (
     Appearances,
     FoundModel,
@@ -73,6 +72,7 @@ from flowcabal_tui.project.views import (
     ProfileRow,
     ProfileView,
     ProjectInfo,
+    RebuildPlan,
     UnpaidWork,
 )
 from flowcabal_tui.protocol.base import Command, CommandDone, CommandFailed, Event

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Final, get_args
 
 from flowcabal_tui.domain.errors import FlowCabalError, KnowledgeError
@@ -14,6 +13,7 @@ from flowcabal_tui.project.book.indexing import index_text
 from flowcabal_tui.project.memory.background import Background
 from flowcabal_tui.project.memory.knowledge import KnowledgeConnection
 from flowcabal_tui.project.memory.updates import MemoryUpdates
+from flowcabal_tui.project.views import RebuildPlan
 from flowcabal_tui.protocol.base import Status
 from flowcabal_tui.protocol.book import BookChanged
 from flowcabal_tui.protocol.memory import RebuildPart, RebuildProgress
@@ -28,20 +28,6 @@ STEPS: Final[Mapping[RebuildPart, tuple[TaskKind, ...]]] = {
     "all": ("mirror", "story", "l1", "l0", "profile", "arc", "knowledge"),
 }
 """The background steps that each part of a rebuild repeats; a step without changes ends at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class RebuildPlan:
-    """The effects of a rebuild.
-
-    The number of chapters whose index is examined, the uris of unreadable derived texts to regenerate, the texts that
-    are out of date, and the number of background steps of each kind.
-    """
-
-    chapters: int
-    damaged: tuple[str, ...]
-    stale: tuple[StaleText, ...]
-    steps: tuple[tuple[TaskKind, int], ...]
 
 
 class Rebuilder:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.memory import (
@@ -20,7 +19,7 @@ from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.project.commands import Service, handles, passed_on
 from flowcabal_tui.project.models.memory_gate import spending_rule
-from flowcabal_tui.project.views import OpenedSource, ProfileRow, ProfileView, UnpaidWork
+from flowcabal_tui.project.views import OpenedSource, ProfileRow, ProfileView, RebuildPlan, UnpaidWork
 from flowcabal_tui.protocol.memory import (
     CancelBackground,
     PauseBootstrap,
@@ -36,9 +35,6 @@ from flowcabal_tui.protocol.memory import (
     WaiveFinding,
     WriteProfile,
 )
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.memory.rebuild import RebuildPlan
 
 
 class MemoryService(Service):

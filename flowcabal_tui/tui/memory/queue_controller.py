@@ -36,8 +36,8 @@ from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.role_words import facts_words
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.memory.rebuild import RebuildPlan
     from flowcabal_tui.project.project import Project
+    from flowcabal_tui.project.views import RebuildPlan
 
 _PARTS: Final[Mapping[RebuildPart, str]] = {
     "all": mark("all of it"),
