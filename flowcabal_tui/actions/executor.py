@@ -84,7 +84,7 @@ class ActionExecutor:
             raise ApprovalRequired(
                 action.action_id,
                 _("{action} needs your approval.").format(action=action.title),
-                json.dumps(given, ensure_ascii=False),  # whole: what is cut off would be approved unseen
+                json.dumps(given, ensure_ascii=False),  # whole: a part cut off would be approved unseen
                 _("Approve it where the run asks for it."),
             )
         if isinstance(binding, tuple):
@@ -248,7 +248,7 @@ async def _awaited(function: ActionFunction, params: dict[str, Any]) -> _Ended:
 
 
 def _in_thread(function: ActionFunction, params: dict[str, Any]) -> asyncio.Future[_Ended]:
-    """Calls `function` in a daemon thread: one of the loop's own, if it hangs, would keep the program from ending."""
+    """Calls `function` in a daemon thread; a hanging thread of the loop's executor would block the program's end."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[_Ended] = loop.create_future()
     context = contextvars.copy_context()
@@ -262,7 +262,7 @@ def _in_thread(function: ActionFunction, params: dict[str, Any]) -> asyncio.Futu
             ended = _Ended(context.run(function, params))
         except (Exception, SystemExit) as error:  # the edge: a plug-in may raise anything
             ended = _Ended(error=error)
-        with contextlib.suppress(RuntimeError):  # the loop is closed: it ended too late
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the function ended too late
             loop.call_soon_threadsafe(settle, ended)
 
     threading.Thread(target=call, name="action", daemon=True).start()

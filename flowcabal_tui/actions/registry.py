@@ -18,7 +18,7 @@ from flowcabal_tui.system.files import Folder
 from flowcabal_tui.system.plugins import load_plugin
 
 ActionFunction = Callable[[dict[str, Any]], Any]
-"""Takes the parameters, gives a JSON value; `async` or not. One that is not runs in a thread."""
+"""Takes the parameters and returns a JSON value. A function that is not `async` runs in a thread."""
 FOLDER: Final = "actions"
 """The folder of a project with its actions."""
 PLUGINS: Final = "flowcabal_tui.actions"
@@ -188,7 +188,7 @@ def project_simulations(folder: Path) -> tuple[Path, ...]:
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():
-            found = (file for file in path.rglob("*.json") if file.is_file())  # to read a pipe would never end
+            found = (file for file in path.rglob("*.json") if file.is_file())  # reading a pipe would never end
             yield from sorted(file for file in found if not file.name.startswith(SIMULATIONS))
         else:
             yield path

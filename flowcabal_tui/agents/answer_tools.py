@@ -24,7 +24,7 @@ _OF_A_READING: Final[Mapping[type[BaseModel], str]] = {StoryAnswer: "give_story"
 _NAMES: Final = {**_OF_A_CHECK, **_OF_A_READING}
 _TOOLS: Final = {shape: Tool(name, "Gives the answer.", tool_schema(shape)) for shape, name in _NAMES.items()}
 _LEAST_WINDOW: Final = 32_000
-"""Tokens of a window in which tools that a question does not need take no space from its sources."""
+"""Least tokens of a window to which further tools are sent: in a smaller one they would take space from the sources."""
 
 
 def with_tools(

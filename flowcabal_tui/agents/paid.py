@@ -142,7 +142,7 @@ class PaidOnce:
         return replace(from_json(Answer, text), cached=True) if text is not None else None
 
     async def _in_part(self, key: Digest) -> AsyncIterator[Answer]:
-        """The answers to a question of which some parts could not be read, each completing the one before."""
+        """The answers to a question that was only partly readable; each completes the one before."""
         number = 0
         while (answer := await self._stored(digest_of([key, "in part", number]))) is not None:
             yield answer
@@ -175,5 +175,5 @@ class PaidOnce:
         text = to_json(replace(answer, thinking="", signature=""))
         if not answer.whole:
             key = digest_of([key, "in part", len([each async for each in self._in_part(key)])])
-        await asyncio.shield(self._answers.put(key, text, answer.model, answer.usage))  # what was paid for is kept
+        await asyncio.shield(self._answers.put(key, text, answer.model, answer.usage))  # a paid answer is stored
         return answer

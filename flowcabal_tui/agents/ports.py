@@ -77,7 +77,7 @@ class MemoryView(Protocol):
         """The number of mentions of each entity before the target, most first."""
 
     async def derived(self, uri: str, level: Level) -> Derived | None:
-        """The newest state with a position before the target, as of the generation."""
+        """The newest state with a position before the target, as of the generation; None if there is none."""
 
     async def derived_of(self, uris: Sequence[str], level: Level) -> tuple[Derived, ...]:
         """The newest states of several texts, by position then uri."""

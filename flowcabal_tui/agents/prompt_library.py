@@ -29,7 +29,7 @@ _BETWEEN: Final = "\n…\n"
 """The separator of two pieces of one text."""
 _DRAFT_ENDS: Final = "</draft>"
 _SENT_TWICE: Final = frozenset({"monitor.check"})
-"""Anthropic is paid for each mark, and drops what follows the system text where another tool is named."""
+"""Prompts whose draft is sent twice with one tool. Others get no cache mark, which costs money."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 _CLOSING: Final = r"[”’」』》）)\"']"
 _GOES_ON: Final = r"(?=[^\S\n]++(?:[—–-]++[^\S\n]*+)?[a-zà-öø-ÿ])"
-"""A small letter follows on the same line: what was said, asked or cried out is a part of the sentence."""
+"""A lower-case letter follows on the same line, so the direct speech is part of the sentence."""
 _STOP: Final = rf"(?=\.){NOT_SHORT}\.[”’\"')]*(?=\s|$)|\n+"
 _END: Final = re.compile(rf"[。！？!?…]++(?!{_CLOSING}++{_GOES_ON}){_CLOSING}*+|{_STOP}")
 _PIECE_END: Final = re.compile(rf"[。！？!?…]++{_CLOSING}*+|{_STOP}")
 """Where an extract may end, also behind a question or a cry within a sentence: short pieces leave space for others."""
 _WORD: Final = re.compile(r"[^\W\d_][\w'’-]*")
 _FEWEST: Final = (8, 5)
-"""Chinese characters, or words, of a sentence that says something by itself: not `Nicholas obeyed.`"""
+"""Least Chinese characters, or words, of a sentence that is informative by itself, unlike `Nicholas obeyed.`"""
 _MOST: Final = 200
 
 

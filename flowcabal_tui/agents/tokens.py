@@ -17,7 +17,7 @@ _SENTENCE: Final = rf"\n+|(?:[。！？!?…]|(?=\.){NOT_SHORT}\.(?=[”’」�
 _SENTENCE_END: Final = re.compile(_SENTENCE)
 _BOUNDARY: Final = re.compile(rf"{_SENTENCE}|[;；](?=\s)|[，,、][”’」』\"]*(?=.)")
 _WHOLE: Final = 0.75
-"""The share of a part that remains, at least, where it is shortened to whole sentences."""
+"""Least share of a part that must remain when it is shortened to whole sentences."""
 
 
 class CountedTokens:

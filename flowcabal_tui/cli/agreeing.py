@@ -50,15 +50,15 @@ async def memory_settled(project: Project, *, yes: bool = False) -> None:
 
 
 async def agreed_to_pay(price: Iterable[str], *, yes: bool, advice: str = "") -> bool:
-    """Shows the price and asks the person at the terminal, unless `yes`. Raises RunError if there is no person to
-    ask."""
+    """Shows the price and asks the person at the terminal, unless `yes`. Raises RunError if nobody can be asked."""
     for line in (_("This costs money."), *price):
         say(line, file=sys.stderr)
     return yes or await agreed(advice=advice)
 
 
 async def agreed(nothing: str = "", advice: str = "") -> bool:
-    """Asks the person at the terminal. Raises RunError with `nothing` as detail if there is no person to ask."""
+    """True when the person at the terminal agrees. Raises RunError, with `nothing` as detail, if nobody can be
+    asked."""
     if not sys.stdin.isatty():
         raise RunError(
             _("There is no one to confirm it."), nothing or _("Nothing was sent."), advice or _("Give --yes.")
@@ -68,7 +68,7 @@ async def agreed(nothing: str = "", advice: str = "") -> bool:
 
 
 async def agreed_to_spend(project: Project, quote: Quote, *roles: Role, yes: bool) -> bool:
-    """Shows a quote with its models, and asks unless it is free or `yes`."""
+    """Shows a quote with its models; True when it is free or agreed to, with `yes` without a question."""
     lines = spend_lines(quote, asks=False, models=paid_models(project.info.models, *(roles or ("user", "agent"))))
     if not quote.is_free:
         return await agreed_to_pay(lines, yes=yes)

@@ -60,13 +60,13 @@ async def _check_beats(project: Project, chapter: ChapterId, *, yes: bool) -> bo
 
 
 async def _all(project: Project) -> list[ChapterBeats]:
-    """Of every chapter with beats."""
+    """The beats of every chapter that has any, compared with its text."""
     found = [await project.book.beats(each.id) for each in await project.book.chapters()]
     return [each for each in found if each.beats]
 
 
 def _print(found: ChapterBeats) -> None:
-    """Planned scene, state, the beat, its names."""
+    """Prints a line for each beat: its planned scene, its state, its text and its names."""
     for part in found.parts:
         for beat in part.beats:
             row = (part_words(part), _(STATES[beat.state]), beat.text, beat_words(beat, part, found.scenes))

@@ -44,7 +44,7 @@ async def _by_rule(briefs: Sequence[Brief], forms: Mapping[str, Form] | None) ->
 
 
 async def _by_model(briefs: Sequence[Brief], arguments: Namespace) -> list[dict[str, Any]]:
-    """After the price was agreed to. Raises RunError where it was not."""
+    """Answers the briefs by a model, after the person agreed to the price; otherwise raises RunError."""
     from flowcabal_tui.project.builder.bench_model import model_answers, price_of_all
     from flowcabal_tui.project.trust.own_models import own_endpoint
 

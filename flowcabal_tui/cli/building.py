@@ -186,7 +186,7 @@ def _value(change: Change) -> str:
 
 
 def _differing(change: Change) -> Iterator[str]:
-    """The lines of a prompt that go and that come; nothing for other values."""
+    """The removed and the added lines of a prompt; nothing for other values."""
     if not (isinstance(change.before, list) and isinstance(change.after, list)):
         return
     old, new = (side.splitlines() for side in sides(change))
@@ -200,6 +200,6 @@ def _ids(text: str) -> tuple[str, ...]:
 
 
 def _how(arguments: Namespace) -> dict[str, Any]:
-    """The arguments common to both commands."""
+    """The keyword arguments common to both commands."""
     actions = tuple(str(each.resolve()) for each in arguments.actions)
     return {"offline": arguments.offline, "actions": actions, "tools": arguments.tools}

@@ -187,7 +187,7 @@ def _place(shown: Comparison, name: str) -> tuple[int, int | None]:
     return place, number
 
 
-# what is printed
+# the text for the output
 
 
 def _print_list(rows: tuple[ComparisonSummary, ...], *, as_json: bool) -> int:

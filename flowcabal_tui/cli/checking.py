@@ -158,7 +158,7 @@ def difference(before: Workflow, after: Workflow) -> str:
 
 
 async def _write(arguments: Namespace, checked: _Checked, changed: Workflow) -> None:
-    """Into the file that it came from, or as a new version in its project. Raises FlowCabalError."""
+    """Writes the workflow into its file, or as a new version into its project. Raises FlowCabalError."""
     path = arguments.document
     if arguments.workflow:
         from flowcabal_tui.project import Project  # a file is written without the store

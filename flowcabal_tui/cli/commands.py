@@ -93,4 +93,4 @@ TRUSTING = (
     *("outline", "proposals", "findings", "check", "impact", "comments", "lock", "unlock", "passes", "revise"),
     *("names", "scenes", "words", "chapters", "workflows", "doctor", "session"),
 )
-"""Commands that can send, spend or run, if only in the background."""
+"""Commands that can send, spend or run something, at least in the background."""

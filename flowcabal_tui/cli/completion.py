@@ -9,7 +9,7 @@ from flowcabal_tui.cli.terminal import say
 
 
 def _options() -> dict[str, list[str]]:
-    """Commands and their long options."""
+    """The commands with their long options."""
     for action in parser()._actions:  # argparse offers no public way to list its sub-commands
         if isinstance(action, argparse._SubParsersAction):
             return {

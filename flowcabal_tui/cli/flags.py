@@ -33,7 +33,7 @@ _OF_A_NEW_RUN: Final = (
 
 
 def require_sense(arguments: Namespace) -> None:
-    """Raises BadArgument for combinations of `run` flags of which one would be ignored."""
+    """Raises BadArgument for combinations of `run` flags in which one would be ignored."""
     if not arguments.workflow and not arguments.resume:
         raise BadArgument(_("Which workflow?"), "", _("Name one, or give --resume RUN."))
     require_beside("--keep", bool(arguments.keep), wait=arguments.wait)

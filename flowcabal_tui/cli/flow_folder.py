@@ -110,7 +110,7 @@ def _documents(path: Path) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in names:
             file = Path(folder) / name
-            if file.suffix in SUFFIXES and not file.is_symlink() and file.is_file():  # to read a pipe would never end
+            if file.suffix in SUFFIXES and not file.is_symlink() and file.is_file():  # reading a pipe would never end
                 yield file
 
 

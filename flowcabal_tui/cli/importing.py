@@ -28,7 +28,7 @@ from flowcabal_tui.protocol.memory import BootstrapChanged, PauseBootstrap, Star
 DONE, FAILED, PAUSED = 0, 1, 3
 _TICK_SECONDS: Final = 0.1
 _LONG_SECONDS: Final = 1.0
-"""Work that takes longer is spoken of."""
+"""Work that takes longer is reported."""
 
 
 async def import_(arguments: Namespace) -> int:
@@ -77,7 +77,7 @@ async def _settled(project: Project) -> None:
 
 
 def _print_preview(preview: ImportPreview, as_json: bool) -> None:
-    """A line for each chapter: number, volume, title, length, whether it is there already; then the sum.
+    """Prints a line for each chapter (number, volume, title, length, whether the book has it already), then the sum.
 
     Lengths are counted as in the book; JSON has all characters of a text.
     """
@@ -174,7 +174,7 @@ async def _may_read(price: Sequence[str], *, is_free: bool, yes: bool) -> bool:
 
 
 async def _followed(project: Project) -> int:
-    """Prints how far it is until it ends; Ctrl+C pauses it when the calls under way are answered."""
+    """Prints the progress of a reading until it ends; Ctrl+C pauses it after the running calls."""
     shown, moving = "", sys.stdout.isatty()
     while True:
         try:

@@ -40,7 +40,7 @@ async def texts_taken(project: Project) -> int:
 
 
 async def _owed(project: Project) -> tuple[BackgroundTask, ...]:
-    """Texts that the server does not have, but for those that it refused for good."""
+    """The open tasks that send texts to the server, without those that it refused for good."""
     tasks = await project.memory.background()
     return tuple(task for task in tasks if task.kind == "knowledge" and task.state in ("waiting", "running"))
 

@@ -44,7 +44,7 @@ async def _status(arguments: Namespace) -> int:
 
 
 async def _install(arguments: Namespace) -> int:
-    """Shows what would be fetched, asks, and installs; prints how far it is."""
+    """Shows what would be fetched, asks, and installs; prints the progress."""
     own = installed()
     if own and own.can_start and own.version == VERSION and not arguments.again:
         say(_("openviking {version} is already installed; --again reinstalls it.").format(version=own.version))

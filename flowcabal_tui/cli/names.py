@@ -49,7 +49,7 @@ async def names(arguments: Namespace) -> int:
 
 
 async def _carry_out(project: Project, arguments: Namespace) -> None:
-    """Kinds first, so that a name can be of one that was just defined."""
+    """Carries out the changes, kinds first, so that a name can have a kind that was just defined."""
     kinds = {each.name: each for each in await project.story.name_kinds()}
     if arguments.define is not None:
         kind = kinds.get(arguments.define) or BookKind(arguments.define, _base(arguments.define))
@@ -69,7 +69,7 @@ def _base(name: str) -> EntityKind:
 
 
 def _edited(entity: Entity, arguments: Namespace, kinds: Sequence[BookKind]) -> Entity:
-    """The name of another kind, and with other fields. Raises BadArgument, UnknownName."""
+    """The entity with the kind and the fields that the arguments give. Raises BadArgument, UnknownName."""
     fields = dict(entity.fields)
     for given in arguments.field:
         name, equals, value = given.partition("=")
@@ -83,7 +83,7 @@ def _edited(entity: Entity, arguments: Namespace, kinds: Sequence[BookKind]) -> 
 
 
 def _named(entities: Sequence[Entity], wanted: str) -> Entity:
-    """By id, name or alias. Raises UnknownName."""
+    """The entity with this id, name or alias. Raises UnknownName."""
     for known in (lambda each: (each.id, each.name), lambda each: each.names):
         found = next((each for each in entities if wanted in known(each)), None)
         if found is not None:

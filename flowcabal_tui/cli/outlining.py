@@ -94,7 +94,7 @@ def _volume(book: BookOutline, name: str) -> str:
 
 
 def _for_chapter(book: BookOutline, chapter: ChapterId, text: str, version: int) -> WriteOutlinePart:
-    """The words of the one part that a chapter has, or a new part. Raises BadArgument where it has several."""
+    """The command that writes the only part of a chapter, or a new part. Raises BadArgument if it has several parts."""
     parts = [each.part for each in book.of(chapter)]
     if len(parts) > 1:
         raise BadArgument(
@@ -110,7 +110,7 @@ def _for_chapter(book: BookOutline, chapter: ChapterId, text: str, version: int)
 
 
 async def _chapter(project: Project, place: str) -> ChapterId | None:
-    """Raises BadArgument for words that name no chapter, UnknownName for a number of none."""
+    """The named chapter: NOWHERE for none, None for the rules. Raises BadArgument, UnknownName."""
     if place in (_TO_NONE, _BY_RULES):
         return NOWHERE if place == _TO_NONE else None
     if not (place.isascii() and place.isdigit()):
@@ -143,7 +143,7 @@ def _placed(book: BookOutline, name: str) -> Placed:
 
 
 def _print(book: BookOutline) -> None:
-    """Number, kind, title, and where each part belongs; then the chapters that have none."""
+    """Prints number, kind, title and place of each part; then the volumes and chapters without a part."""
     titles = {chapter.id: f"{chapter.position} {clean_line(chapter.title)}" for chapter in book.chapters}
     for at, each in enumerate(book.placed):
         where = "" if each.part.kind == "book" else belongs(each, titles)

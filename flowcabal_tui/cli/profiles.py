@@ -85,7 +85,7 @@ def _print_levels(states: Iterable[Derived]) -> None:
 
 
 def _print_diff(view: ProfileView, arguments: Namespace) -> None:
-    """Two states of a level, line by line."""
+    """Prints the difference of two states of a level, line by line."""
     texts = []
     for generation in arguments.diff:
         state = next((s for s in view.history if s.generation == generation and s.level == arguments.level), None)

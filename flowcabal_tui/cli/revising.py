@@ -83,7 +83,7 @@ def _is_wanted(row: Proposal, ids: list[str], start: int, end: int) -> bool:
 
 
 def _span(text: str, paragraphs: tuple[int | None, int | None] | None) -> tuple[int, int]:
-    """The characters of these paragraphs, counted from 1 without blank lines; None: of all. Raises BadArgument."""
+    """The span of these paragraphs, counted from 1 without blank lines (None: of all). Raises BadArgument."""
     spans = [(start, start + len(text[start:end].rstrip())) for start, end in line_spans(text)]
     first, last = paragraphs or (None, None)
     if not spans or max(first or 1, last or 1) > len(spans):

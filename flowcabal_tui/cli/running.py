@@ -189,7 +189,7 @@ class _Session:
             before = {chapter.id: chapter for chapter in await self._project.book.chapters()}
             try:
                 await self._project.carry_out(PersistOutput(run, NodeId(keep)))
-            except ChapterLocked as error:  # locked while the run went on
+            except ChapterLocked as error:  # the chapter was locked while the run continued
                 self._printer.error(_waits_for_unlocking(error, run, keep))
                 return WAITS
             await note_replaced(self._project, before)
@@ -233,7 +233,7 @@ class _Session:
             self._printer.asks(question, attempts[-1].text if attempts else "")
 
     async def _answered_by_flag(self, question: Question) -> bool:
-        """A flag asks for one new attempt at most: each costs money. An answer that does not fit leaves it open."""
+        """Answers by a flag, with one new attempt at most, since each costs money. Returns False if it stays open."""
         decision = self._answers.for_question(question)
         if decision is None or question.node in self._retried:
             return False
@@ -319,7 +319,7 @@ async def _lines() -> AsyncIterator[str]:
 
     def pump() -> None:
         with suppress(RuntimeError):  # the loop has ended before the input
-            with suppress(ValueError, OSError):  # no text, or no longer open: that is its end too
+            with suppress(ValueError, OSError):  # not text, or no longer open: the input ends here too
                 for line in sys.stdin:
                     loop.call_soon_threadsafe(lines.put_nowait, line)
             loop.call_soon_threadsafe(lines.put_nowait, "")

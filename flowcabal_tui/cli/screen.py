@@ -92,7 +92,7 @@ async def _open(path: Path, read_only: bool) -> Project:
 
 
 async def _create(folder: Path, name: str, language: str) -> Path:
-    """A new project plays with the models that the wizard settled."""
+    """Creates a new project with the models that the wizard chose."""
     from flowcabal_tui.project import create_project
 
     return await create_project(folder, name=name, language=language, models=_load_user().models)
@@ -177,7 +177,7 @@ def _recents() -> tuple[Recent, ...]:
 
 
 def _recent(path: Path) -> Recent:
-    """From its summary; the folder is read only where there is none."""
+    """A row for a recent book, from its summary; its folder is read only if there is no summary."""
     from flowcabal_tui.settings.book_summary import book_name, read_summary
     from flowcabal_tui.tui.app.entry import Recent
 

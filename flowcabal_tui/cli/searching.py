@@ -99,7 +99,7 @@ def _print_lines(lines: tuple[BlamedLine, ...], chapter: ChapterId) -> None:
 
 
 def _print_spans(line: BlamedLine, chapter: ChapterId) -> None:
-    """The words of a line that more than one origin has."""
+    """Prints the origin of each part of a line with several origins."""
     for span in line.spans:
         if words := line.text[span.start : span.end].strip():
             say_row(("", *_origin(span.origin, chapter), words[:_LINE], span.origin.instruction))

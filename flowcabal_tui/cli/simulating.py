@@ -111,7 +111,7 @@ def _registry(arguments: Namespace) -> ActionRegistry | None:
 
 
 def _templates(arguments: Namespace) -> dict[str, dict[str, Any]]:
-    """Of the file that was named, else those that lie beside the registries."""
+    """The templates of the named file, else those in the folders of the registries."""
     if arguments.simulation:
         return load_simulations(arguments.simulation)
     own = project_simulations(arguments.document) if _in_project(arguments) else ()

@@ -146,7 +146,7 @@ def _proof(proof: argparse.ArgumentParser) -> None:
 
 
 def _scenes(scenes: argparse.ArgumentParser) -> None:
-    """The chapter, and which of its scenes is changed."""
+    """Adds the arguments: the chapter, and the change of one of its scenes."""
     scenes.add_argument("chapter", type=whole, metavar="N", help=_("the place of the chapter"))
     one = scenes.add_mutually_exclusive_group()
     one.add_argument("--move", type=whole, nargs=2, metavar=("S", "T"), help=_("scene S becomes number T"))

@@ -62,7 +62,7 @@ def _json(text: str) -> Any:
         raise DialectError(_("The document cannot be read."), _("It is too large or nested too deeply.")) from error
     except _Twice as error:
         raise DialectError(_("The document cannot be read."), str(error)) from error
-    except ValueError as error:  # of whole numbers Python reads only so many digits
+    except ValueError as error:  # Python limits the number of digits of an integer
         raise DialectError(_("The document cannot be read."), _("A number in it has too many digits.")) from error
 
 

@@ -44,7 +44,7 @@ def is_encrypted(url: str) -> bool:
 
 
 def _parts(url: str) -> SplitResult | None:
-    """None for an address that different programs would read in different ways."""
+    """The parsed address; None where programs disagree on how to parse it."""
     url = url.strip()
     if any(unicodedata.category(character) in ("Cc", "Cf", "Zs") for character in url):
         return None

@@ -106,7 +106,7 @@ class FilterMap(_Parameters):
 
 
 class FilterStep(_Parameters):
-    """Keeps the items that satisfy a comparison; a value that is no list passes unchanged."""
+    """Keeps the items that satisfy a comparison; a value that is not a list passes unchanged."""
 
     op: Literal["filter"]
     field: str | None = Field(None, validation_alias=AliasChoices("field", "filter_field"))

@@ -27,7 +27,7 @@ def long_text(**how: Any) -> Any:
 
 
 def few(most: int, **how: Any) -> Any:
-    """A list whose schema asks for at most so many items, since a model may repeat itself; more are accepted too."""
+    """A list whose schema asks for at most `most` items, since a model may repeat itself; more are accepted."""
     return Field(**how, json_schema_extra={"maxItems": most})
 
 

@@ -27,7 +27,7 @@ class BookKind:
 
 
 def kind_of(entity: Entity, kinds: Iterable[BookKind]) -> BookKind:
-    """The kind of an entity; one that is no longer in the book has no fields."""
+    """The kind of an entity; a kind that the book no longer has gets no fields."""
     name = entity.own_kind or entity.kind
     return next((each for each in kinds if each.name == name), BookKind(name, entity.kind))
 

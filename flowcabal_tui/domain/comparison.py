@@ -22,8 +22,8 @@ Result = Literal["won", "tied", "lost"]
 VerdictKind = Literal["chosen", "tie", "none", "composed"]
 """tie: several are equally good, and the first of them is used; composed: a text of parts, edited or not."""
 MarkKind = Literal["contradiction", "beat", "sifted"]
-"""contradiction: found by a check; beat: the text has no words of a beat of the plan; sifted: a run gives the
-reason."""
+"""contradiction: found by a check; beat: the text lacks nearly all distinctive words of a beat of the plan; sifted: a
+run gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)

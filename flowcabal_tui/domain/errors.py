@@ -1,4 +1,4 @@
-"""What can go wrong, as the user sees it.
+"""The errors that are shown to the user.
 
 Each line names the direct subclasses of a class; the docstring of a class explains it.
 
@@ -55,7 +55,7 @@ class ProjectError(FlowCabalError):
 
 
 class ProjectBusy(ProjectError):
-    """Another program held the database for longer than the wait for it; a later try can succeed."""
+    """Another program kept the database locked until the wait timed out; a later try can succeed."""
 
 
 class ForeignLog(ProjectError):
@@ -306,7 +306,7 @@ class ModelError(FlowCabalError):
         return self.fault in RETRYABLE_FAULTS and not self.partial
 
     def with_partial_kept(self) -> Self:
-        """This error, which says that the text received so far, if any, is kept; for those who store it."""
+        """Adds to `detail` that the received text is kept, if there is any; returns the error itself."""
         if self.partial.strip():
             self.detail = sentences(self.detail, _("This text is kept."))
         return self

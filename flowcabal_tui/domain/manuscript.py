@@ -161,8 +161,8 @@ class ImportPreview:
 class BookDetails:
     """The metadata of an exported book.
 
-    `identifier` is a UUID that stays when the book is renamed or exported again. `created` and `modified` are those of
-    the text, so two exports of the same text are the same file. `cover` is a JPEG or PNG, or empty.
+    `identifier` is a UUID that stays the same when the book is renamed or exported again. `created` and `modified` are
+    those of the text, so two exports of the same text are the same file. `cover` is a JPEG or PNG, or empty.
     """
 
     title: str

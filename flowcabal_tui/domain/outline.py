@@ -46,7 +46,7 @@ class Outline:
     text: str
     parts: tuple[OutlinePart, ...]
     veil: Callable[[str], str] | None = field(default=None, compare=False)
-    """Removes words that a point of view must not learn; `text` itself stays the writer's."""
+    """Masks words that the point of view must not learn; `text` itself is unchanged."""
 
     def body(self, part: OutlinePart) -> str:
         """The text of a part, without empty lines around it."""

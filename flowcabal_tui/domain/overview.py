@@ -26,8 +26,8 @@ def usual_length(lengths: Sequence[int]) -> int:
 class Goals:
     """The writer's target lengths, in characters (Chinese) or words; 0: none.
 
-    `counting` is how the writing view counts a text. `until` is the day by which the book should have its length. A day
-    begins at the hour `day_begins`; with `hand_only`, text of a model does not count towards its goal.
+    `counting` is how the writing view counts a text. `until` is the day by which the book should reach its target
+    length. A day begins at the hour `day_begins`; with `hand_only`, text of a model does not count towards its goal.
     """
 
     book: int = 0

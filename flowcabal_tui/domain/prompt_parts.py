@@ -56,7 +56,8 @@ LABELS: Final[Mapping[PartKey, tuple[str, str]]] = {
     "length": ("本章篇幅", "Length of the chapter"),
     "notice": ("说明", "Notice"),
 }
-"""The labels in Chinese and in English, in the order of a prompt: long and stable parts first, wish and length last."""
+"""The labels in Chinese and in English, in the order of a prompt: long and stable parts first, the instruction and the
+length last."""
 PART_KEYS: Final[tuple[PartKey, ...]] = get_args(PartKey)
 _ITEM: Final = "text"
 _PART: Final = late(rf'<({"|".join(PART_KEYS)})(?: label="([^"<>]*)")?>\n?(.*?)\n?</\1>', re.DOTALL)
@@ -89,7 +90,7 @@ class Part:
 
 
 def escaped(text: str) -> str:
-    """`text` so that it can neither open nor close a tag; `html.unescape` reverses it. Quotation marks stay."""
+    """Escapes `text` so that it can neither open nor close a tag; `html.unescape` reverses it. Quotation marks stay."""
     return html.escape(text, quote=False)
 
 

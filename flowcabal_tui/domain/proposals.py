@@ -43,8 +43,8 @@ ReasonCode = Literal[
 """The reason of a proposal's state. quoted: its quotation supports it; short, unnamed, unrelated: the quotation is too
 short, names none of its subjects, shares no word with it; unquoted: the chapter has no such words; unknown: a name that
 the book does not have; overrules: it would end or change the writer's own entry. Of names: named: no further facts;
-rare: it occurs once; inside: it is part of a longer word; shared: it could be another's; own: of an entity written by
-hand. worded: the agent gives the reason in its own words."""
+rare: it occurs once; inside: it is part of a longer word; shared: it could belong to another entity; own: it belongs to
+an entity written by hand. worded: the agent gives the reason in its own words."""
 
 
 @dataclass(frozen=True, slots=True)

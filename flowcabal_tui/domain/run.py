@@ -299,7 +299,7 @@ class RunRequest:
     limit: SpendLimit | None = None
     """The agreed limit; None: the run is quoted at its start and limited to the quote."""
     aside: bool = False
-    """Its outputs are further candidates: each node keeps the output that it has."""
+    """Its outputs are further candidates: each node keeps its current output."""
 
     def another(self, node: NodeId) -> RunRequest:
         """The same run for one more sample of a node; only that node costs anything."""
@@ -381,8 +381,8 @@ class QuoteLine:
 
 @dataclass(frozen=True, slots=True)
 class UsualCost:
-    """The cost range of the last `runs` comparable runs; from five on without the cheapest and the most expensive
-    one."""
+    """The cost range of the last `runs` comparable runs; from five runs on, the cheapest and the most expensive are
+    left out."""
 
     low: Decimal
     high: Decimal
@@ -430,9 +430,7 @@ class Quote:
 
     @property
     def pause(self) -> SpendLimit | None:
-        """The limit at which a run asks: `PAUSE_FACTOR` times its likely price, and one call more than that price at
-        least.
-
+        """The limit at which a run asks: `PAUSE_FACTOR` times its likely price, but at least that price plus one call.
         Never above the highest price; None when no bound is known.
         """
         if self.most is None:

@@ -113,7 +113,7 @@ def wording(record: StoryRecord) -> str:
 class Sequel:
     """An addition of a later chapter to an agent's record: a relation or fact ends there, a promise is paid.
 
-    With `learned_by` a fact does not end: an entity learns it there. The sequel leaves with its chapter.
+    With `learned_by` a fact does not end: an entity learns it there. The sequel is removed with its chapter.
     """
 
     id: RecordId

@@ -57,8 +57,8 @@ def without_login(url: str) -> str:
 def clean(text: str) -> str:
     """`text` without terminal control sequences, bidirectional overrides and invisible marks.
 
-    Line ends become `\\n`; tabs stay; half a character becomes U+FFFD. Applied to all text that comes from a
-    model or a file before it is stored, so offsets into stored text are offsets into what is shown.
+    Line ends become `\\n`; tabs stay; a lone surrogate becomes U+FFFD. Applied to all text that comes from a model or a
+    file before it is stored, so offsets into stored text are offsets into what is shown.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", _ESCAPES.sub("", text)))

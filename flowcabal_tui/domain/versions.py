@@ -24,8 +24,8 @@ class NodeVersion(Made):
     """One output that a node made or was given; its text is read by the digest, its prompt by `VersionTrace`.
 
     `number` counts from 1, oldest first. `key` is that of the request and sample. `run` is "" for a text that a person
-    wrote outside a run; `attempt` is 0 for a node without attempts. An output served from an earlier run is no version
-    of its own.
+    wrote outside a run; `attempt` is 0 for a node without attempts. An output served from an earlier run is not counted
+    as a version again.
     """
 
     number: int

@@ -19,7 +19,7 @@ class _Frozen(BaseModel):
 
 
 class _Block(_Frozen):
-    """`part` fences what the block brings: escaped, with a label in the language of the book; nothing when empty."""
+    """`part` puts the block's text, escaped, into a labelled part of the prompt; an empty text adds nothing."""
 
     part: PartKey | None = Field(None, description="The labelled part that holds its text; default: without a label.")
 

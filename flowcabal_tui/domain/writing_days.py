@@ -14,9 +14,9 @@ from flowcabal_tui.domain.overview import Goals
 from flowcabal_tui.domain.value_class import dataclass
 
 SPANS: Final = (7, 30)
-"""Days over which the speed is taken; the longer one foretells the end."""
+"""Days over which the writing speed is averaged; the longer span predicts the date of completion."""
 _FARTHEST: Final = 36_525
-"""Days from today, about a hundred years: an end behind that is not foretold."""
+"""Days from today, about a hundred years: no later date of completion is predicted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,8 @@ class WritingLog:
 
     @property
     def expected(self) -> date | None:
-        """The day on which the book has its length at the speed of the last 30 days; None if it cannot be estimated."""
+        """The day on which the target length is reached at the speed of the last 30 days; None if it cannot be
+        estimated."""
         speed = self.speed(SPANS[-1])
         if not self.left or speed <= 0 or (days := ceil(self.left / speed)) > _FARTHEST:
             return None

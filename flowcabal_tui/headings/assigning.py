@@ -78,7 +78,7 @@ def renewed(outline: Outline, links: Sequence[OutlineLink]) -> tuple[OutlineLink
 
 
 def _linked(outline: Outline, links: Sequence[OutlineLink]) -> list[int]:
-    """The place of each link's part: by its words, else by its title; -1 where there is none."""
+    """The index of each link's part: by its words; by its title where the words changed or occur twice; -1: none."""
     if not links:
         return []
     by_title: dict[tuple[str, int], int] = {}

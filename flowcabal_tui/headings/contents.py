@@ -18,7 +18,7 @@ _LEAST: Final = 3
 
 
 def without_contents(lines: list[HeadingLine]) -> tuple[list[HeadingLine], int]:
-    """The lines without a table of contents and without the first of two equal headings; how long the table was."""
+    """The lines without a table of contents and without the first of two equal headings; the number of its entries."""
     places = [place for place, line in enumerate(lines) if line.heading]
     runs = [run for run in _runs(lines, places) if len(run) > 1]
     tables = _tables(lines, places, [run for run in runs if len(run) > _LEAST])

@@ -51,7 +51,7 @@ def with_volume(book: BookOutline, volume: str, body: str, language: str) -> str
 
 
 def with_volume_words(book: BookOutline, part: OutlinePart, body: str) -> str | None:
-    """The outline with the text of a volume that is named only in the headings of its chapters (第一卷 第三回)."""
+    """The outline with text for a volume that only chapter headings name (第一卷 第三回); None: impossible."""
     at = book.outline.parts.index(part)
     kept = _meaning(assigned(book.outline, book.chapters).placed)
     for text in _with_volume_heading(book, part.heading.start, part.title, body):

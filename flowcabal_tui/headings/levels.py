@@ -62,7 +62,7 @@ def _line(raw: str, at: int, bare: bool) -> HeadingLine:
 
 
 def _by_level(lines: list[HeadingLine], *, is_outline: bool) -> list[HeadingLine]:
-    """Decides which Markdown level holds chapters: what is above it is a volume, what is below is text."""
+    """Decides which Markdown level holds chapters: headings above it are volumes, headings below it are text."""
     marked = [line for line in lines if line.level and line.heading]
     if not marked:
         return lines

@@ -83,7 +83,7 @@ def leading_number(text: str) -> tuple[int | None, str]:
 
 
 def _leading(words: Sequence[str]) -> tuple[int | None, int]:
-    """The number in the longest run of first words that is one, and how many words it takes."""
+    """The number at the beginning of `words`, from as many of them as possible, and how many words it takes."""
     first = words[0] if words else ""
     if digits := re.fullmatch(r"([0-9]{1,9})(?:st|nd|rd|th)?", first):
         return int(digits[1]), 1

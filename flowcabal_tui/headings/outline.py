@@ -107,7 +107,7 @@ def _at_once(text: str, at: int) -> _Found | None:
 
 
 def _listed(text: str) -> Iterator[_Found]:
-    """A plain list that counts from one: each item is a chapter, and what it says is its beat."""
+    """A plain list that counts from one: each item is a chapter, and the text of the item is its beat."""
     found: list[_Found] = []
     at = 0
     for line in text.split("\n"):

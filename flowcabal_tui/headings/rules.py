@@ -30,7 +30,7 @@ _APART_ZH: Final = re.compile(
 _SPACED: Final = re.compile(r"^([楔引序尾终終后後番跋])[ \u3000]{1,2}(?=[子章声聲记記外])")
 _INSIDE_A_SENTENCE: Final = re.compile("[,，。;；:：!！?？“”「」]")
 _SELDOM_A_TITLE: Final = "中里裡内內的末上说說讲講是有之所合课課目团團"
-"""What follows 第四回 or 第二节 in running text: 第四回中…, 第三回合, 第二节课."""
+"""Characters that follow 第四回 or 第二节 in running text: 第四回中…, 第三回合, 第二节课."""
 _UNITS_EN: Final = re.compile(
     r"^(?P<unit>chapter|chap\.|ch\.?|stave|canto|part|book|volume|vol\.?|act)\s+(?:the\s+)?", re.IGNORECASE
 )

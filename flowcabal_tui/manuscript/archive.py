@@ -1,4 +1,4 @@
-"""Reads parts of a ZIP file (DOCX, EPUB) that a stranger made, within fixed limits; nothing is written to disk.
+"""Reads parts of an untrusted ZIP file (DOCX, EPUB) within fixed limits; nothing is written to disk.
 
 The sizes that an archive declares may be false, so bytes are counted while they are inflated.
 """
@@ -33,7 +33,7 @@ _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
 class _BoundedFile:
-    """A file that refuses a read larger than any that an honest archive needs: its directory, above all."""
+    """Refuses reads that are larger than the largest permitted directory of an archive."""
 
     def __init__(self, file: BinaryIO, name: str) -> None:
         self._file, self._name = file, name

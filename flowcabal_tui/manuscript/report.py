@@ -33,7 +33,7 @@ def comment_line(comment: FileComment) -> str:
 
 
 def _counted(report: ImportReport) -> list[str]:
-    """A sentence for each kind of contents in the file: how it was kept, then what was left out."""
+    """A sentence with the number of each kind of content that the file contains, and how it was imported."""
     counted = (
         (report.insertions, _("Tracked insertions accepted: {n}.")),
         (report.moves, _("Moved passages, read at their new places: {n}.")),

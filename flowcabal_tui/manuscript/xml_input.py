@@ -1,4 +1,4 @@
-"""Parses XML of strangers: no DTD, no entities, limits on elements and depth, all encodings converted to UTF-8."""
+"""Parses untrusted XML: no DTD, no entities, limits on elements and depth, all encodings converted to UTF-8."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def local(element: Element) -> str:
 
 
 def attribute(element: Element, name: str) -> str | None:
-    """An attribute by its name without namespace, because strict and transitional documents have different ones."""
+    """An attribute by its name without namespace (strict and transitional documents differ in it); None: missing."""
     for key, value in element.attrib.items():
         if key.rpartition("}")[2].rpartition(":")[2] == name:
             return str(value)
@@ -155,7 +155,7 @@ def _encoding_of(first: bytes) -> str | None:
         name = codecs.lookup(declared[1].decode("ascii")).name
     except LookupError:
         return None
-    if name.startswith("utf-16"):  # what it says of itself is false: the declaration was read byte by byte
+    if name.startswith("utf-16"):  # the declaration is wrong: it could be read as single bytes
         return "utf-8"
     return name if name in _ENCODINGS else None
 

@@ -17,7 +17,7 @@ from flowcabal_tui.models.transport import Transport
 
 VERSION: Final = "2023-06-01"
 MAX_TOKENS: Final = 8192
-"""The protocol wants a limit; this one is sent when neither the request nor the endpoint sets one."""
+"""The protocol requires a limit; this one is sent when neither the request nor the endpoint sets one."""
 _NAMES: Final = {"stop": "stop_sequences"}
 _UNKNOWN_HERE: Final = ("frequency_penalty", "presence_penalty", "seed")
 """Parameters of sampling that this form does not have; a request with one would be refused."""
@@ -191,7 +191,7 @@ def _blocks(message: Message) -> list[dict[str, Any]]:
 
 
 def _texts(message: Message) -> list[dict[str, Any]]:
-    """The text in blocks: each beginning that other requests share ends one, and is to be kept in the cache."""
+    """The text in blocks: each prefix that other requests share ends a block, which is marked for the cache."""
     ends = [at for at in sorted(set(message.stable)) if 0 < at < len(message.content)][-_MOST_ENDS:]
     pieces = [message.content[start:end] for start, end in pairwise((0, *ends, len(message.content)))]
     marks = [_CACHED if number < len(ends) else {} for number in range(len(pieces))]

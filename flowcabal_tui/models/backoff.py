@@ -26,7 +26,7 @@ class Backoff:
         if not error.retryable or attempt > self._endpoint.retries:
             return None
         if self._endpoint.is_local and error.fault is ModelFault.STALLED:
-            return None  # the server may still work on the request, and would then work on it twice
+            return None  # the server may still be processing the request, and would then process it twice
         longest = self._endpoint.max_wait
         if error.retry_after is None:
             return self._rng.uniform(0, min(longest, FIRST_SPAN * 2 ** (attempt - 1)))

@@ -20,15 +20,16 @@ from flowcabal_tui.models.structured import REPAIRS
 from flowcabal_tui.models.tokens import TokenEstimator
 
 MARGIN_LEARNED: Final = 1.25
-"""On an estimate that the provider's own counts have corrected: 95 of 100 texts are off by less than a tenth."""
+"""Factor on an estimate that the provider's counts have corrected: 95 of 100 texts are off by less than a tenth."""
 MARGIN_UNKNOWN: Final = 1.5
-"""On the estimate for a model that has not answered yet: it is off by up to a quarter, or a half for a rare script."""
+"""Factor on the estimate for a model that has not answered yet: it is off by up to a quarter, by half for a rare
+script."""
 MESSAGE_TOKENS: Final = 16
 """Tokens that providers add around the messages of a request."""
 REPAIR_TOKENS: Final = 600
 """Tokens of the words that explain why an answer does not fit its shape."""
 USUAL_OUTPUT: Final = 4_096
-"""Tokens that an answer is taken to have at most when no limit is sent with its request."""
+"""Assumed maximum tokens of an answer when no limit is sent with the request."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,9 @@ WAITS: Final[ContextVar[Callable[[float, str, int], None] | None]] = ContextVar(
 """Receives the seconds, the reason and the number of the try when a call of this task waits; no reason: the wait is
 over."""
 TEXT_ARRIVES: Final[ContextVar[Callable[[str], None] | None]] = ContextVar("TEXT_ARRIVES", default=None)
-"""Gets each piece of text of the answers to the calls of this task; thoughts and arguments of tools are no text."""
+"""Receives each piece of text in the answers to the calls of this task, without thoughts and arguments of tools."""
 WENT_OUT: Final[ContextVar[Callable[[Mapping[str, Any]], None] | None]] = ContextVar("WENT_OUT", default=None)
-"""Takes the body of every request of this task when it is sent; keys and headers are no part of it."""
+"""Receives the body of every request of this task when it is sent, without key and headers."""
 
 
 def went_out(body: Mapping[str, Any]) -> None:

@@ -22,7 +22,7 @@ PROBE_LIMIT: Final = 2**20
 
 @dataclass(frozen=True, slots=True)
 class DiscoveredModels:
-    """Available models. `models` are the names to choose from (one if the server was not queried).
+    """Available models. `models` are the names to choose from (only one if the server was not queried).
 
     `local`: they run on this machine, cost nothing and send nothing away.
     """

@@ -21,7 +21,7 @@ from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.models.transport import Transport
 
 LEAST_TOKENS: Final = 32
-"""No model takes less: an error at this length has another cause."""
+"""Every model accepts this many: an error at this length has another cause."""
 _MARGIN: Final = 0.8
 """Used share of the limit that a server states, because its tokens are only estimated here."""
 _SENTENCE: Final = re.compile(r".*?(?:[。！？!?…\n]|\.(?=\s)|$)[”’\"'』」）)]*", re.DOTALL)

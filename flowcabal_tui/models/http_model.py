@@ -54,9 +54,9 @@ class _Arrival:
         self.pieces: list[str] = []
         self.started = False
         self._since: float | None = None
-        """The time of the first sign of the answer, which may be a sign of life."""
+        """The time at which the first bytes arrived, which may be only a sign of life."""
         self.at_limit = False
-        """True when the time of the answer is over, or ends before its next byte would be late."""
+        """True when the time limit of the answer is reached before that of its next byte."""
 
     def patience(self) -> float:
         if self._reader.reply.ended:
@@ -67,13 +67,13 @@ class _Arrival:
         return max(0.0, min(usual, left))
 
     def seconds_left(self) -> float:
-        """The time that is left for the answer; without a limit until its first sign."""
+        """The seconds left for the answer; infinite until its first bytes arrive."""
         if self._since is None:
             return math.inf
         return self._pace.answer_timeout - (self._clock() - self._since)
 
     def sign(self) -> None:
-        """Notes the time of the first sign of the answer; called whenever bytes arrive."""
+        """Records the time of the first bytes; called whenever bytes arrive."""
         if self._since is None:
             self._since = self._clock()
 
@@ -83,7 +83,7 @@ class _Arrival:
         return events
 
     def end(self) -> list[ModelEvent]:
-        """The text that the cleaners held back."""
+        """The events for the text that the cleaners held back."""
         return self._events(self._text.end(), self._thinking.end())
 
     def _events(self, text: str, thought: str) -> list[ModelEvent]:
@@ -142,7 +142,7 @@ class HttpModel(ABC):
         """A reader for one answer."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """Streams one call and repeats it, visibly, as long as no text was shown. Raises ModelError."""
+        """Streams one call; repeats it, with a `RetryWait`, as long as no text was shown. Raises ModelError."""
         for attempt in itertools.count(1):
             try:
                 async with aclosing(self._once(request)) as events:

@@ -110,7 +110,7 @@ class LoopbackEndpoint:
             self.calls["failed"] += 1
             wait = [("retry-after", f"{error.retry_after:.0f}")] if error.retry_after is not None else []
             await connection.reply(_STATUS.get(error.fault, 502), error_body(str(error), error.fault), *wait)
-        except FlowCabalError as error:  # the budget, for one: asking again is of no use
+        except FlowCabalError as error:  # such as the budget: a repeated request would fail too
             self.calls["failed"] += 1
             await connection.reply(403, error_body(str(error), "refused"))
         except (ConnectionError, TimeoutError, h11.ProtocolError):

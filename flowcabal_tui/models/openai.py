@@ -61,7 +61,7 @@ class InlineThoughts:
         if begun.startswith(_OPEN):
             self._part = "thinking"
             return begun.removeprefix(_OPEN)
-        if _OPEN.startswith(begun):  # too little to tell; also "" before the first letter
+        if _OPEN.startswith(begun):  # too short to decide; also "" before the first letter
             self._pending = piece
             return ""
         self._part = "text"
@@ -133,7 +133,7 @@ class OpenAIModel(HttpModel):
         return OpenAIReader(self._transport.failures)
 
     async def window(self) -> int | None:
-        """The window in tokens that the server reports; asks at most four times."""
+        """The window in tokens that the server reports; None if it reports none. Sends at most four requests."""
         name = self.endpoint.model
         found = listed_window(await self._transport.get("/models", WINDOW_SECONDS), name)
         if found is None and self.endpoint.is_local:

@@ -90,7 +90,7 @@ LOCAL: Final[Mapping[str, str]] = {
     "vLLM": "http://127.0.0.1:8000/v1",
 }
 OTHER: Final[tuple[Preset, ...]] = tuple(Preset(name, provider=name) for name in SPOKEN)
-"""Any other address, by its dialect."""
+"""A preset for any other address, one for each dialect."""
 OFFLINE: Final = Preset("offline", provider="offline", model="offline", local=True)
 PRESETS: Final = (*KNOWN, *(Preset(name, base_url=url, local=True) for name, url in LOCAL.items()))
 

@@ -78,7 +78,7 @@ class SalvagedFields:
 def read_before(earlier: str) -> SalvagedFields:
     """The parts of a `StructuredAnswer` in JSON, and the places that could not be read in it.
 
-    An empty list under an unread field is no part: nothing of it was read.
+    An empty list in an unread field is left out, because nothing of it was read.
     """
     parts = json.loads(earlier)
     unread = tuple(parts.pop(_UNREAD))
@@ -207,7 +207,7 @@ def _read_object(value: Mapping[str, Any], shape: type[BaseModel]) -> SalvagedFi
     required = _required(shape)
     unread += [name for name in required if name not in parts and name not in unread]
     readable = any(name in required or (isinstance(part, list) and part) for name, part in parts.items())
-    # A list of which nothing could be read is not an empty one.
+    # A list without a readable item is not an empty list.
     if not readable or all(not parts.get(name) and name in _places(unread) for name in required):
         return None
     return SalvagedFields(parts, tuple(unread))

@@ -13,7 +13,7 @@ KEPT: Final = 64
 
 
 class EmbedderAround:
-    """An EmbeddingPort that makes its vectors by another one, and has its identity."""
+    """An EmbeddingPort that wraps another one and has its identity."""
 
     def __init__(self, embedder: EmbeddingPort) -> None:
         self._embedder = embedder

@@ -50,7 +50,7 @@ async def structured(
             if best is None or value is None:
                 asking.charge(error)
                 raise
-            return value, asking.kept(best)  # what was paid for and could be read is not lost
+            return value, asking.kept(best)  # the readable parts of a paid answer are not lost
         given = answer.tool_calls[0].arguments if answer.tool_calls else answer.text
         raw = given or raw
         found, problem = read_text(given, shape, cut=answer.finish == "length")
@@ -84,7 +84,7 @@ class _Asking:
         """One answer in the first of the modes that the endpoint takes. Raises ModelError or BudgetExceeded."""
         if repeated and (take_over := BEFORE_REPEATING.get()):
             spent = total(self._usages)
-            self._usages.clear()  # first: what is taken over is booked there, also when that raises
+            self._usages.clear()  # first: BEFORE_REPEATING books the failed try even when it raises
             await take_over(spent)
         refused: list[StructuredMode] = []
         for mode in self._modes:

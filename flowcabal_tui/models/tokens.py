@@ -36,13 +36,13 @@ WORD, MARK = 1.1, 1.2
 WEIGHT: Final = 0.2
 LEAST_FACTOR, MOST_FACTOR = 0.25, 4.0
 LEAST_TOKENS: Final = 50
-"""Below this the frame around the messages counts for more than the text: nothing is learned from it."""
+"""A shorter request does not change the factor, since the frame around its messages outweighs the text."""
 
 _FAMILIES: Final = (
     (late(r"deepseek|qwen|qwq|kimi|moonshot|glm|doubao|hunyuan|minimax|ernie", re.IGNORECASE), 0.7, 1.0),
     (late(r"gpt-?(?:4o|4\.1|4\.5|5|oss)|chatgpt|\bo[134](?:-|$)", re.IGNORECASE), 0.87, 1.0),
 )
-_UNKNOWN: Final = (1.2, 1.1)  # the safe side
+_UNKNOWN: Final = (1.2, 1.1)  # too high rather than too low
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,8 @@ class Calibration:
 
     @classmethod
     def stored(cls, known: Mapping[str, Any]) -> Calibration:
-        """From a project's file, which a stranger may have written. An impossible factor is ignored, because
-        a quote is counted with it."""
+        """Reads the calibration from an untrusted project file. An impossible factor is ignored, because quotes depend
+        on it."""
         factor, samples = known.get("factor"), known.get("samples")
         if isinstance(factor, float | int) and isinstance(samples, int) and samples >= 0:
             return cls(factor, samples) if LEAST_FACTOR <= factor <= MOST_FACTOR else cls()

@@ -25,12 +25,12 @@ CONNECT_SECONDS: Final = 15.0
 WRITE_SECONDS: Final = 60.0
 ERROR_BODY_LIMIT: Final = 64 * 2**10
 ERROR_SECONDS: Final = 10.0
-"""The time in which the body of an error or a page may arrive: the status alone says enough."""
+"""Seconds to wait for the body of an error or a page; without it, the status alone is reported."""
 BODY_LIMIT: Final = 64 * 2**20
 GATHER_SECONDS: Final = 0.04
 """Pause of a stream after a read, so that several tokens are read at once: reading is the main cost."""
 LONG_STREAM: Final = 20
-"""Only a stream of more reads than this is read so."""
+"""The pause applies only after this many reads of a stream."""
 UNREAD_LIMIT: Final = 2**20
 """Bytes that may wait for a slow taker before reading stops."""
 
@@ -251,7 +251,7 @@ class Transport:
         return bytes(body)
 
     async def _read_into(self, body: bytearray, response: httpx.Response, limit: int, seconds: float) -> None:
-        """Reads up to `limit` bytes, each of which may take `seconds`."""
+        """Reads up to `limit` bytes; waits at most `seconds` for each piece."""
         async with aclosing(self._pieces(response, lambda: seconds)) as pieces:
             async for piece in pieces:
                 body += piece[: limit - len(body)]
@@ -286,7 +286,7 @@ class Transport:
         finally:
             reading.cancel()
             await asyncio.wait([reading])
-            _ = reading.cancelled() or reading.exception()  # an error nobody waits for any more is not reported
+            _ = reading.cancelled() or reading.exception()  # an error that no caller waits for is not reported
 
     def late(self) -> ModelError:
         """The error of an answer that reached the endpoint's time limit."""
@@ -321,7 +321,7 @@ class Transport:
             return self._client
 
     def _make_client(self) -> httpx.AsyncClient:
-        if host_of(self._base_url) != host_of(self._endpoint.address):  # the path was cut out of the host
+        if host_of(self._base_url) != host_of(self._endpoint.address):  # removing the path changed the host
             raise bad_address(self._endpoint.address)
         try:
             return self._client_for(near=is_loopback(self._base_url))

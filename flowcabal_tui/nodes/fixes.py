@@ -20,7 +20,7 @@ from flowcabal_tui.nodes.validation.graph import DROP
 _NEVER: Final = ("UNKNOWN_ACTION_ID", "UNKNOWN_WORKFLOW")
 """Findings without an automatic fix: only a person knows whether another action or version fits."""
 _RENAMED: Final = ("BAD_PARAMS", "UNKNOWN_PARAM")
-"""Their field is a parameter whose name was meant otherwise."""
+"""Findings whose field is a parameter with a misspelt name."""
 Json = dict[str, Any]
 
 
@@ -42,7 +42,7 @@ def fixed(workflow: Workflow, findings: Iterable[Problem]) -> tuple[Workflow, tu
         del edges[number]
     try:
         return (Workflow.model_validate(document), tuple(applied)) if applied else (workflow, ())
-    except ValidationError:  # together the changes make no workflow: better none
+    except ValidationError:  # the changes together are not a valid workflow: none is applied
         return workflow, ()
 
 

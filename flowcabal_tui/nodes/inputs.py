@@ -17,7 +17,7 @@ Parts = tuple[paths.Part, ...]
 INPUT: Final = "input"
 CHAPTER: Final = "chapter"
 ALWAYS_THERE: Final = ("instruction",)
-"""Inputs that every run has, if only empty."""
+"""Inputs that every run has, though they may be empty."""
 
 
 def inputs_of(workflow: Workflow, targets: Collection[NodeId] = ()) -> tuple[str, ...]:
@@ -44,7 +44,7 @@ def _read_by(workflow: Workflow, targets: Collection[NodeId]) -> tuple[Parts, ..
         wanted = needed_for(dependencies(workflow), targets)
         return tuple(_paths([node for node in workflow.nodes if node.id in wanted]))
     except (WorkflowError, RecursionError):
-        return ()  # validation says what is wrong with it
+        return ()  # validation reports the error
 
 
 def _paths(nodes: Sequence[Node]) -> Iterator[Parts]:

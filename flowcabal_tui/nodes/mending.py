@@ -13,16 +13,16 @@ from flowcabal_tui.nodes.kinds.candidates import ALIKE, bigrams, likeness
 MOST_PARAGRAPHS: Final = 12
 """With more findings, the whole text is written again."""
 MOST_LISTED: Final = 80
-"""A note may concern any paragraph: in a text with more of them the whole is written again."""
+"""A note may concern any paragraph, so a text with more of them is written again as a whole."""
 _FEWEST: Final = 4
 """Paragraphs of a text that is worth mending."""
 _SHARE: Final = 0.5
 """If the paragraphs to correct exceed this share of the text, the whole text is written again."""
 _GROWS: Final = 4
 _SPARE: Final = 400
-"""A changed paragraph may have this many times the length of the old one, and these characters."""
+"""A changed paragraph may be `_GROWS` times as long as the old one, plus this many characters."""
 _AROUND: Final = 200
-"""Characters that an answer may say beside its paragraphs; they are left out."""
+"""Maximum characters of an answer outside its paragraphs, which are left out; with more, the answer is not used."""
 _PARAGRAPH: Final = re.compile(r"^[^\n]*\S[^\n]*", re.MULTILINE)
 _TAG: Final = re.compile(r"</?paragraph\b[^>\n]*>")
 _OPENS: Final = re.compile(r'<paragraph n="?(\d{1,4})"?>')

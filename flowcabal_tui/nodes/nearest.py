@@ -1,4 +1,4 @@
-"""Finds the name that was probably meant, in bounded time."""
+"""Finds the most similar of the known names, in bounded time."""
 
 from __future__ import annotations
 

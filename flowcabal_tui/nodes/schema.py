@@ -21,7 +21,7 @@ from flowcabal_tui.nodes.registry import kinds
 JsonSchema = dict[str, Any]
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _DEFAULT: Final = "prompt"
-"""The kind of a node that names none."""
+"""The kind of a node that does not name one."""
 _SHARED: Final = frozenset(("Body", "TextBlock", "VirtualBlock", "InquiryBlock"))
 """Models that the page explains once."""
 

@@ -89,7 +89,7 @@ class AgentFactory:
         if asks:
             await models.learn_windows()
         make = self.of("curator", Curator)
-        # It measures by a rule that never learns: what it makes again must be what it made before.
+        # A fresh estimator, which has learned nothing: a regenerated text must equal the earlier one.
         return make(
             models.agent if asks else None, TokenEstimator(), self._base.prompts, self.monitor() if checks else None
         )

@@ -1,4 +1,4 @@
-"""The words for how much of its beats the text of a chapter contains, by rule and by a model."""
+"""The user's words for the beats of a chapter in its text, as found by rule and by a model."""
 
 from __future__ import annotations
 

@@ -135,8 +135,8 @@ def fate_words(record: BuildRecord) -> str:
 
 
 def _kept_words(record: BuildRecord) -> Iterator[str]:
-    """The texts that are kept besides, and the texts that nothing reads because their readers were rejected."""
-    from flowcabal_tui.agents.builder.checks import last_texts  # with the Builder, whose record this is
+    """Notes on a text that would be kept instead, and on texts that no node reads since their readers were rejected."""
+    from flowcabal_tui.agents.builder.checks import last_texts  # the Builder that made the record is loaded anyway
 
     after = record.after
     names = {node["id"]: clean_line(str(node.get("name") or node["id"])) for node in after["nodes"]}

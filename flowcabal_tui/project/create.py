@@ -75,12 +75,12 @@ def _whole_or_nothing(folder: Path) -> Iterator[None]:
     try:
         yield
     except (ProjectExists, ProjectLocked):
-        raise  # it belongs to another program
-    except BaseException:  # also when it is interrupted: nothing half made may stay
+        raise  # another program created it
+    except BaseException:  # also when it is interrupted: nothing incomplete may stay
         for file in _own_files(folder) - found:
             with suppress(OSError):
                 file.unlink()
-        for path in new_folders:  # the innermost first; one that holds anything else stays
+        for path in new_folders:  # innermost folders first; a folder with other contents stays
             with suppress(OSError):
                 path.rmdir()
         raise

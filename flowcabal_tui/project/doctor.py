@@ -122,7 +122,7 @@ def _space(name: str, path: Path) -> DoctorFinding:
 
 
 def _counting(settings: ProjectSettings) -> DoctorFinding | None:
-    """How the tokens of the writing model are counted; None unless it is on another host or this machine."""
+    """How the tokens of the writing model are counted; None for the offline model, or without a model."""
     chosen = settings.models.of("user")
     if chosen is None or chosen.provider == "offline":
         return None
@@ -137,8 +137,7 @@ def _counting(settings: ProjectSettings) -> DoctorFinding | None:
 
 
 def missing_vocabulary(model: Endpoint | None) -> Vocabulary | None:
-    """The vocabulary of a model whose tokens are only estimated although its vocabulary is known. Takes up to a
-    second."""
+    """The vocabulary of a model if it is known but not on disk, so that tokens are estimated. Takes up to a second."""
     known = vocabulary_of(model.model) if model and model.provider != "offline" else None
     return known if known is not None and load(known) is None else None
 

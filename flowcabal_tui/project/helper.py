@@ -51,7 +51,7 @@ def serve() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.nice(_NICENESS)
     begin_loading()
-    end_loading()  # a tenth of the search for the passages beside a draft was collection
+    end_loading()  # garbage collection took a tenth of the search for passages
     # The pipe is for answers only: whatever a library prints goes nowhere.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

@@ -174,7 +174,7 @@ class Parts:
             store.skipped.on_first = parts._report_skipped
             if complete:
                 await parts.base.complete()
-        except BaseException:  # cut off or not, the lock is let go
+        except BaseException:  # interrupted or not, the lock is released
             await store.close()
             raise
         parts.log = open_log(folder, read_only=read_only)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 CLOSE_SECONDS = 5.0
-"""For the work, and again for the files."""
+"""Seconds to wait for the work to stop, and then for the files to be closed."""
 
 
 class Project:
@@ -106,7 +106,7 @@ class Project:
         try:
             with typed_errors("opening"):
                 parts = await engine.call(Parts.open(where, feed.publish, clock, pace=pace, **how))
-        except BaseException:  # cut off or not, the thread ends
+        except BaseException:  # interrupted or not, the thread ends
             engine.stop()
             raise
         project = cls(engine, parts, feed, knowledge=knowledge and not read_only)

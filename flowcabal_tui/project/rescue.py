@@ -115,7 +115,7 @@ class Rescue:
         self.comments = salvaged_comments(self.found.comments)
         words = salvaged_words(self.found.note_words)
         self.words = {each.id: words[each.id] for each in self.comments if each.id in words and each.author}
-        """The writer's words on notes of readers."""
+        """The writer's decisions on notes of readers."""
         self.findings = salvaged_findings(self.found.findings)
         self.locked = salvaged_locks(self.found.locks) & {chapter.id for chapter in self.chapters}
         named = {version.digest for version in self.found.versions.values()}

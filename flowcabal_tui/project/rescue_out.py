@@ -95,7 +95,7 @@ _LANGUAGE_SAMPLE: Final = 5_000
 
 
 def described(rescue: Rescue) -> Iterator[str]:
-    """The report, line by line: what is complete and what is lost."""
+    """The lines of the report on complete and lost contents."""
     whole = [chapter for chapter in rescue.chapters if not chapter.is_lost]
     if not rescue.database_exists:
         yield _("The project has no database; the chapters are those of the manuscript folder.")
@@ -160,7 +160,7 @@ async def take_out(rescue: Rescue, source: Path, target: Path) -> bool:
             workplace = workplace.rename(target)
             problem = await _make_project(rescue, source, target / PROJECT)
             await asyncio.to_thread(_write_report, rescue, source, target, problem)
-        except BaseException:  # cut off or not, no half folder stays
+        except BaseException:  # interrupted or not, no incomplete folder stays
             shutil.rmtree(workplace, ignore_errors=True)
             raise
     except OSError as error:
@@ -300,7 +300,7 @@ def _json_list(text: str) -> list[object]:
 
 
 def _language(rescue: Rescue) -> Literal["zh", "en"]:
-    """By the first text that can be read: the settings could not be."""
+    """The language of the first readable text, since the settings cannot be read."""
     for chapter in rescue.chapters:
         for _version, text in _texts(rescue, chapter):
             sample = text[:_LANGUAGE_SAMPLE]

@@ -101,7 +101,7 @@ class SettingsInForce:
 
 
 def _kept(opened: ProjectSettings, written: ProjectSettings) -> Iterator[tuple[str, Any]]:
-    """The tables of `written`, with what only counts when a project is opened as it was then."""
+    """The tables of `written`, in which settings that are read only at opening keep their opened values."""
     for table, keys in LATER.items():
         old = getattr(opened, table)
         kept = {key: getattr(old, key) for key in keys}

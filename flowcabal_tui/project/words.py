@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from flowcabal_tui.domain.endpoints import Endpoint
 
 _NAMED: Final = 8
+"""Maximum number of chapters that one sentence names."""
 _SIGNS: Final = {"USD": "$", "CNY": "¥", "EUR": "€", "GBP": "£"}
-"""Chapters that are named in one sentence."""
 RUN_STATES: Final[Mapping[RunState, str]] = {
     "running": mark("running"),
     "waiting": mark("waiting for you"),
@@ -185,7 +185,7 @@ def check_words(check: AngleCheck) -> str:
 
 
 def text_stays() -> str:
-    """After the undoing of a keep that changed no text of the chapter."""
+    """The message after a keep was undone without a change of the chapter's text."""
     return _(
         "The text of the chapter stays as it is, because it was edited or kept anew since. In the manuscript, `V` "
         "lists its versions: choose the one before the keep, and `a` restores it."
@@ -260,7 +260,7 @@ def spend_lines(quote: Quote, *, asks: bool = True, models: str = "") -> list[st
 
 
 def usual_words(usual: UsualCost, currency: str) -> str:
-    """What the last runs like this one have cost."""
+    """The usual cost range of comparable runs."""
     low, high = money(usual.low, currency), money(usual.high, currency)
     spend = low if low == high else f"{low}–{high}"
     return _("Usually: {spend} (the last {n} runs)").format(spend=spend, n=usual.runs)
@@ -282,7 +282,7 @@ def sum_words(costs: Iterable[tuple[Decimal | None, str]]) -> str:
 
 
 def cost_words(cost: Decimal | None, currency: str) -> str:
-    """The money, or that it is unknown."""
+    """The amount of money, or the words for an unknown cost."""
     return _("cost unknown") if cost is None else money(cost, currency)
 
 
@@ -328,7 +328,7 @@ def belongs(placed: Placed, titles: Mapping[ChapterId, str]) -> str:
 
 
 def network_words(file_system: str) -> tuple[str, str]:
-    """What a network file system means for a project on it, and the advice."""
+    """The message about a project on a network file system, and the advice."""
     words = _(
         "The project is on a network file system ({name}). Saving is slower there and waits for programs that read the "
         "project. If the connection breaks during a save, the newest changes can be lost."
@@ -338,7 +338,7 @@ def network_words(file_system: str) -> tuple[str, str]:
 
 
 def skipped_words(what: str, count: int) -> str:
-    """That rows of a damaged database are left out of a list, and the command for it."""
+    """The message that a list leaves out damaged rows, and the command that lists the intact ones."""
     words = ngettext(
         "{n} entry cannot be read and is left out ({what}).",
         "{n} entries cannot be read and are left out ({what}).",

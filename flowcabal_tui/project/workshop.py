@@ -1,4 +1,4 @@
-"""Runs work that blocks the interpreter for more than a moment, or reads files of strangers, in a helper process.
+"""Runs work that blocks the interpreter for long, or that reads untrusted files, in a helper process.
 
     workshop = Workshop()
     preview = await workshop.do(read_manuscript, path, limits=READING)
@@ -41,7 +41,7 @@ def looking_for_names(characters: int) -> WorkLimits:
 
 
 READING: Final = WorkLimits(cpu_seconds=10, seconds=60.0, memory=300)
-"""For files of others. A novel of five million characters takes 1.3 s and 60 MiB."""
+"""The limits for untrusted files. A novel of five million characters takes 1.3 s and 60 MiB."""
 
 
 class Workshop:
@@ -51,7 +51,7 @@ class Workshop:
         self._process: asyncio.subprocess.Process | None = None
         self._turn = asyncio.Lock()
         self._closed = 0
-        """How often it was closed."""
+        """The number of times that it was closed."""
 
     async def do(
         self,
@@ -71,10 +71,10 @@ class Workshop:
             try:
                 await self._hand_over(message)
                 outcome, body = await self._answer(limits)
-            except BaseException:  # cancelled or failed: it may still be at work
+            except BaseException:  # cancelled or failed: it may still be working
                 await self._end()
                 raise
-            if outcome == helper.NO_MEMORY:  # what it still holds is unknown
+            if outcome == helper.NO_MEMORY:  # its state is unknown
                 await self._end()
                 raise _failed("memory", limits.memory)
         value = pickle.loads(body)
@@ -147,8 +147,8 @@ class Workshop:
 def _kill(process: asyncio.subprocess.Process) -> None:
     """Ends the process at once.
 
-    `Process.kill` looks first whether the process has ended, and so takes the exit code that asyncio's watcher waits
-    for; the watcher then warns of an unknown child and reports 255.
+    `Process.kill` polls the process first, and so consumes the exit code for which asyncio's watcher waits; the watcher
+    then warns of an unknown child and reports 255.
     """
     if process.returncode is None:
         with suppress(ProcessLookupError):

@@ -12,7 +12,7 @@ ELLIPSIS: Final = re.compile(r"\.{3,}|。{3,}|(?<!…)…(?!…)")
 DASH: Final = re.compile(r"(?<!-)--(?!-)|(?<!—)—(?!—)")
 _BEFORE: Final = rf"(?<=[{HAN}，。！？：；、…—“”‘’「」『』（）《》【】])"
 _RUN: Final = re.compile(rf"{_BEFORE}[,.!?:;()\"'…]+")
-"""Marks behind Chinese: straight quotes and dots stand between a character and the mark that follows them."""
+"""Marks after Chinese text; straight quotes and dots may come between a character and its mark."""
 _ONE: Final = re.compile(r"\.{2,}|[,.!?:;()]")
 _PAIR: Final = re.compile(rf"(?:{_BEFORE}\(|\((?=[{HAN}]))[^()\n]*\)|\([^()\n]*\)(?=[{HAN}])")
 _BRACKET: Final = re.compile(rf"[()](?=[{HAN}])")

@@ -1,4 +1,4 @@
-"""The bases of all commands and events, and the events of no subject."""
+"""The base classes of all commands and events, and the events that belong to no single subject."""
 
 from __future__ import annotations
 

@@ -92,9 +92,9 @@ class ImportManuscript(Command, type="manuscript:import", when="beside"):
 
     path: str
     last: int | None = None
-    """Import only the first so many chapters."""
+    """Import only this many chapters, from the first one on; None: all."""
     reference: str = ""
-    """The title of a reference book, which never becomes a part of the writer's own; "": it is the writer's."""
+    """The title of the reference book to import the file as; "": the file becomes part of the writer's own book."""
     again: bool = False
     """Import chapters that are already in the book a second time."""
 

@@ -56,8 +56,8 @@ class SetLevel(Command, type="conversation:mode"):
 
 
 class AnswerPermission(Command, type="conversation:permit", when="beside"):
-    """Grants or refuses the permission that a call of a turn requests: a run or a build. The result is the id of what
-    was started."""
+    """Grants or refuses the permission that a call of a turn requests. The result is the id of the started run or
+    build, or the number of open findings after a check."""
 
     conversation: ConversationId
     turn: int

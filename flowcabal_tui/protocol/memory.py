@@ -173,7 +173,7 @@ class BackgroundChanged(Event, type="background:changed"):
 
 
 class MemoryWaits(Event, type="memory:waits"):
-    """So many background tasks wait until the user agrees to what they cost; 0: none any more.
+    """The number of background tasks that wait until the user agrees to their cost; 0: none waits any more.
 
     The question `unpaid` has their quote, `PayMemory` is the answer.
     """

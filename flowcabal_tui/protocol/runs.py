@@ -125,7 +125,8 @@ class NodeStateChanged(Event, type="node:state"):
 
 
 class NodeCompleted(Event, type="node:completed"):
-    """An output is final. `contextSources` of the design are in the receipt; `errors` are those of single items."""
+    """An output is final. `receipt` has the context's sources (`contextSources` in the design); `errors` are those of
+    single items."""
 
     run: RunId
     node: NodeId

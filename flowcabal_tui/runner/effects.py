@@ -21,7 +21,7 @@ async def with_effect(state: DualState, effect: StateEffect, keep: Callable[...,
     state.apply(effect)
     try:
         await whole(keep(state=state.entries(keys) if state.durable else ()))
-    except Exception:  # an invalid text, a full disk: whatever it was, nothing is on disk
+    except Exception:  # an invalid text or a full disk: in any case nothing is on disk
         state.put(before)
         raise
 

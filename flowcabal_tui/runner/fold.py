@@ -112,7 +112,7 @@ def _apply(run: RunFold, event: RunEvent) -> None:
         return
     if event.kind == "run-ended":
         run.state = payload["state"]
-        for known in run.nodes.values():  # what nobody answered is withdrawn
+        for known in run.nodes.values():  # open questions are withdrawn
             known.question = None
             known.state = "pending" if known.state == "waiting" else known.state
         return

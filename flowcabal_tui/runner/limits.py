@@ -85,7 +85,7 @@ class Breaker:
     async def watched(self, tell: Callable[[float], None]) -> AsyncIterator[None]:
         """Wraps a call. While calls are paused, it waits, after passing the remaining seconds to `tell`."""
         if self._failures >= FAILURES:
-            async with self._trying:  # the first to come through is the trial; the others wait for its end
+            async with self._trying:  # the first call to get here is the trial; the others wait for its end
                 if self._failures >= FAILURES:
                     await self._pause(tell)
                     async with self._judged():
@@ -121,7 +121,7 @@ class Limits:
     def __init__(self, concurrency: int, *, pause: float = PAUSE_SECONDS) -> None:
         self._pause = pause
         self.work = Slots(concurrency)
-        """Places among all that works at the same time."""
+        """The slots for all concurrent work."""
         self._providers: dict[str, Slots] = {}
         self._breakers: dict[str, Breaker] = {}
         self._turns: WeakValueDictionary[Digest, asyncio.Lock] = WeakValueDictionary()

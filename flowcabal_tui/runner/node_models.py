@@ -243,7 +243,7 @@ class JournalledModels:
                 raise
             seconds = round(asyncio.get_running_loop().time() - begun, 3)
             attempt = call.ended(text, finished, seconds)
-            await _to_the_end(self._paid(call, request, attempt, arrived))  # before the place is given to another
+            await _to_the_end(self._paid(call, request, attempt, arrived))  # before the slot is released
         return attempt
 
     async def _paid(self, call: NodeCall, request: ModelRequest, attempt: Attempt, arrived: list[str]) -> None:
@@ -351,7 +351,7 @@ class JournalledModels:
                 injection.user_suffix,
                 *(answer for _question, answer in injection.inquiries),
             ]
-        if self._model(params).endpoint.provider == "offline":  # its texts are made of sentences of the prompt
+        if self._model(params).endpoint.provider == "offline":  # its texts consist of sentences of the prompt
             given = []
         workflow = None if "/" in self._path else self._frame.workflow
         return await self._services.doubts.doubt(

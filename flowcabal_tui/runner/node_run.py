@@ -86,7 +86,7 @@ class NodeRun:
         if not self._key_is_final:
             try:
                 fingerprint = self._kind.fingerprint(self, self._step.params)
-            except ModelError:  # no model: the node says so when it runs
+            except ModelError:  # no model: the node reports it when it runs
                 return None
             self._content_key = None if fingerprint is None else node_key(self._frame, self._step, fingerprint)
             self._key_is_final = not self._step.reads_state
@@ -302,7 +302,7 @@ class NodeRun:
         async with self._scope.limit_turn:
             self._host.goes_on(self._path)
             if self._scope.continues and not (reached.cut or self._scope.continue_agreed):
-                self._scope.continue_agreed = True  # the person has just decided that the text is continued
+                self._scope.continue_agreed = True  # the person has just asked to continue the text
                 await self._services.spend.answered(self._scope.id, reached, more=True)
             if not self._services.spend.fits(reached):
                 if self._scope.limit_refused:

@@ -79,7 +79,7 @@ class Run:
         """True when the run can only continue after a person's answer."""
         if not self._waiting:
             return False
-        rest = {node for node, schedule in self._inside if schedule.busy}  # with a busy graph inside it does nothing
+        rest = {node for node, schedule in self._inside if schedule.busy}  # these only wait for their graphs
         return len(self._tasks) - len(rest) == len(self._waiting)
 
     @property
@@ -146,10 +146,10 @@ class Run:
         for path in blocked:
             self._past.node(path).state = "blocked"
             services.emit(NodeStateChanged(self.scope.id, path, "blocked"))
-        if blocked:  # last: a cancel that comes while it is written finds all reported
+        if blocked:  # last: a cancel during the write finds everything reported
             await self._note(*(RunEvent(self.scope.id, "node-blocked", path, at=services.now()) for path in blocked))
 
-    # what a schedule asks for
+    # The methods that a schedule calls
 
     def began(self, path: NodeId, stop: Callable[[], None]) -> None:
         self._tasks[path] = stop
@@ -217,7 +217,7 @@ class Run:
         run = self._prepared[path] = NodeRun(self, frame, step, past)
         try:
             stored = run.stored_result()
-        except Exception:  # a kind that cannot tell its key; the node fails of it where that ends no other
+        except Exception:  # the kind cannot compute its key; the same error ends only this node when it runs
             return None
         if stored is None:
             return None
@@ -262,7 +262,7 @@ class Run:
             run.report.state("failed", "rejected")
         except FlowCabalError as error:
             await self._was_failed(run, path, error)
-        except Exception as error:  # a kind may come from a plug-in: its mistake must not end the other branches
+        except Exception as error:  # a kind may come from a plug-in: its error must not end the other branches
             log.exception("node %s", path)
             await self._was_failed(
                 run, path, RunError(_("The node stopped because of an error in the program."), repr(error))
@@ -287,7 +287,7 @@ class Run:
         result = await step.kind.run(run, step.params)
         key = run.key() if step.kind.reusable else None
         if step.reads_state and key != before:
-            key = None  # the state is not the one that it read any more
+            key = None  # the state has changed since it was read
         if isinstance(result, Produced):
             output, effect = Output.of(result.value), result.effect
             seconds = round(asyncio.get_running_loop().time() - begun, 3)
@@ -358,7 +358,7 @@ class Run:
             WorkflowFailed(self.scope.id, error.title, error.detail, error.advice, node, isinstance(error, ModelError))
         )
 
-    # what its owner may do
+    # The methods for the owner of the run
 
     def cancel(self, node: NodeId | None = None) -> bool:
         """Stops one node with its inner nodes, or the run: streams are closed at once, partial text is journalled.

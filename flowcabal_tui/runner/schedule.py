@@ -63,7 +63,7 @@ class Schedule:
         self._loop = asyncio.get_running_loop()
         self._closing = False
         self._broken: BaseException | None = None
-        """A mistake in the runner itself: it must end the run, not hang it."""
+        """An error in the runner itself: it must end the run, not leave it hanging."""
 
     @property
     def unfinished(self) -> list[NodeId]:
@@ -162,7 +162,7 @@ class Schedule:
     async def _run(self, node: NodeId, path: NodeId, step: PlannedNode) -> None:
         try:
             output = await self._nodes.node(self._frame, step, path)
-        except Exception as error:  # what `node` never raises: reported by the run, which must not hang
+        except Exception as error:  # `node` never raises: any error is reported by the run, which must not hang
             self._broken = self._broken or error
             self._wake.set()
             return
@@ -189,7 +189,7 @@ class Schedule:
         if node in self._frame.outputs:
             self._settle(node)
         self.go_on()
-        self._nodes.left(path)  # after those behind it began: only then it is known whether the run waits
+        self._nodes.left(path)  # after its successors have begun: only then is it known whether the run waits
 
     def _settle(self, node: NodeId) -> None:
         for after in self._plan.dependents[node]:

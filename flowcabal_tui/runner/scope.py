@@ -52,7 +52,7 @@ class Services:
     context_budget: int = 0
     """Tokens that the context of one prompt may have."""
     seal: str = field(default="", repr=False)
-    """Part of the ids of questions that allow something, so that no file can hold an answer to them beforehand."""
+    """Part of the ids of permission questions, so that no file can contain an answer in advance."""
 
 
 @dataclass(slots=True)
@@ -113,7 +113,7 @@ class Frame:
     depth: int = 0
     """The number of enclosing sub-flows."""
     rank: float = 0.0
-    """The longest way from the node that it belongs to."""
+    """The duration of the longest path from the node that contains this graph to an end."""
     outputs: dict[NodeId, Output] = field(default_factory=dict)
 
     def output(self, node: NodeId) -> Output | None:

@@ -10,7 +10,7 @@ from flowcabal_tui.protocol.runs import NodeStreaming
 from flowcabal_tui.runner.scope import RunScope
 
 TELL_SECONDS: Final = 0.03
-"""Seconds between events of new text, at least: a screen draws no faster."""
+"""Minimum seconds between events of new text: a screen draws no faster."""
 JOURNAL_SECONDS: Final = 0.8
 """Interval of journal writes: a kill loses at most the text of this time, less than a second."""
 

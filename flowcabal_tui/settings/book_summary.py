@@ -23,7 +23,7 @@ from flowcabal_tui.settings.file_text import read_toml
 from flowcabal_tui.system.files import Folder, open_own, write_whole
 
 FORM: Final = "flowcabal-book/1"
-"""A file of another form reads as none."""
+"""A file with another form is ignored."""
 _LARGEST: Final = 64 * 1024
 _LARGEST_TOML: Final = 4 * 1024 * 1024
 _HELD_BY_OTHERS: Final = (errno.EACCES, errno.EAGAIN)
@@ -83,7 +83,7 @@ def read_summary(folder: Path) -> BookSummary | None:
 
 
 def _checked(values: dict[str, object]) -> BookSummary:
-    """Without pydantic, which the first frame does not need. Raises ValueError, LookupError or TypeError."""
+    """The summary in a file's values, validated without pydantic. Raises ValueError, LookupError or TypeError."""
     known = {item.name: item.type for item in fields(BookSummary) if item.name in values}
     if wrong := [name for name, kind in known.items() if type(values[name]).__name__ != kind]:
         raise ValueError(wrong)

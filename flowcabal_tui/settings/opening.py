@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.settings.project_file import ProjectSettings
 
 _MOST: Final = 50
-"""The texts that were checked first are forgotten, and checked again."""
+"""Maximum number of checked texts that are remembered; the oldest are forgotten, and validated again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +50,18 @@ def open_settings(folder: Path) -> OpenedSettings:
 
         known[key] = checked_project(folder, text).project.language
         kept = dict([*known.items()][-_MOST:])
-        with suppress(OSError):  # then it is checked again the next time
+        with suppress(OSError):  # then it is validated again the next time
             write_whole(_file(), json.dumps(kept).encode())
     return OpenedSettings(folder, text, known[key])
 
 
 def _file() -> Path:
-    """Languages of books by the digests of texts that were checked."""
+    """The file with the languages of books, by the digests of checked texts."""
     return paths.state_folder() / "checked_settings.json"
 
 
 def _known() -> dict[str, str]:
-    """Empty when the file is damaged."""
+    """The languages of checked texts by digest; {} if the file is missing or damaged."""
     try:
         kept: Any = json.loads(_file().read_text(encoding="utf-8"))
         return {key: kept[key] for key in kept if isinstance(kept[key], str)}

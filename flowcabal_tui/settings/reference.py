@@ -72,7 +72,7 @@ def _rows(model: Any) -> str:
 
 
 def _takes(field: FieldInfo) -> str:
-    """Type and limits in words."""
+    """The type and limits of a field in words."""
     limits = {type(item).__name__.lower(): item for item in field.metadata}
     words = [f"{sign} {getattr(limits[name], name)}" for name, sign in _LIMITS.items() if name in limits]
     return ", ".join([_words(field.annotation), *words])

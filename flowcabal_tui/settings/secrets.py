@@ -43,7 +43,7 @@ def keep_secret(name: str, key: str) -> None:
     with locked(paths.secrets_file()):
         from flowcabal_tui.settings.toml_edit import edited  # imports tomlkit, which no reader needs
 
-        read_secrets()  # a file that others can read, or that is broken, is left as it is
+        read_secrets()  # raises: a file that others can read, or that is invalid, is not changed
         text = path.read_bytes().decode("utf-8") if path.exists() else ""
         require_writable(path)
         write_whole(path, edited(text, [((name,), key)]).encode())

@@ -20,7 +20,7 @@ from flowcabal_tui.settings.file_text import read_toml
 Keys = tuple[str, ...]
 """The names that lead to a value, from the outermost table on."""
 Change = tuple[Keys, Any]
-"""A value, or None to take the value or the whole table away."""
+"""A value, or None to remove the value or the whole table."""
 _EMPTY: Final[tuple[object, ...]] = (None, "", (), [], {})
 
 
@@ -84,7 +84,7 @@ def _with(tables: Mapping[str, Any], keys: Keys, value: Any) -> dict[str, Any]:
 
 
 def _filled(tables: Mapping[str, Any]) -> dict[str, Any]:
-    """Without empty tables: they say nothing."""
+    """The tables without empty ones, which change nothing."""
     inner = {name: _filled(value) if isinstance(value, dict) else value for name, value in tables.items()}
     return {name: value for name, value in inner.items() if value != {}}
 
@@ -126,7 +126,7 @@ def _is_value(line: str) -> bool:
 
 
 def _head(line: str) -> Keys | None:
-    """The table whose head a line is; None for any other line."""
+    """The table that the line begins; None for any line that is not a table header."""
     if not line.lstrip().startswith("["):
         return None
     try:
@@ -141,7 +141,7 @@ def _head(line: str) -> Keys | None:
 
 
 def _by_line(text: str, keys: Keys, value: Any) -> str | None:
-    """None where the change is no matter of whole lines."""
+    """The text with one value changed in whole lines; None where that is not possible."""
     lines = text.split("\n")
     sections = _sections(lines)
     if value is None:
@@ -168,13 +168,13 @@ def _table(tables: Any, keys: Keys) -> Mapping[str, Any]:
 
 
 def _below_opening(lines: list[str]) -> int:
-    """Below the comment that opens a file, where a blank line follows it."""
+    """The line below the comment that opens a file, if a blank line follows the comment."""
     count = next((number for number, line in enumerate(lines) if not line.lstrip().startswith("#")), 0)
     return count + 1 if count and not lines[count].strip() else 0
 
 
 def _with_table(lines: list[str], sections: list[_Section], keys: Keys, line: str) -> str:
-    """A new table goes behind those of its family, else to the end of the file."""
+    """Inserts a new table after the tables with the same first name, else at the end of the file."""
     family = [each for each in sections if each.keys and each.keys[0] == keys[0]]
     at = family[-1].end if family else len("\n".join(lines).rstrip("\n").split("\n"))
     block = [f"[{'.'.join(tomlkit.key(name).as_string() for name in keys)}]", line]
@@ -198,7 +198,7 @@ def _without(lines: list[str], sections: list[_Section], keys: Keys) -> str | No
 
 
 def _value_name(line: str) -> str | None:
-    """The name of the value that a line holds as a whole."""
+    """The name of the value, if a line holds a complete one."""
     try:
         found = read_toml(line)
     except tomllib.TOMLDecodeError:

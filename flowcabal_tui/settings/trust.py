@@ -17,7 +17,7 @@ from flowcabal_tui.settings.locked import locked
 from flowcabal_tui.system.files import write_whole
 
 FORM: Final = "flowcabal-trust/1"
-"""Another form than this reads as no record: the rules by which digests are made have changed."""
+"""A record with another form is ignored, since the rules for its digests have changed."""
 MOST_DIGESTS: Final = 20_000
 """The oldest are forgotten first, and asked for again if they are still in use."""
 

@@ -18,7 +18,7 @@ from flowcabal_tui.settings.toml_file import changed, parsed
 from flowcabal_tui.system.files import write_whole
 
 SpendingRule = Literal["ask", "never"] | Annotated[Decimal, Field(gt=0, allow_inf_nan=False)]
-"""What background calls to paid models may cost: only after an answer, never, or so much a day without one."""
+"""The rule for paid background calls: ask first, never pay, or pay up to this amount a day without asking."""
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})

@@ -144,7 +144,7 @@ class Store:
                       "rescue PROJECT --to FOLDER` extracts them."),
                 )  # fmt: skip
             holder_now = partial(holder_of, folder / LOCK)
-            if holder_now() is None:  # a living process looks after its own log
+            if holder_now() is None:  # a running process checks its own log
                 await asyncio.to_thread(require_own_log, file)
             return cls(Database(await Readers.open(file), None), file, clock, language, holder_now=holder_now)
         project = Folder(path, modes)
@@ -277,4 +277,4 @@ def _require_own_files(path: Path) -> None:
             _("Nothing was changed. Put a real folder or file there, or restore the project from a backup."),
         ) from error
     except OSError:
-        return  # no folder yet, or one that cannot be looked at: what is done next says so
+        return  # the folder is missing or unreadable: the next step reports it

@@ -1,1 +1,1 @@
-"""Child processes and files, safe against names and text of strangers."""
+"""Child processes and files, protected against untrusted names and texts."""

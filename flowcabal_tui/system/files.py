@@ -1,4 +1,4 @@
-"""Reads, writes and removes files in a folder that may come from a stranger, and nowhere else.
+"""Reads, writes and removes files in an untrusted folder, and nowhere else.
 
 The folder itself is the one that the user named, also by a link. Below it only plain names are followed, folder by
 folder from open descriptors; links, devices, pipes, second names of a file (hard links) and files of other users are
@@ -197,7 +197,7 @@ class Folder:
 
     @contextmanager
     def _inside(self, names: tuple[str, ...], *, make: bool = False) -> Iterator[tuple[int, frozenset[int]]]:
-        """A descriptor of the folder below by these names, and who may own what is in it."""
+        """A descriptor of the folder at these names, and the permitted owners of its files."""
         descriptor = os.open(self.path, _FOLDER_FLAGS)
         try:
             trusted = _trusted(os.fstat(descriptor).st_uid)
@@ -222,7 +222,7 @@ def _tighten(folder: int, name: str | None, mode: int) -> None:
     if name is None:
         os.fchmod(folder, kept)
     elif _refusal(found, frozenset((os.geteuid(),))) is None:
-        os.chmod(name, kept, dir_fd=folder)  # by name: to close a descriptor would drop the locks of this process
+        os.chmod(name, kept, dir_fd=folder)  # by name: closing a descriptor would drop the locks of this process
 
 
 def _trusted(owner: int | None) -> frozenset[int]:
@@ -247,7 +247,7 @@ def _open(name: str, flags: int, mode: int, folder: int | None, place: Path, tru
     if why := _refusal(os.fstat(descriptor), trusted):
         os.close(descriptor)
         raise UnsafePath(place, why)
-    if flags & os.O_TRUNC:  # not before it is known whose it is
+    if flags & os.O_TRUNC:  # only after its owner was checked
         os.ftruncate(descriptor, 0)
     return descriptor
 
@@ -275,7 +275,7 @@ def _files(folder: int, trusted: frozenset[int]) -> Iterator[tuple[str, os.stat_
 
 
 def _refusal(status: os.stat_result, trusted: frozenset[int]) -> str | None:
-    """Why a file must not be used; None when it may."""
+    """The reason why a file must not be used; None when it may be used."""
     if not stat.S_ISREG(status.st_mode):
         return _("It is a link, or not a regular file")
     if status.st_uid not in trusted:

@@ -17,8 +17,7 @@ from flowcabal_tui.viking import guard
 class GuardedChild:
     """The guard process and, behind it, the child; see guard.py.
 
-    Not asyncio's subprocess: its transport kills the child when the loop closes, and a guard that is
-    killed guards nothing.
+    Not an asyncio subprocess, whose transport would kill the guard when the loop closes.
     """
 
     def __init__(

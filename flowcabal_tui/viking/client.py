@@ -321,13 +321,13 @@ class KnowledgeClient:
                     if len(content) > most:
                         raise _unreadable(_("It is larger than {n} MB.").format(n=most >> 20))
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError, ValueError, ImportError) as error:
-            # the last three: no time left, settings of proxies and certificates that cannot be used
+            # the last three: time is up, or settings of proxies and certificates cannot be used
             raise _unreachable(error, address.key) from error
         return answer.status_code, bytes(content)
 
 
 class _AlreadyThere(KnowledgeError):
-    """`mkdir` of something that exists: not a lock, so not tried again."""
+    """`mkdir` of an existing directory: no lock is involved, so the call is not repeated."""
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -1,11 +1,11 @@
 """Runs the knowledge server as its child, and stops it when the program has ended for any reason.
 
 Run as a file, with the standard library only: `python -I -S guard.py LOG MARK GRACE -- COMMAND...`. Standard input is a
-pipe from us; its end (closed, or we were killed) or a change of parent (a forked worker of ours may still hold the
-pipe) stops the server: SIGTERM, and after GRACE seconds SIGKILL to its group. The first line on standard output is the
-server's process id; the end of output is our end. What the server prints goes to LOG (`-`: to standard output) without
-the values of `*_KEY` variables. MARK exists while the server runs and remains after an unexpected end, so the next
-start looks for missing vectors.
+pipe from the program; its end (closed, or the program was killed) or a change of parent (a forked worker may still hold
+the pipe) stops the server: SIGTERM, and after GRACE seconds SIGKILL to its group. The first line on standard output is
+the server's process id; standard output ends when the guard ends. What the server prints goes to LOG (`-`: to standard
+output) without the values of `*_KEY` variables. MARK exists while the server runs and remains after an unexpected end,
+so the next start looks for missing vectors.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _signal_group(pid: int, number: int) -> None:
 
 
 def _open(path: Path) -> IO[bytes]:
-    """The log, or nowhere when it cannot be written: the server's output must flow in any case."""
+    """The log, or the null device when it cannot be written: the server's output must be read in any case."""
     try:
         if str(path) == TO_US:
             return os.fdopen(os.dup(1), "wb", buffering=0)

@@ -33,16 +33,16 @@ PACKAGES: Final = 313
 FETCHED_MEGABYTES: Final = 200
 INSTALLED_MEGABYTES: Final = 900
 NEEDED_MEGABYTES: Final = 1500
-"""Figures of Python 3.11 on Linux: packages, their archives, their size on the disk, and the most at one time."""
+"""Measured with Python 3.11 on Linux: packages; megabytes of their archives, when installed, and at most meanwhile."""
 _FULL_MEGABYTES: Final = 16
 """Below this much free space, a failure is reported as a full disk, because some tools do not report it."""
 _LOOK_SECONDS: Final = 0.25
 _GRACE: Final = 3.0
 _LOCK_TRIES: Final = 40
 _OUTPUT_KEPT: Final = 400_000
-"""Characters; the whole output of pip has a quarter of it."""
+"""Maximum characters of output that are kept; the usual output of pip has a quarter of that."""
 _OF_AN_ENVIRONMENT: Final = ("pip-", "setuptools-")
-"""Packages that an environment begins with."""
+"""Packages that a new environment contains."""
 _FETCHED: Final = re.compile(r"^[ \t]*(?:Downloading|Using cached|Processing) ", re.MULTILINE)
 _FULL: Final = re.compile(
     rf"\[Errno (?:{errno.ENOSPC}|{errno.EDQUOT})\]|os error (?:{errno.ENOSPC}|{errno.EDQUOT})\b|No space left on device"

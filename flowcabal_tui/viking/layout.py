@@ -105,7 +105,7 @@ def _ends(text: str) -> list[int]:
     ends: list[int] = []
     for atom in _ATOM.finditer(text):
         if text.startswith("\n", atom.start()) and ends:
-            ends[-1] = atom.end()  # line ends belong to what they end
+            ends[-1] = atom.end()  # line ends belong to the line before them
         else:
             ends.append(atom.end())
     return ends

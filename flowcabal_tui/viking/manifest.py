@@ -1,4 +1,4 @@
-"""Records the texts sent to the knowledge server, so that nothing is written twice."""
+"""Records the texts that were sent to the knowledge server, so that no text is sent twice."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Record:
 
     @property
     def place(self) -> ChapterId | None:
-        """The chapter with the text's place in story order: its own, or the one in which the records begin."""
+        """The chapter that gives the text its place in story order: its own, or the one where the records begin."""
         root, _slash, rest = self.subject.partition("/")
         return ChapterId(rest) if root in ("manuscript", "story") else None
 
@@ -76,7 +76,7 @@ class Manifest:
             self._rewrite()
         for line in lines[1:]:
             self._replay(line)
-        torn = bool(lines) and not lines[-1].endswith("\n")  # what is appended to it would be lost too
+        torn = bool(lines) and not lines[-1].endswith("\n")  # lines appended to it would be lost too
         if torn or len(lines) > 2 * len(self._records) + 100:
             self._rewrite()
 
@@ -161,7 +161,7 @@ def head_of(text: str) -> Head | None:
 
 
 def _parsed(line: str) -> dict[str, Any]:
-    """The fields of a line; none when it is torn."""
+    """The fields of a line; {} when the line is incomplete."""
     try:
         fields = json.loads(line)
     except ValueError:

@@ -169,7 +169,7 @@ class KnowledgeSync:
         return found
 
     async def _without_vectors(self, thorough: bool) -> list[tuple[str, Record]]:
-        """The directories that lack vectors, which are forgotten: to embed again is what `put` does, and repeats."""
+        """The directories that lack vectors, which are forgotten: the next `put` embeds them again."""
         records = list(self._manifest)
         least = sum(text != digest("") for _path, record in records for text in record.files.values())
         if not records or not (thorough or await self._client.vectors() < least):
@@ -271,7 +271,8 @@ class KnowledgeSync:
         return layout.tags(path, record.subject, self._head.language)
 
     def _l1_file(self) -> str:
-        """The real sidecar where we can lay its placeholder, a plain file elsewhere."""
+        """The file of an L1: the server's sidecar if a placeholder can be put into its workspace, else an ordinary
+        file."""
         laid_out_as_known = self._workspace is not None and (self._workspace / _ON_DISK).is_dir()
         return layout.L1_FILE if laid_out_as_known else layout.L1_PLAIN_FILE
 

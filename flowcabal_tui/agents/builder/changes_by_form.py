@@ -105,7 +105,7 @@ def _insert(copied: WorkingCopy, alteration: Alteration, language: str) -> Itera
     place = copied.require_node(copied.document, alteration.node or _source_of(copied, alteration.before))
     readers = _readers(copied, place)
     also = step.does == "check" if alteration.also is None else alteration.also
-    if alteration.before and also:  # it need not have read what the step looks at
+    if alteration.before and also:  # it may not have read the text that the step checks
         readers = [copied.require_node(copied.document, alteration.before)]
     elif alteration.before:
         readers = [each for each in readers if each.path == alteration.before]

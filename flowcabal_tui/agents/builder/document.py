@@ -53,12 +53,12 @@ def all_found(document: Json) -> Iterator[PlacedNode]:
 
 
 def found(document: Json, path: str) -> PlacedNode | None:
-    """The node with that path."""
+    """The node with that path; None if there is none."""
     return next((each for each in all_found(document) if each.path == path), None)
 
 
 def graph_at(document: Json, inside: str) -> Json | None:
-    """The graph with that path."""
+    """The graph with that path; None if there is none."""
     return next((graph for path, graph in graphs(document) if path == inside), None)
 
 

@@ -111,7 +111,7 @@ def _paused(found: BuildRequest, nodes: Nodes, mentions: Sequence[WordHit]) -> I
 
 
 def action_steps(found: BuildRequest, known: Known) -> list[Json]:
-    """Steps in the order of the wish.
+    """Steps in the order of the request.
 
     Where the writer wants to approve anything, actions that change something run only after it: those that the same
     sentence names, otherwise all, and every later one. An action "at the end" is exempt if another one is covered.
@@ -175,7 +175,7 @@ def _step(found: BuildRequest, name: str, actions: Mapping[str, ActionShape]) ->
 
 
 Steps = list[Json]
-"""Steps of the form; "at" is the place of their word in the wish."""
+"""Steps of the form; "at" is the place of their word in the request."""
 
 
 def form_of(wish: str, copied: WorkingCopy, language: str) -> Form:

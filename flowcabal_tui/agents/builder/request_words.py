@@ -51,7 +51,7 @@ class BuildRequest:
         """The subjects of checks. One in a clause with other steps and no check is the subject of these."""
         sides = [each.end if self.tables["is_ahead"] else -each.start for each in self.marks("before")]
         self.ahead = {side + gap for side in sides for gap in range(self.tables["beside"] + 1)}
-        """The starts of what a "before" belongs to, or the ends, negated, where it follows its word."""
+        """Where words to which a "before" belongs can start; if it follows them, their ends as negative numbers."""
         marked = self.clauses_of(self.marks(*self.tables["parts"]))
         self.unsaid = [hit for hit in self.hits["writer"] if self.clause[hit.start] not in marked]
         """The words for the writer in clauses without a mark."""
@@ -155,7 +155,7 @@ class BuildRequest:
 
     @property
     def temperature(self) -> float | None:
-        """The temperature in the request; of "from 0.7 to 0.4" the second."""
+        """The temperature in the request, the second one of "from 0.7 to 0.4"; None if it names none."""
         behind = places(WordHit("", mark.end, mark.end + self.tables["far"]) for mark in self.marks("temperature"))
         near = [each for each in self.numbers if each.value <= 2 and each.start in behind]
         ends = [each for each in near[1:2] if any(near[0].end <= to.start < each.start for to in self.marks("to"))]

@@ -121,7 +121,7 @@ _NOTES: Final[dict[Angle, Callable[[BookInputs, tuple[Entity, ...]], Coroutine[A
     "character_state": _character_state,
     "world_rules": _world_rules,
 }
-"""No angle for echoes: only passages of the chapters tell them."""
+"""Echoes have no notes: only passages of the chapters show them."""
 
 
 def _entity_notes(entities: Iterable[Entity]) -> list[SourceText]:

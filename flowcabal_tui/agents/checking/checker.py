@@ -29,19 +29,17 @@ _LEAST_SOURCES: Final = 5_000
 _MOST_SOURCES: Final = 9_600
 _SOURCES_A_TOKEN: Final = 1.95
 _SOURCES_A_TOKEN_ZH: Final = 1.28
-"""Tokens of sources for a token of the draft. In Chinese more of them brought no further passage into view
-(docs/decisions/0028)."""
+"""Tokens of sources for each token of the draft. In Chinese, more found no further passage (docs/decisions/0028)."""
 _MOST_NOTES: Final = 1_250
-"""Tokens of notes, records and summaries for a question; the rest is for what the chapters say."""
+"""Maximum tokens of notes, records and summaries for a question; the rest is for passages of the chapters."""
 GROUPS: Final[tuple[tuple[Angle, ...], ...]] = (("character_state", "echoes"), ("timeline", "world_rules"))
 """Angles that share one checker, by their sources: passages that name the cast, and the writer's notes.
 
-The outline, which is a plan and no fact, is therefore kept apart from facts about people. The draft is sent once for
+The outline, which is a plan and not a fact, is therefore kept apart from facts about people. The draft is sent once for
 both.
 """
 _PART: Final = 0.85
-"""The share of the first question in the sources when both are sent: one sentence in nine is about place and time
-only."""
+"""The first question's share of the sources when both are sent: one sentence in nine is about place and time only."""
 _OF_THE_WORLD: Final = frozenset({"place", "time"})
 """Kinds of things that the second question is shown; all others concern people."""
 _ABOUT: Final = re.compile(r"^\s*\[[^\]\n]*\]\s*")

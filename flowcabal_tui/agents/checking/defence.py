@@ -32,7 +32,7 @@ DOUBTS_TOKENS: Final = 3_000
 _AROUND: Final = {"zh": 60, "en": 200}
 """Characters of the book before and after the words in doubt."""
 _BETWEEN: Final = 2
-"""Sentences between the two places that speak of the same, at most."""
+"""Maximum number of quoted sentences on the same subject between the two places."""
 AGAIN: Final = 2
 """Number of times every doubt is judged again before it is defended; a weak one that is missed once is dropped."""
 AGREEMENTS: Final = 4

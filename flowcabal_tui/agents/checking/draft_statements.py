@@ -17,7 +17,7 @@ Voice = Literal["narration", "speech", "thought", "document"]
 Mode = Literal["asserted", "supposed", "dreamt", "planned"]
 _MODES: Final[tuple[Mode, ...]] = ("dreamt", "supposed", "planned")
 _LEADS_IN: Final = 40
-"""Characters before a quotation in which its writing is named."""
+"""Characters before a quotation that may say that it was written, as in a letter."""
 
 
 @dataclass(frozen=True, slots=True)

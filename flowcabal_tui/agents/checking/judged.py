@@ -150,7 +150,7 @@ def angle_of(named: str, subtype: str, angles: Sequence[Angle]) -> Angle:
 
 
 def problem_words(error: FlowCabalError) -> str:
-    """Why nothing was checked. What a validator says of an answer in the wrong form is for the log only."""
+    """The reason why nothing was checked. The details of an invalid answer go to the log only."""
     if isinstance(error, ModelError) and error.fault is ModelFault.SCHEMA:
         log.warning("a check had no answer: %s %s", error.title, error.detail)
         return error.title

@@ -14,7 +14,7 @@ from flowcabal_tui.locale import _, ngettext, sentences
 
 _NAMED: Final = 2
 _BEGINNING: Final = 24
-"""Characters that name a statement."""
+"""Characters of a statement that are shown to identify it."""
 
 
 def checks_of(judgement: Judgement, settled: Settled) -> tuple[AngleCheck, ...]:

@@ -18,9 +18,9 @@ from flowcabal_tui.domain.text import han_count
 _LEAST_ROOM: Final = 20
 _MOST_NAMED: Final = 2
 _REPEATED: Final = 8
-"""Tokens of naming a passage beside one more statement."""
+"""Tokens of a reference to a passage that was shown before."""
 _MOST_STATEMENTS: Final = 2
-"""Statements with which one passage is compared."""
+"""Maximum number of statements with which one passage is compared."""
 _BEGINNING: Final = {"zh": 30, "en": 60}
 _NEAREST: Final = 2
 _STRONG: Final = 2.3

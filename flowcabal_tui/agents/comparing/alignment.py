@@ -15,12 +15,12 @@ _BEATS: Final = 24
 """Maximum number of beats that are distinguished; the last one includes the rest."""
 _GROUP: Final = 3
 _GROUPS: Final = 8
-"""Without beats, rows have about so many paragraphs of the longest candidate, in so many rows at most."""
+"""Maximum number of rows without beats; until then a row has `_GROUP` paragraphs of the longest candidate."""
 _DISTANCE: Final = 0.05
 """The penalty of a paragraph at the other end of the text than its beat in the plan."""
 _COVERED: Final = 0.2
 _OWN_WORDS: Final = 3
-"""A beat is missing where less than this share of the words that only it has is found; it must have so many."""
+"""Least distinctive words of a beat that can be missing: then less than `_COVERED` of these words are in the text."""
 _MARK: Final = re.compile(
     r"^\s*(?:[-*+•·]|\(?\d{1,3}[.)、．]|[（(][一二三四五六七八九十\d]+[)）]|[一二三四五六七八九十]+、)\s*"
 )
@@ -28,7 +28,7 @@ _TITLE: Final = re.compile(r"^\s*#+\s|[:：]\s*$")
 _HAN: Final = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+")
 _WORD: Final = re.compile(r"[A-Za-z\u00c0-\u024f]{4,}")
 _STEM: Final = 5
-"""Letters by which words of an alphabet are the same: walked, walking."""
+"""Letters that are compared of an alphabetic word: walked and walking are equal."""
 
 
 def beats_in(plan: str) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from flowcabal_tui.headings.scenes import lines_of
 PURPOSE: Final = "comparison.seams"
 _LONGER: Final = 3
 _ROOM: Final = 200
-"""A sentence that is put in may be so many times as long as the one that goes, and so many characters longer."""
+"""A new sentence may be `_LONGER` times as long as the old one, plus this many characters."""
 _TASK: Final = {
     "en": (
         "Paragraphs of several drafts of one scene were put together. At each seam, the last sentence before it and "

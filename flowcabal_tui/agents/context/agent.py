@@ -315,7 +315,7 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
         return await outline(book, Wanted(goal.chapter, goal.params.outline, names, space), self._counter)
 
     def _space(self, goal: Assignment) -> int:
-        """The budget in tokens: that of the project, or what the node sets or the model's window leaves, if less."""
+        """The budget in tokens: the least of the project's, the node's, and the space in the model's window."""
         wanted, window = self._wanted(goal), self._window_room(goal)
         return wanted if window is None else max(0, min(wanted, window))
 

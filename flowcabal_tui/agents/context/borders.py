@@ -14,12 +14,12 @@ from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.text import NOT_SHORT
 
 _MARGIN: Final = 3
-"""The part of the passage on either side of the name; its sentence continues no further."""
+"""Divisor of the passage's length: text on either side of the name, and the most by which a sentence extends that."""
 _WEIGHTY: Final = 0.3
-"""Least weight, as a part of the heaviest, for which a paragraph is kept."""
+"""Least weight, relative to the heaviest, for which a paragraph is kept."""
 _KEPT: Final = 0.65
 _KEPT_BRIEFLY: Final = 0.5
-"""The part of a passage that is shown around the heaviest name, at least; and where space for passages is short."""
+"""Least share of a passage that is shown around the heaviest name when space is short; otherwise `_KEPT`."""
 _STOP: Final = re.compile(rf"[。！？!?…]+[”’」』\"]*|{NOT_SHORT}\.[”’\"]*\s")
 _LETTERS: Final = re.compile(r"[A-Za-z\u00c0-\u024f’'-]+")
 """The letters of words that spaces separate; Chinese may be cut after any character."""

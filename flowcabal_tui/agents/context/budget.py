@@ -21,8 +21,7 @@ _WHOLE: Final[tuple[BudgetClass, ...]] = ("beats", "outline")
 _OWN_SHARE: Final[frozenset[BudgetClass]] = frozenset({"knowledge"})
 """Classes that get no unused rest of earlier classes until the far past has been filled."""
 _META_LEAST: Final = 2_000
-"""Least tokens for the writer's notes, but at most half of the budget: a small context needs the style guide above
-all."""
+"""Least tokens for the writer's notes, but at most half of the budget: a small context needs the style guide most."""
 _TRIES: Final = 3
 _GIVING: Final[frozenset[BudgetClass]] = frozenset({"far", "summaries"})
 """Classes whose shares are reduced if the notes exceed theirs."""

@@ -19,9 +19,9 @@ _SURE: Final = 3
 _LATELY: Final = 0.25
 """Exponent of the number of chapters since a person was named."""
 _RECENT: Final = 10
-"""Chapters back; who was there may come with nobody."""
+"""People named in this many last chapters may appear, even without a connection to the cast."""
 _ALONE: Final = 0.05
-"""The weight of that; one who occurs with somebody as often as by chance has about 0.7."""
+"""The weight of such a recent mention; a co-occurrence at chance level has about 0.7."""
 _MOST: Final = 64
 
 

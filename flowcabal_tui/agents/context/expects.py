@@ -21,7 +21,7 @@ _LENGTH_ZH: Final = re.compile(r"(?<!\d)(\d[\d,，]{0,12}(?:\.\d{1,4})?)\s*(千|
 _LENGTH_EN: Final = re.compile(r"(?<!\d)(\d[\d,]{0,12}(?:\.\d{1,4})?)\s*(k)?[ -]words?\b", re.IGNORECASE)
 _TIMES: Final = {"千": 1_000, "万": 10_000, "k": 1_000, "": 1}
 _LEAST: Final = 200
-"""A smaller number in a wish is that of a letter or a line in the chapter, not of the chapter."""
+"""A smaller number in an instruction is the length of a letter or a line in the chapter, not of the chapter."""
 _CLAUSES: Final = re.compile(r"[\n.,;:!?—–，。；：！？、]|\b(?:and|but)\b")
 _OWN_LENGTH_EN: Final = re.compile(
     r"(?:(?:please|keep|make|write|it|this|that|the|an?|very|quite|rather|much|little|bit|as|in|of|on|should|must|be|is"
@@ -36,7 +36,7 @@ _OWN_LENGTH_ZH: Final = re.compile(
     r"(?:短小?|长|简短|简洁|精简|简练|加长|缩短|写短|写长|[\d一二两三四五六七八九十百几半]{1,6}(?:个?字|[句段页]))"
     r"(?:一点儿?|一些|些|点|以内|左右|上下|即可|就好|就行|为好|为宜){0,2}"
 )
-"""A whole clause of a wish that gives the length in words (`Keep it short.`) or a number too small for a chapter."""
+"""A whole clause of an instruction about the length, in words (`Keep it short.`) or as a number below `_LEAST`."""
 _LAST: Final = 3
 """Number of previous chapters from which voice and tense are determined."""
 _SPOKEN: Final = re.compile(r"“[^“”]*”|「[^「」]*」|『[^『』]*』|\"[^\"\n]*\"")
@@ -47,7 +47,7 @@ _PRESENT: Final = re.compile(rf"\b(?:{'|'.join(_TENSES['present'])})\b")
 _WORD: Final = re.compile(r"\b\w+\b")
 _SHARE_EN: Final = 0.015
 _SHARE_ZH: Final = 0.008
-"""Of the words outside quotation marks (Chinese: characters), from which on the teller says "I"."""
+"""Least share of "I" in the words (Chinese: characters) outside quotation marks for a first-person narrator."""
 _FEWEST: Final = 150
 """Least words or characters of narration from which voice and tense are determined."""
 _SURE: Final = 0.75

@@ -29,7 +29,7 @@ _MOMENTS: Final = 3
 _LABEL: Final = 40
 """Maximum characters of a record's label in the receipt."""
 _CLAUSE_ZH: Final = re.compile("[了着过他她它]|^[替给把被向为]")
-"""In a Chinese kind of relation: it says what somebody does (熄了他的灯) and is no noun (女儿)."""
+"""In a Chinese kind of relation: marks a clause about an act (熄了他的灯), not a noun (女儿)."""
 _FOLDERS: Final = {Relation: "relations", Fact: "facts", Promise: "promises", Moment: "moments"}
 _GOES_ON: Final = "，；,;"
 _BEFORE_A_NAME: Final = frozenset(("of", "to", "with", "for", "by", "from", "at", "in", "on", "than", "against"))

@@ -20,8 +20,8 @@ _OF_LATER_STEPS: Final[tuple[PartKey, ...]] = ("draft", "candidates", "critique"
 
 
 def chapter_words(prompt: str) -> str | None:
-    """The words shared by the prompts of all nodes of a chapter: its beats and wish, not its title. None without such
-    parts."""
+    """The words shared by the prompts of all nodes of a chapter: its beats and instruction, not its title. None without
+    such parts."""
     parts = read_parts(prompt)
     if all(part.key not in ("chapter", *_OF_THE_CHAPTER) for part in parts):
         return None

@@ -22,7 +22,7 @@ _BESIDE_PAGES: Final[frozenset[BudgetClass]] = frozenset(("near", "knowledge"))
 _ALL: Final = ("以下各章提要是原文摘句。", "These summaries of chapters are sentences quoted from them.")
 _FROM_CHAPTER: Final = ("摘自第{n}章：{words}", "Quoted from chapter {n}: {words}")
 _FROM_EARLIER: Final = ("摘自前文：{words}", "Quoted from an earlier chapter: {words}")
-"""In Chinese and in English: they stand in the language of the book."""
+"""In Chinese and in English: these words are in the language of the book."""
 _PAIRS: Final = (("“", "”"), ("「", "」"))
 
 

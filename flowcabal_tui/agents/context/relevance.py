@@ -24,30 +24,30 @@ from flowcabal_tui.domain.manuscript import PassagePlace, Postings, Span
 
 _WORD_RARITY: Final = 1.3
 _ABSENCE_IN_PASSAGES: Final = 0.4
-"""Absence decides less between passages than between chapters: who is always there has passages that matter too."""
+"""Exponent of the absence in passages. It is lower than for chapters: people who are always present matter too."""
 _WORDS: Final = 0.7
 _WORDS_IN_PASSAGES: Final = 0.35
 _THINGS: Final = 0.3
 _EXPECTED: Final = 1.0
-"""What the shares of the words, of the things and of those who may come weigh beside the share of the names."""
+"""Weight of the expected people's share, relative to the share of the names; above: those of words and things."""
 _MANY: Final = 6
-"""A prompt with fewer names says more exactly who is meant: who may come besides weighs less, by the square."""
+"""Names in a prompt from which expected people have full weight; with fewer, it falls with the square."""
 _MOST_ALONE: Final = 12
 """Maximum passages with expected people only, without a word or name of the prompt."""
 _NEAR: Final = 3
 _PHRASE: Final = 0.5
 """Weight of two adjacent words, relative to one word of the same rarity."""
 _TOGETHER: Final = 0.5
-"""Bonus for two names in one passage, as a part of the weaker one's weight."""
+"""Bonus for two names in one passage, relative to the weaker one's weight."""
 _TOGETHER_IN_CHAPTER: Final = 1.0
 _OF_CHAPTER: Final = 0.1
 """Weight of the chapter's relevance in the scores of its passages."""
 _EMPHASIS: Final = 1.4
 """Additional weight of a name that occurs very often in a passage; a single occurrence adds nothing."""
 _TELLING: Final = 0.5
-"""Bonus of a name for the passage of a chapter with most occurrences, as a part of its weight there."""
+"""Bonus of a name for the passage of a chapter with most occurrences, relative to its weight there."""
 _IN_FEW_CHAPTERS: Final = 15
-"""Maximum chapters of a name for this bonus: of a more frequent one, no passage stands out."""
+"""Maximum chapters of a name for this bonus: for a more frequent name, no passage is distinctive."""
 _OFTEN: Final = 1.5
 """Number of passages with a name that gives a chapter half of the name's possible weight."""
 _EVERYWHERE: Final = 0.02
@@ -58,7 +58,7 @@ _MOST_PLACES: Final = 6_000
 _PHRASE_LENGTH: Final = 3
 """Characters of two pairs that overlap."""
 _PLACE: Final = 0.99
-"""Maximum weight of a place in passages, as a part of the weight of two others together."""
+"""Maximum weight of a place in passages, relative to the weight of two others together."""
 _NAMED_AS_REASON: Final = 4
 _LED: Final = 10
 """Number of chapters whose best passages precede all second ones."""

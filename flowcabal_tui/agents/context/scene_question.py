@@ -25,7 +25,7 @@ from flowcabal_tui.locale import _
 
 TASK: Final = "context.scene"
 LONGEST: Final = 8_000
-"""Characters of the outline, and as many of the wish, that the question has."""
+"""Maximum characters of the outline, and of the instruction, in the question."""
 NAMES: Final = 30
 MOST_NAMES: Final = 16
 LONGEST_NAME: Final = 40
@@ -81,7 +81,8 @@ class SceneReader:
         self._failed: dict[Digest, ModelScene] = {}
 
     async def read(self, book: BookInputs, writer: Scene, beats: str, wish: str) -> ModelScene:
-        """The scene of a chapter by outline and wish; not asked if both are empty or the writer set every field."""
+        """The scene of a chapter by outline and instruction; not asked if both are empty or the writer set every
+        field."""
         beats, wish = beats.strip(), wish.strip()
         if not (beats or wish) or all(getattr(writer, field) is not None for field in SCENE_FIELDS):
             return NOT_ASKED

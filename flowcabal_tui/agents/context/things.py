@@ -22,10 +22,11 @@ ABSENCE: Final = 0.7
 _LONGEST: Final = 6
 _LEAST, _MOST = 2, 20
 _MOST_PART: Final = 0.01
-"""Passages that contain it: one may be chance, many are not about one thing."""
+"""Maximum share of the passages that may contain a thing; `_MOST` of them always may. Less than `_LEAST` may be
+chance."""
 _LEAST_LIKE: Final = 1.1
 _CLUSTERED: Final = 2.0
-"""So many passages a chapter are as good as any more."""
+"""Passages per chapter above which further ones add nothing."""
 _THINGS: Final = 8
 _FAR_RARER: Final = 5
 _HAN: Final = re.compile(r"[\u3007\u4e00-\u9fff]+")

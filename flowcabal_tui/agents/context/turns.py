@@ -12,7 +12,7 @@ _AGAIN: Final = 0.95
 _FIRST: Final = 8
 """Passages that are chosen before weights change for the first time."""
 _LONGER: Final = 2
-"""Each next round is longer by this part of what was chosen, so that the rounds are few."""
+"""Divisor: each round chooses further passages for this part of those chosen before, so that there are few rounds."""
 NameParts = Mapping[int, Mapping[int, float]]
 """For each passage, the share of each name in its score, by the number of the name."""
 

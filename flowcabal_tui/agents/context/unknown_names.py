@@ -24,7 +24,7 @@ _RUN: Final = re.compile(f"(?:(?![{''.join(sorted(EMPTY_HAN - _NUMERALS))}])[\\u
 _LONGEST: Final = 4
 _FULL_NAME: Final = 3
 _MOST_JOINED: Final = 64
-"""Maximum number that is searched for in the rest of the text, which bounds the time of an assembly."""
+"""Maximum joined names that are searched for in the rest of the text, which bounds the time of an assembly."""
 
 
 def capitalised(text: str, language: str) -> tuple[str, ...]:

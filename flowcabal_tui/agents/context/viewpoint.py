@@ -163,7 +163,7 @@ class VeiledView:
         self.offsets_of = view.offsets_of
 
     async def outline(self) -> BookOutline:
-        """The outline with secrets veiled in prompts; the text itself is the writer's."""
+        """The outline, which hides secrets in prompts; its text is unchanged."""
         book = await self._view.outline()
         if not self._viewpoint.hidden:
             return book

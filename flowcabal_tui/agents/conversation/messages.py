@@ -52,7 +52,7 @@ async def messages_of(
 
 
 def with_sent(receipt: Receipt | None, sent: Sequence[SentChip], counter: TokenCounter) -> Receipt | None:
-    """The receipt of the Context agent, with a note for each text that the writer sends besides."""
+    """The receipt of the Context agent with a note for each text that the writer sends; None without a receipt."""
     words = _("sent by you: {title}, {n} tokens")
     notes = tuple(words.format(title=each.title, n=f"{counter.count(each.text):,}") for each in sent)
     return receipt and replace(receipt, notes=(*notes, *receipt.notes))

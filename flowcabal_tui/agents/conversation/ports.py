@@ -58,7 +58,7 @@ class BookPort(Protocol):
         """The newest text of a chapter."""
 
     async def find(self, words: str) -> tuple[ChapterId, Span] | None:
-        """The first place in the book with exactly these words."""
+        """The first place in the book with exactly these words; None if there is none."""
 
     async def search(self, words: str, place: SearchPlace) -> tuple[SearchHit, ...]:
         """The best places for a query."""

@@ -25,10 +25,10 @@ from flowcabal_tui.domain.value_class import dataclass
 
 TASK: Final = "curator.beats"
 _AT_ONCE: Final = 40
-"""Beats of one question, at most."""
+"""Maximum number of beats in one question."""
 _NAMES: Final = 40
 _SHARED: Final = 2
-"""Beats that one quotation can prove, at most: a model that gives more of them the same words repeats itself."""
+"""Maximum number of beats that one quotation can prove: a model that quotes the same words for more repeats itself."""
 
 
 class BeatAnswer(BaseModel):

@@ -22,11 +22,11 @@ _WORD: Final = re.compile(r"[^\W\d_\u3007\u4e00-\u9fff]+(?:['’-][^\W\d_]+)*")
 _HAN: Final = re.compile(r"[\u3007\u4e00-\u9fff]")
 _STOPPED: Final = re.compile(r"[。！？!?….][”’」』》）)\"']*$")
 _STEM: Final = 5
-"""Letters that words must share: carries and carried."""
+"""Letters that two words must share to be equal: carries and carried."""
 _LEAST_CHARACTERS: Final = 2
-"""Chinese characters that count as a word in common where no pair of them is."""
+"""Single Chinese characters in common that count as a common word, where no pair of characters is shared."""
 _LEAST_SHARED: Final = 2
-"""Words that a line has in common with what it sums up, if it has so many and names nobody."""
+"""Words (or all, if it has fewer) that a line without a name must share with the text that it sums up."""
 
 
 class Grounds:

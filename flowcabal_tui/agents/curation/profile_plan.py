@@ -13,7 +13,7 @@ from flowcabal_tui.domain.memory import Entity, Evidence, Mention
 from flowcabal_tui.domain.story import Fact, Promise, Relation, StoryRecord
 
 _LEAST: Final = 3
-"""The number of mentions from which a chapter is about someone."""
+"""The least number of mentions for a chapter to be about someone."""
 Due = tuple[ProfileKind, Entity | None]
 
 

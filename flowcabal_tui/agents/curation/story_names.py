@@ -30,15 +30,15 @@ from flowcabal_tui.domain.text import clean
 RULE: Final = Origin("rule", "names")
 _LONGEST_NAME: Final = 40
 _LEAST_OFTEN: Final = 2
-"""A further name that occurs once may be chance or a slip: it waits for the writer's word."""
+"""Least occurrences of a further name; one with fewer may be chance or a slip, so it waits for the writer."""
 
 
 def named(goal: StoryGoal, things: Iterable[NamedThing]) -> tuple[tuple[Entity, ...], tuple[Proposal, ...]]:
     """New entities, and known ones with new names, and their proposals. Every new name occurs in the chapter.
 
-    New names only wait for the writer if the writer has set the entity, or if a name could be another's too.
+    A further name of a known entity waits for the writer if there is a doubt about it (`_doubt`).
     """
-    owners = {name: entity.id for entity in goal.known for name in entity.proposed}  # it is not made another's
+    owners = {name: entity.id for entity in goal.known for name in entity.proposed}  # proposed names keep their owner
     owners |= {name: entity.id for entity in goal.known for name in entity.names}
     by_id = {entity.id: entity for entity in goal.known}
     changed: dict[EntityId, Entity] = {}
@@ -62,7 +62,7 @@ def _merged(
     """The thing as a new entity or as a known one with more names, and the reason why each new name waits ("quoted": it
     does not).
 
-    None when none of its names occur in the text.
+    None when it adds no name, or is new and its main name does not occur in the text.
     """
     spelled = dict.fromkeys(clean(each).strip() for each in (thing.name, *thing.aliases))
     names = [name for name in spelled if name and len(name) <= _LONGEST_NAME and "\n" not in name]

@@ -16,12 +16,12 @@ from flowcabal_tui.domain.memory import Entity
 
 _MOST: Final = 0.05
 _LEAST_CHAPTERS: Final = 3
-"""A word is rare in at most such a share of the chapters, or in so few."""
+"""A word is rare in at most this many chapters, or in at most the share `_MOST` of them."""
 _CHANCE: Final = 0.05
 _SHARED: Final = {"zh": 3, "en": 2}
 """Rare words that two statements have in common when they speak of the same thing."""
 _SURE: Final = 0.5
-"""What a name weighs, beside how much of its sentence it is; as much as the fewest rare words."""
+"""Base score of a name, to which its share of the sentence is added."""
 
 
 @dataclass(frozen=True, slots=True)

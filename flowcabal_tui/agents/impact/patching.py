@@ -21,7 +21,7 @@ _AROUND: Final = 400
 """Characters of the passage on both sides of the place."""
 _LONGER: Final = 2
 _ROOM: Final = 80
-"""A patch may be so many times as long as the place, and so many characters longer."""
+"""A patch may be `_LONGER` times as long as the place, plus this many characters."""
 _KEPT: Final = 0.3
 """Least share of the words of the place that a patch must keep; otherwise it is another text."""
 _LEAST: Final = 6

@@ -21,7 +21,7 @@ from flowcabal_tui.domain.memory import Entity
 _HAN: Final = re.compile("[\u3007\u3400-\u9fff]")
 _FORM, _OTHER = EntityId("form"), EntityId("other")
 _BOUND: Final = 3.0
-"""Two characters that stand together so many times oftener than by chance are a word."""
+"""Two adjacent characters that occur together more than this many times as often as by chance are a word."""
 _LEAST: Final = 3
 _BESIDE_A_NAME: Final = frozenset(
     "道说笑听忙便又就见也在不问因即将只正却已曾自和与同向替被给对叫是的了着把从使让为，。"

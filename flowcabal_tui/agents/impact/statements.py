@@ -26,13 +26,13 @@ _NUMBERS: Final = {
 _WORD: Final = re.compile(r"[a-z\u00c0-\u024f]+")
 _LEAST_NUMBER: Final = 2
 _NAMED, _CARRIED, _BEFORE = 1.0, 0.6, 0.4
-"""What it weighs that a sentence names the subject, or one before it in the paragraph, or only the paragraph before."""
+"""Weight when the sentence, an earlier one in its paragraph, or only the paragraph before names the subject."""
 _BESIDE: Final = {"zh": (4, 4), "en": (14, 18)}
-"""Characters before and behind a number in which its unit is looked for."""
+"""Characters before and after a number that are searched for its unit."""
 _UNCOUNTED: Final = 0.5
 """Weight of a number without a unit; a unit of the same kind weighs 1, one of another kind 0."""
 _LOOSE: Final = frozenset(("number", "name"))
-"""Kinds that nearly every statement is of."""
+"""Kinds that nearly every statement mentions."""
 
 
 @dataclass(frozen=True, slots=True)

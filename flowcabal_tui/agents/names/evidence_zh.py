@@ -28,38 +28,38 @@ _COUNTED: Final = frozenset(_SETS["counted"])
 _POINTED_AT: Final = frozenset(_SETS["pointed_at"])
 _PLURAL: Final = "们"
 _COMPANY: Final = frozenset(_SETS["company"])
-"""Before a person: with, to, for, by, call, see, ask."""
+"""Characters before a person: with, to, for, by, call, see, ask."""
 _ACTS: Final = frozenset(_SETS["acts"])
-"""Behind a subject: verbs of speech and the adverbs that open a predicate."""
+"""Characters after a subject: verbs of speech, and adverbs that begin a predicate."""
 _INSIDE: Final = frozenset(_SETS["inside"])
-"""No name of a person ends so: these make a place, a time or a kind of person of the word before."""
+"""Characters that end no name of a person: they turn a word into a place, a time or a kind of person."""
 _PLACED: Final = frozenset(_SETS["placed"])
-"""Beside a place: on, in, to, come, go."""
+"""Characters next to a place: on, in, to, come, go."""
 _CLOSED: Final = frozenset(_SETS["closed"])
 _NEGATES: Final = frozenset(_SETS["negates"])
 _PLACE_ENDS: Final = frozenset(_SETS["place_ends"])
 _TOWNS: Final = frozenset(_SETS["towns"])
-"""A place of two characters with another ending is a building like any other (花厅, 高楼)."""
+"""Endings of towns; a place of two characters with another ending is an ordinary building (花厅, 高楼)."""
 _TAKES_A_NOUN: Final = _COMPANY | frozenset("那这的是了着到问随教命把救")
 _SMALL: Final = frozenset(_SETS["small"])
 _HEADS: Final = frozenset(_SETS["heads"])
-"""老僧, 女童, 二魔: a modifier and a noun for a kind of being."""
+"""Nouns for kinds of beings, which follow a modifier: 老僧, 女童, 二魔."""
 _PART_OF: Final = 0.6
 _LEAST_TO_JUDGE: Final = 3
 _MOST_COUNTED: Final = 0.03
 _MOST_POINTED_AT: Final = 0.3
 _EVERYWHERE: Final = 0.6
-"""A name in so many chapters that is hardly ever counted is one figure, even if every mention points ("那")."""
+"""Share of the chapters from which a name that is rarely counted is one person, even after a pointing word ("那")."""
 _LEAST_PLURAL: Final = 0.02
 _LEAST_SHARE: Final = 0.2
 _SURELY: Final = 10
 _ALWAYS: Final = 0.9
 _LEAST_UNNAMED: Final = 6
 _LEAST_SILENT: Final = 8
-"""Mentions of a name without surname or form of address, and of one that never speaks."""
+"""Least mentions of a name without surname or form of address that never speaks; `_LEAST_UNNAMED` if it speaks."""
 _LEAST_IN_COMPANY: Final = 4
 _COMPANION: Final = 0.4
-"""Few mentions will do for whom somebody sees, calls or is with in so many of them."""
+"""Share of its mentions after a word of company from which `_LEAST_IN_COMPANY` mentions of a name suffice."""
 _SPEAKER: Final = 0.5
 _LEAST_FREE: Final = 0.5
 _LEAST_SHORT_PLACE: Final = 10
@@ -70,10 +70,11 @@ _OFTEN: Final = 8
 _ENOUGH: Final = 5
 _BORNE: Final = 0.1
 _RIVALS: Final = 0.4
-"""A form of address is one person's when such a share of its mentions has one surname, and others have far fewer."""
+"""A form of address belongs to one person if one surname precedes at least the share `_BORNE` of its mentions, and all
+other surnames together at most this share of those."""
 _HEAVIER: Final = 4
 _BOUND: Final = 3.0
-"""Two characters that stand together so many times oftener than by chance are a word."""
+"""Two adjacent characters that occur together more than this many times as often as by chance are a word."""
 _AT: Final = frozenset(_SETS["at"])
 _CLASSIFIERS: Final = frozenset(_SETS["classifiers"])
 _NUMERALS: Final = frozenset(_SETS["numerals"])

@@ -22,29 +22,29 @@ _LEAST_LIKE: Final = {2: (0.7, -0.3), 3: (1.15, 0.1), 4: (0.3, -0.5)}
 _LEAST_LIKE_OF_A_FAMILY: Final = 0.55
 _LEAST_LIKE_IF_FREQUENT: Final = 0.2
 _FREQUENT: Final = 30
-"""Of a name that begins with a surname, and of one that comes so often and holds together. The others: both sides
-together, and the weaker side, by length."""
+"""Occurrences from which a cohesive name with a surname needs only `_LEAST_LIKE_IF_FREQUENT`. By length, `_LEAST_LIKE`
+has the least score of both sides, and that of the weaker side."""
 _CREDIT: Final = 0.12
 _USUALLY_BOUND: Final = 5.0
 _MOST_BOUND: Final = 11.0
-"""Characters that stand together much oftener than by chance are a little more like a name."""
+"""Maximum cohesion that counts: cohesive characters are a little more like a name."""
 _DOUBT: Final = 1.0
-"""As if every candidate had been seen once more, where nothing tells for or against it."""
+"""Added to the number of occurrences: one further, neutral occurrence of every candidate."""
 _BUNCHED: Final = 0.5
 _LEAST_BUNCHED: Final = 1.8
 _FEW_OF: Final = 3
-"""A name comes in bunches, a word everywhere: the logarithm of so many mentions a chapter is added, if it occurs in no
-more than a third of the chapters."""
+"""Names cluster in chapters: for a candidate in at most one of this many chapters, the logarithm of its mentions per
+chapter is added."""
 _STRONGEST: Final = 2.5
 _PRIOR: Final = 20.0
 _ENOUGH: Final = 3
 _LEAST_BOUND: Final = 2.0
 _LEAST_UNSURE: Final = 4
-"""Three characters that neither begin with a surname nor end like a form of address must come oftener."""
+"""Least occurrences of three characters that neither begin with a surname nor end in a form of address."""
 _MOSTLY: Final = 0.5
 _NEARLY_ALL: Final = 0.7
 _LONGEST: Final = 4
-"""Characters of a name; such a one must end in a form of address (金角大王)."""
+"""Maximum characters of a name; one of this length must end in a form of address (金角大王)."""
 _LEAST_BEARERS: Final = 2
 ADDRESS: Final = word_list("address.zh")
 _SHORT_ADDRESS: Final = "妈氏嫂"
@@ -207,7 +207,7 @@ def addressed(book: str, names: Mapping[str, int], surnames: Collection[str]) ->
 
 
 def titled(book: str, names: Collection[str]) -> dict[str, int]:
-    """Words that occur so often before forms of address that they are names without them too: 观音 of 观音菩萨."""
+    """Words that occur before forms of address often enough to be names without them: 观音 of 观音菩萨."""
     forms = "|".join(sorted(ADDRESS))
     found = Counter(match[1] for match in re.finditer(rf"(?=([\u4e00-\u9fff]{{2}})(?:{forms}))", book))
     often = [name for name, n in sorted(found.items()) if n >= _LEAST_UNSURE and name not in names]

@@ -129,7 +129,7 @@ def _one(members: Sequence[str], counts: Mapping[str, int], seen: _Seen) -> Foun
 
 
 def _is_his(name: str, part: str, counts: Mapping[str, int]) -> bool:
-    """True when the bare name is as frequent as the name with a man's title: it is his, even in a family."""
+    """True when the bare name is as frequent as the name with a man's title: it then means him, even in a family."""
     return _LEADING.sub("", name) == part and bool(_HUSBAND.match(name)) and counts[part] >= counts[name]
 
 

@@ -20,12 +20,12 @@ _LONGEST: Final = 4
 _LEAST_SPEECHES: Final = 3
 _LEAST_CALLED: Final = 2
 _SURELY: Final = 8
-"""Who speaks so often has a name, also one that begins with a number (九叔, 三娘) or like another word (如来, 若兰)."""
+"""Speeches from which a speaker's name may begin with a number (九叔, 三娘) or like another word (如来, 若兰)."""
 _LEAST_PLACES: Final = 5
 _ENOUGH_TO_JUDGE: Final = 40
 _MOST_SURNAMES: Final = 3
 _LEAST_TO_COUNT: Final = 2
-"""A surname that precedes a name once is chance (子孙宝玉)."""
+"""Least occurrences that count: a single surname before a name may be chance (子孙宝玉)."""
 _ONLY_PART_OF: Final = 0.9
 """Share of a name's places inside a longer name from which it is only a part of that: 薛姨 is always 薛姨妈."""
 _LEAST_TAKEN: Final = 0.008
@@ -51,10 +51,10 @@ _PLACE: Final = re.compile(
 _ENTERS: Final = re.compile("[往到在至出进入离回]$")
 _SETS: Final = word_table("characters", "names")
 _ONLY_PLACES: Final = frozenset(_SETS["only_places"])
-"""Endings of places that hardly end a verb."""
+"""Endings of places that rarely end a verb."""
 _GONE_TO: Final = frozenset(_SETS["gone_to"])
 _BOUND: Final = 10.0
-"""Characters that stand together so much oftener than by chance, as a logarithm, are one word."""
+"""Logarithm of the cohesion from which characters are one word."""
 _MOST_AFTER_ONE: Final = 0.5
 
 _NOT_NAMES: Final = word_list("not_names.zh")
@@ -67,7 +67,7 @@ _SOMETIMES_FIRST: Final = frozenset(_SETS["sometimes_first"])
 _NOT_FIRST: Final = frozenset(_SETS["not_first"])
 _NUMBERS: Final = frozenset(_SETS["numbers"])
 _KIN: Final = frozenset(_SETS["kin"])
-"""二姐: a number and a form of address mean somebody else in every family."""
+"""Forms of kinship; with a number (二姐), they mean somebody else in every family."""
 _TAKEN: Final = re.compile("[与和同把被替给向使]$")
 _SURNAMES: Final = word_list("surnames.zh")
 _CANDIDATE: Final = re.compile(
@@ -119,7 +119,7 @@ def _people(book: str, speeches: Counter[str], called: frozenset[str]) -> dict[s
     speaking = (name for name, n in speeches.items() if n >= _LEAST_SPEECHES)
 
     def is_likely(name: str) -> bool:
-        """A monk's name may begin with 了 (了尘): whoever speaks often or is introduced so is no particle."""
+        """True for a possible name; one that speaks often or is introduced as a name may begin with 了 (了尘)."""
         often = speeches[name] >= _SURELY
         return _looks_like_a_name(name.removeprefix("了") if often or name in called else name, often=often)
 
@@ -246,7 +246,7 @@ def _by_piece(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _is_sure(alias: str, name: str, having: Mapping[str, Sequence[str]], evidence: NameEvidence) -> bool:
-    """True when it occurs alone more than once and can mean nobody else."""
+    """True when the alias occurs on its own more than once and can mean nobody else."""
     short, long = sorted((alias, name), key=len)
     if short in ADDRESS or (short[0] in _NUMBERS and short[1:] in _KIN):
         return False

@@ -49,7 +49,7 @@ from flowcabal_tui.settings.project_file import load_project
 WAITING: Final = 64
 """Lines that wait for a client which does not read."""
 _STALL_SECONDS: Final = 5.0
-"""How long a client that has ended its input may leave a line unread."""
+"""Seconds for which a client that has ended its input may leave a line unread."""
 
 
 class MessageOutput:
@@ -60,9 +60,9 @@ class MessageOutput:
         self._space = asyncio.Semaphore(WAITING)
         self._lines: SimpleQueue[bytes] = SimpleQueue()
         self._gone = False
-        """The client does not read any more; what would be written is dropped."""
+        """True when the client no longer reads: further messages are dropped."""
         self.is_ending = False
-        """The client has ended its input: it is not waited for without end."""
+        """True when the client has ended its input: writing then waits only for a limited time."""
         threading.Thread(target=self._write_all, name="session-output", daemon=True).start()
 
     async def put(self, message: Mapping[str, Any]) -> None:
@@ -110,7 +110,7 @@ async def session(arguments: Namespace) -> int:
         return 0
     if arguments.project is None:
         raise BadArgument(_("Which project?"), "", _("Name its folder, or give --describe."))
-    if sys.__stdin__ is None or sys.__stdout__ is None:  # their numbers would be those of other files
+    if sys.__stdin__ is None or sys.__stdout__ is None:  # their descriptors would belong to other files
         raise BadArgument(_("A session needs standard input and standard output."))
     project = await opened(arguments, everything=True, read_only=arguments.read_only)
     served = _Session(project, load_project(arguments.project).project.id)
@@ -303,7 +303,7 @@ class _Session:
             return None
         try:
             values = to_message(event)
-        except (ValueError, TypeError, RecursionError) as error:  # it holds what a damaged row gave
+        except (ValueError, TypeError, RecursionError) as error:  # it contains a value from a damaged row
             log.exception("session: %s", event.type)
             return _error(identity, _unsendable(event, error))
         return {"type": values.pop("type"), "id": identity, **values} if is_answer else values

@@ -17,7 +17,7 @@ from flowcabal_tui.domain.json_errors import json_reason
 from flowcabal_tui.locale import _
 
 MOST_BYTES: Final = 1_000_000
-"""Of one line, without its end."""
+"""Maximum bytes of a line, without its end."""
 DEPTH: Final = 200
 """Lists and objects inside each other: a line that reaches it is refused."""
 _PIECE: Final = 65_536
@@ -87,7 +87,7 @@ async def lines_of(source: int) -> AsyncIterator[SessionLine]:
             while piece:
                 try:
                     piece = os.read(source, _PIECE)
-                except OSError:  # it is closed: that is its end too
+                except OSError:  # it is closed: the input ends here too
                     piece = b""
                 asyncio.run_coroutine_threadsafe(pieces.put(piece), loop).result()
 

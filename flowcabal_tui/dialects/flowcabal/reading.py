@@ -79,7 +79,7 @@ class _Reader:
         self.ids: dict[str, str] = {}
         self.taken: set[str] = set()
         self.wrong: list[tuple[str, str]] = []
-        """Places with what is wrong there."""
+        """The places with the errors found there."""
 
     def one(self, shape: type[Shape], value: Any, place: str, otherwise: Shape) -> Shape:
         """`value` in its shape; otherwise `otherwise`, and the errors are collected."""

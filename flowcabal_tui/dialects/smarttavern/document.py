@@ -28,7 +28,7 @@ COMPOSITES: Final = ("Sequence", "If", "Subflow")
 
 
 def _whole(value: Any) -> Any:
-    """JSON Schema's integer: 1.0 is one, true and "1" are none."""
+    """An integer as JSON Schema defines it: 1.0 is one, true and "1" are not. Raises ValueError."""
     whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
     if isinstance(value, bool) or not whole:
         raise ValueError(_("it must be a whole number"))

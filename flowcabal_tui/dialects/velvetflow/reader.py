@@ -196,7 +196,7 @@ class _Reader:
         return dict(_PLACEHOLDER)
 
     def placed_targets(self, node: Document, place: str) -> None:
-        """Targets of branches that are no names."""
+        """Targets of branches that are not names."""
         for name in (*_BRANCHES.values(), "default_to_node"):
             if not isinstance(node.get(name), (str, type(None))):
                 message = _("It must be the id of a node, or null.")

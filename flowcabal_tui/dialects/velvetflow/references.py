@@ -240,7 +240,7 @@ def _unbracketed(text: str) -> str:
 
 
 def _with_known_ids(text: str, known: Collection[str]) -> str:
-    """Writes ids that are no identifiers, such as `act-1`, as keys: `result_of["act-1"]`. Quoted text stays."""
+    """Writes ids that are not identifiers, such as `act-1`, as keys: `result_of["act-1"]`. Quoted text stays."""
 
     def keyed(match: re.Match[str]) -> str:
         pieces = match[0].removeprefix(f"{RESULT}.").split(".")

@@ -68,7 +68,7 @@ class _Writer:
         return {"nodes": made, "edges": left}
 
     def branch(self, node: Document, edge: Edge) -> str | None:
-        """The field of a condition for an edge."""
+        """The field of a condition for an edge; None for an edge that does not leave a condition or is not a branch."""
         if node.get("type") != "condition" or edge.condition is None:
             return None
         bands = [band["label"] for band in node["params"].get("bands", [])]
@@ -101,7 +101,7 @@ class _Writer:
         return made
 
     def condition(self, params: Mapping[str, Any], place: str) -> Document:
-        """A source in text is a path there without more."""
+        """Keeps a source that is given as text: VelvetFlow reads it as a path."""
         made = {key: self.value(value, place) for key, value in params.items() if key != "expression"}
         if "expression" in params:
             self.lost(place, _("There an expression is Python; ours may be read differently."))

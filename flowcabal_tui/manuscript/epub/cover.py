@@ -10,7 +10,7 @@ from typing import Final
 _JPEG: Final = b"\xff\xd8\xff"
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
 MOST_BYTES: Final = 10 << 20
-"""A larger picture is no cover: shops take up to 5 MB."""
+"""A larger picture is not used as a cover: shops accept up to 5 MB."""
 _WIDTH: Final = 1200
 _HEIGHT: Final = 1600
 _LINE_CELLS: Final = 16

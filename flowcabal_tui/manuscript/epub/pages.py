@@ -142,7 +142,7 @@ def _kinds(element: Element) -> set[str]:
 
 
 def _is_superscript(link: Element) -> bool:
-    """A small number that links to a place: how books without `epub:type` mark a note."""
+    """True for a superscript link to a place: books without `epub:type` mark notes this way."""
     if "#" not in (attribute(link, "href") or ""):
         return False
     parent = link.getparent()

@@ -196,7 +196,7 @@ def _line(line: str, level: int) -> str:
 
 
 def _presents(root: Element) -> bool:
-    """A cover, a title page, a list of contents: the type of the body, or of all that is in it."""
+    """True for a cover, a title page or a table of contents, by the type of the body or of everything in it."""
     body = next((el for el in root.iter() if local(el) == "body"), None)
     if body is None:
         return False

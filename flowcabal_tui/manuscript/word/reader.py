@@ -262,7 +262,7 @@ def _let_go(element: Element) -> None:
 
 
 def _notes(archive: Archive, parts: WordParts, styles: Styles) -> dict[str, str]:
-    """Foot- and endnotes by kind and id, without the lines that separate them from the page."""
+    """Footnotes and endnotes by kind and id, without the lines that separate them from the page."""
     found: dict[str, str] = {}
     for kind in ("footnote", "endnote"):
         part = parts.related.get(f"{kind}s")

@@ -91,9 +91,9 @@ class RunReader:
         """Text boxes of the paragraphs read since this was emptied."""
         self._styles, self._notes, self._comments = styles, notes, comments
         self._fields: list[bool] = []
-        """For each field that is open: are we in its result?"""
+        """For each open field, True while its result is being read."""
         self._in_italics = False
-        """Of the run before."""
+        """True if the previous run was in italics."""
         self._runs: dict[str, Callable[[Element, list[str]], None]] = {
             "t": self._text,
             "sym": self._symbol,

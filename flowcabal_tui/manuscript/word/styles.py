@@ -82,7 +82,7 @@ def is_on(element: Element | None) -> bool | None:
 
 
 def child(element: Element | None, name: str) -> Element | None:
-    """The first child of this name."""
+    """The first child of this name; None if there is none."""
     for one in () if element is None else element:
         if local(one) == name:
             return one
@@ -96,7 +96,7 @@ def form_of(element: Element) -> Element | None:
 
 
 def value(element: Element | None, name: str) -> str | None:
-    """The `val` of the first child of this name."""
+    """The `val` of the first child of this name; None if there is none."""
     found = child(element, name)
     return None if found is None else attribute(found, "val")
 
@@ -107,7 +107,8 @@ def number(text: str | None, most: int) -> int | None:
 
 
 def numbering_of(listed: Element | None) -> tuple[str, int] | None:
-    """The list named by a `numPr`, and the level in it; the id "0" removes a paragraph from its list."""
+    """The list named by a `numPr`, and the level in it; None: no list is named. The id "0" removes a paragraph from its
+    list."""
     if listed is None or (name := value(listed, "numId")) is None:
         return None
     return name, number(value(listed, "ilvl"), _LEVELS - 1) or 0

@@ -152,7 +152,7 @@ def _findings(request: LabelledRequest) -> list[Values]:
 
 
 def _readings(request: LabelledRequest) -> list[Values]:
-    """The verdict on contradictions in a table of states: they have no other reading."""
+    """The verdict on contradictions that were found in a table of states: no reading explains them."""
     return [{"doubt": one["id"], "verdict": "contradiction", "confidence": _CONFIDENCE} for one in request.all("doubt")]
 
 

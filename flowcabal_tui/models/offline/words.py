@@ -38,9 +38,9 @@ _ANY, _NONE = re.compile("^"), re.compile("(?!)")
 class Row(BaseModel):
     """A row of the statement table: the sentence patterns of one kind of statement, and what it adds to an answer.
 
-    A sentence counts with `needs`, and without `unless` in its paragraph up to its end. It is no dream, wish or denial,
-    unless `reported`. The values of `gives` are filled from the groups of its form; a list there is the names within
-    the first of the groups that holds any (`line`: the sentence).
+    A sentence counts with `needs`, and without `unless` in its paragraph up to its end. It must not be a dream, a wish
+    or a denial, unless the row is `reported`. The values of `gives` are filled from the groups of its form; a list
+    there is the names within the first of the groups that holds any (`line`: the sentence).
 
     A row of `states` is one that a later statement may contradict: its `attribute` is filled from the groups, the value
     is the group of that name unless the row has one. Only sources with `binds` contradict a draft.

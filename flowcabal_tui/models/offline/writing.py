@@ -21,7 +21,7 @@ _HOLE: Final = re.compile(r"\{(\w+)\}")
 _QUOTATION: Final = re.compile(r"^(?:[^(（“:：\n]*(?:[(（]([^“\n]*)[)）])?[:：] ?“(.*)”|(.*))$", re.M)
 """A line like `Source (its title): “words”`, or one without quotation marks."""
 _ALIKE: Final = 0.9
-"""Texts that share so many pairs of characters are nearly the same."""
+"""Texts that share at least this part of their pairs of characters are nearly the same."""
 
 
 def _beats(request: LabelledRequest) -> list[str]:

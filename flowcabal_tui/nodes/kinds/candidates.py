@@ -31,7 +31,7 @@ class CandidateText:
     like: int | None = None
     """The candidate that it nearly equals."""
     is_copy: bool = False
-    """Its text is that of another, letter for letter: there is nothing to choose."""
+    """Its text equals that of another candidate, so only one of them is offered."""
     more_found: bool = False
     """True when enough other candidates have fewer contradictions."""
 
@@ -42,7 +42,7 @@ class CandidateText:
 
     @property
     def offered(self) -> bool:
-        """Sifting marks texts but hides none, so a text is always offered."""
+        """True unless the text is a copy of another: sifting marks texts but hides none of them."""
         return not self.is_copy
 
 

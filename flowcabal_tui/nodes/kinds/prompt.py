@@ -14,10 +14,10 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Rejected
 
 MODEL_ATTEMPTS: Final = 3
-"""In all, as in v4: one and two retries with feedback. A human may ask for more."""
+"""The first attempt and two retries with feedback, as in v4. A person may request more."""
 MODEL_RETRIES: Final = MODEL_ATTEMPTS
-"""Calls of these retries, at most: the first answer with single paragraphs that cannot be placed has the whole text
-asked for, and then no further one is asked for single paragraphs."""
+"""Maximum calls of these retries: if an answer with single paragraphs cannot be placed, one further call requests the
+whole text, and later retries do not request single paragraphs."""
 SHORTENINGS: Final = 3
 """Number of times that a prompt that is too long for the model is shortened."""
 

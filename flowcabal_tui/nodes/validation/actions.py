@@ -27,7 +27,7 @@ _AGGREGATES: Final = {
 
 
 def check_action(read: CheckedNode, actions: Mapping[str, ActionShape] | None, scope: GraphScope) -> Iterator[Problem]:
-    """Unknown and switched off actions, parameters that lack, are too many, or are of another type."""
+    """Unknown and disabled actions; missing, superfluous and mistyped parameters."""
     params: Any = read.params
     if params.output is not None and (fault := _no_schema(params.output)):
         yield Problem(code="SCHEMA_MISMATCH", node=read.path, field="output", message=fault)
@@ -94,7 +94,8 @@ def _unknown(name: str, place: str, known: Collection[str], refused: bool) -> Pr
 
 
 def _fits(value: Any, schema: Any, top: Schema, scope: GraphScope, place: str) -> Iterator[Problem]:
-    """True when a value can match the schema: bindings by the types that they yield, other values as they are."""
+    """Yields the mismatches of a value and the schema: bindings by the types that they yield, other values as they
+    are."""
     if not isinstance(schema, Mapping):
         return
     if (yielded := _yielded(value, scope)) is not None:
@@ -134,7 +135,7 @@ def _literal(value: Any, schema: Schema, top: Schema, place: str) -> Iterator[Pr
             message = clean(error.message)[:_LONGEST]
             yield Problem(code="SCHEMA_MISMATCH", field=place + dot + inside, message=message)
     except (referencing.exceptions.Unresolvable, RecursionError):
-        return  # the schema is at fault, and loading the registry has reported that
+        return  # the schema is invalid, which loading the registry has reported
 
 
 def _holds_bindings(value: Any) -> bool:

@@ -122,9 +122,7 @@ def _exported(items: Any, inner: GraphScope) -> Iterator[Problem]:
 
 
 def path_of(value: Any) -> str | None:
-    """The path in a value that is nothing but a path, in any of the three forms; None for text, aggregates and other
-    values.
-    """
+    """The path in a value that is only a path, in any of the three forms; None for text, aggregates and the like."""
     if isinstance(value, Mapping):
         value = value.get(FROM) if value.get(AGG, "identity") == "identity" else None
     if not isinstance(value, str) or not value.strip():

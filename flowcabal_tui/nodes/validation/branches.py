@@ -16,9 +16,9 @@ from flowcabal_tui.nodes.graph import dependents
 from flowcabal_tui.nodes.validation.scope import GraphScope
 
 Holds = Mapping[NodeId, frozenset[str]]
-"""Branching node to the labels of which it must have given one."""
+"""For each branching node, the labels of which its output must be one."""
 _MOST_KEPT: Final = 32
-"""Branching nodes that are remembered on the way; those farthest above are forgotten."""
+"""Maximum number of branching nodes in the conditions of a node; those farthest above are dropped."""
 
 
 def check_branches(

@@ -20,7 +20,7 @@ from flowcabal_tui.nodes.validation.scope import GraphScope
 _MOST_CIRCLES: Final = 10
 Graph = Mapping[NodeId, Collection[NodeId]]
 DROP: Final = "drop"
-"""The fix of an edge that can go."""
+"""The suggested fix that removes a superfluous edge."""
 
 
 def check_ids(nodes: Sequence[Node], path: str) -> Iterator[Problem]:
@@ -98,7 +98,7 @@ def order_of(graph: Graph) -> tuple[tuple[NodeId, ...], tuple[tuple[NodeId, ...]
             return tuple(order), tuple(circles)
         circle = _circle(left, sources, missing)
         circles.append(circle)
-        for node in circle[:-1]:  # taken out whole, so that the next circle is another one
+        for node in circle[:-1]:  # removed completely, so that the next search finds another cycle
             missing[node] = 0
             for after in behind.get(node, ()):
                 missing[after] -= missing[after] > 0
@@ -118,7 +118,7 @@ def _circle(start: NodeId, sources: Graph, missing: Mapping[NodeId, int]) -> tup
 
 
 def check_circles(circles: Sequence[Sequence[NodeId]], path: str) -> Iterator[Problem]:
-    """A finding for each circle, which names it."""
+    """A finding for each cycle, which lists its nodes."""
     for circle in circles:
         shown_part = circle if len(circle) <= 20 else [*circle[:18], "…", circle[-1]]
         message = _("The workflow contains a cycle: {nodes}").format(nodes=" → ".join(shown_part))

@@ -119,7 +119,7 @@ def _virtual(node: str, place: str, block: VirtualBlock, scope: GraphScope) -> I
 
 def _named(node: str, place: str, path: str, scope: GraphScope) -> Iterator[Problem]:
     if node_of(path) in scope.schemas:
-        return  # the text of a node is there whatever it yields
+        return  # every node has a text, whatever its schema
     root = root_of(path)
     found = check_path(path, scope.schemas, roots=scope.roots, field=place)
     if found is None:

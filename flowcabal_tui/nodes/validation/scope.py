@@ -73,7 +73,8 @@ class NodeSchemas(Mapping[NodeId, "Schema | None"]):
     def __init__(self, own: Mapping[NodeId, CheckedNode], around: Mapping[NodeId, Schema | None] | None = None) -> None:
         self._own, self._around = own, around or {}
         self.of: Callable[[CheckedNode], Schema | None] = lambda read: read.schema
-        """What a node of the graph yields; a graph that knows its scope says it more exactly."""
+        """Returns the schema of a node's output; replaced by a more precise function once the scope of the graph is
+        known."""
 
     def __getitem__(self, node: NodeId) -> Schema | None:
         return self.of(self._own[node]) if node in self._own else self._around[node]

@@ -39,7 +39,7 @@ def check_state(nodes: Sequence[Node], edges: Sequence[Edge]) -> tuple[Problem, 
     try:
         _graph(nodes, edges, _Written(), "", found)
     except (WorkflowError, RecursionError):
-        return ()  # the other checks say what is wrong with it
+        return ()  # the other checks report the error
     return tuple(found)
 
 

@@ -30,13 +30,13 @@ from flowcabal_tui.nodes.validation.state import check_state
 MAX_FINDINGS: Final = 1000
 MAX_WARNINGS: Final = 400
 MAX_ROUNDS: Final = 1_000_000
-"""Rounds of loops inside each other."""
+"""Maximum product of the rounds of nested loops."""
 _UNREADABLE: Final = ("UNKNOWN_KIND", "BAD_PARAMS", "CHECK_FAILED")
 Needs = dict[NodeId, None]
 
 
 class _Enough(Exception):
-    """Raised after so many findings that further ones would not help."""
+    """Raised when MAX_FINDINGS is reached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +58,11 @@ class Walk:
         self._found: dict[tuple[str, str, str, str], Problem] = {}
         self._warnings = 0
         self._more = False
-        """There was more to say than is listed."""
+        """True when some findings are not listed."""
         self._calls: dict[NodeId, str] = {}
         """Sub-flow nodes with their paths."""
         self._of_made: set[tuple[str, str, str]] = set()
-        """Node, code and message of what was found in prompts that kinds make: many are alike."""
+        """Node, code and message of findings in generated prompts: many of them are equal."""
 
     def findings(self, workflow: Workflow, library: Library | None) -> tuple[Problem, ...]:
         """All errors, in the order of the document."""

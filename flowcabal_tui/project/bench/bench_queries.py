@@ -29,9 +29,9 @@ from flowcabal_tui.store import Store
 
 T = TypeVar("T")
 ABSENT: Final = 15
-"""Chapters after which somebody comes back."""
+"""Least number of chapters after which the return of a person counts as a callback."""
 _NEAR: Final = 4
-"""A continuation needs chapters at least so far back."""
+"""Least distance, in chapters, of the chapters that a continuation needs."""
 _RARE: Final = 0.15
 _MOST_GOLD: Final = 5
 _CAST: Final = 5

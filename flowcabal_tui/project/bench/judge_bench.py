@@ -32,7 +32,7 @@ from flowcabal_tui.store import Store
 _DRAFT: Final = "draft"
 _DRAFT_ENDS: Final = "</draft>"
 _FRAME: Final = 1_500
-"""Tokens of a question without draft and sources, about."""
+"""Approximate tokens of a question without draft and sources."""
 
 
 @dataclass(frozen=True, slots=True)

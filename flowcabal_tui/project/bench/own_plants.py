@@ -42,7 +42,7 @@ _SHORTEST: Final = {"zh": 8, "en": 30}
 _LONGEST: Final = {"zh": 160, "en": 450}
 """Characters of a sentence in which something is swapped."""
 _LEAST_TIMES: Final = 2.0
-"""By how many times a swapped number differs."""
+"""Least ratio of a swapped number and the original."""
 _NUMBERS: Final = {
     "zh": ("三", "七", "十五", "四十", "九十", "三百", "五千", "八万"),
     "en": ("three", "seven", "fifteen", "forty", "ninety", "three hundred", "five thousand", "eighty thousand"),

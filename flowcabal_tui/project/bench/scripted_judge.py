@@ -23,13 +23,13 @@ from flowcabal_tui.domain.text import digest
 
 T = TypeVar("T", bound=BaseModel)
 TRUE: Final = 0.97
-"""The chance that a contradiction is called one; so for the next three."""
+"""The probability that a contradiction is called one."""
 FALSE: Final = 0.25
-"""An innocent pair is called one."""
+"""The probability that an innocent pair is called a contradiction."""
 DEFENCE: Final = 0.25
-"""The defence errs."""
+"""The probability that the defence errs."""
 AGAIN: Final = 0.5
-"""The chance that it repeats an earlier error."""
+"""The probability of an error about a pair that was judged wrongly before."""
 LEAST_OVERLAP: Final = 0.3
 """Least common share of the shorter of two places for them to count as the same."""
 _CONFIDENCE: Final = 0.9

@@ -52,10 +52,10 @@ _MOST_FILES: Final = 100_000
 _MOST_LOOKED_AT: Final = 200
 _RATIO: Final = 200
 _SPARE: Final = 64 << 20
-"""A member may be so many times as large as it is in the archive, and this much more."""
+"""Bytes. A member may be `_RATIO` times as large as it is in the archive, plus this."""
 _LOGIN: Final = re.compile(r"(?<=//)[^/@\s\"']+@")
 _ADDRESSES: Final = ("base_url", "url")
-"""Settings whose values are addresses: a key may stand in them."""
+"""Settings whose values are addresses, which may contain a key."""
 WINDOWS: Final = os.name == "nt"
 _NO_NAME: Final = re.compile(r"[\x00-\x1f\x7f\\\ud800-\udfff]")
 _NO_WINDOWS_NAME: Final = re.compile(r'[:*?"<>|]|[. ](?:/|$)')

@@ -53,7 +53,7 @@ class BeatsReader:
         written = [(each.id, each.digest) for each in outline.chapters if each.digest and outline.of(each.id)]
         names = await self._names() if written else self._concerned
         for chapter, text in written:
-            await asyncio.sleep(0)  # the others on the loop come first
+            await asyncio.sleep(0)  # lets other tasks of the loop run first
             plan = self._plan(outline, chapter, names)
             known = self._counted.get(chapter)
             if known is None or known[:2] != (plan, text):

@@ -24,9 +24,10 @@ _MOSTLY: Final = 0.5
 _RUN_WORDS: Final = 3
 _RUN_LETTERS: Final = 12
 _RUN_HAN: Final = 6
-"""In any other sentence, only a run of so many words with so many letters, or of Han characters, is older text."""
+"""In other sentences, only runs of this many Han characters, or `_RUN_WORDS` words with `_RUN_LETTERS` letters, are
+old."""
 SAYING: Final = 4
-"""Characters from which a line that comes back is taken for the same one."""
+"""Least characters of a line that returns for it to count as the same line."""
 _REWRITES: Final = 64
 """Maximum accepted rewrites, newest first, that are compared with one version."""
 Run = tuple[int, int, int]

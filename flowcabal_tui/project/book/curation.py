@@ -123,7 +123,7 @@ class Curation:
         """Keeps the writer's text, like any kept output. Raises VersionConflict; returns the version's number."""
         outside = self._outside.of(command.chapter)
         text, expected = clean(command.text), command.expected_version
-        if outside is not None and outside.text != text:  # what another program wrote is kept below what is written now
+        if outside is not None and outside.text != text:  # the outside edit becomes a version of its own, before
             kept = await self._store.book.write(
                 command.chapter, outside.text, "outside", expected_version=expected, tasks=following(AFTER_KEEP)
             )
@@ -151,8 +151,8 @@ class Curation:
         await self._store.rewrites.add(rewrite, command.rewrite)
 
     async def forget(self, command: DeleteOutput) -> Literal["", "edited"]:
-        """Removes a kept output from the memory, or restores it. Returns "edited" when the text of its chapter stays
-        because it was edited or kept anew since, else ""."""
+        """Removes a kept output from the memory, or restores it. Returns "edited" when the chapter's text stays because
+        it was edited or kept again since, else ""."""
         kept = await (
             self._store.book.restore(command.output, following(AFTER_FORGET))
             if command.restore

@@ -17,7 +17,7 @@ rule."""
 AFTER_FORGET: tuple[TaskKind, ...] = tuple(kind for kind in AFTER_KEEP if kind != "check")
 """The steps after a text is taken out, without advice on it."""
 AFTER_RENAME: tuple[TaskKind, ...] = ("mirror", "index", "knowledge")
-"""Another name asks no model to read a chapter again."""
+"""The steps after names change; no model reads a chapter again."""
 
 
 def tasks(kinds: Sequence[TaskKind], subject: str, source: Digest, position: int) -> tuple[BackgroundTask, ...]:

@@ -105,7 +105,7 @@ class Importer:
         texts = [one for one in found.chapters if one.text]
         renamed = [one.title for one in texts if one.title not in (_titles(one.text, there) or {one.title})]
         warnings = found.warnings
-        if renamed:  # before what the file says of itself: the screen shows the first few
+        if renamed:  # before the file's own warnings: the screen shows only the first few
             words = _("In the book with the same text under another title: {titles}.")
             warnings = (words.format(titles=named(renamed)), *warnings)
         if texts and found.language != self._base.language[:2]:

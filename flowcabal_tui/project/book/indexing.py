@@ -26,7 +26,7 @@ def _names(entities: tuple[Entity, ...]) -> NameIndex:
 
 def index_reference(texts: Sequence[str], language: str) -> list[list[WordsOfPassage]]:
     """The passages of each part of a reference book, with their words."""
-    from flowcabal_tui.store.book.references import words_of  # with the whole store, which no chapter needs here
+    from flowcabal_tui.store.book.references import words_of  # loads the whole store, which chapters do not need here
 
     least, most = PASSAGE_SIZES["zh" if language.startswith("zh") else "en"]
     return [words_of(text, pieces(text, least, most)) for text in texts]

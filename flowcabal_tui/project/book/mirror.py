@@ -27,7 +27,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 _MIRRORED: Final = late(r"\d{4,}-[^/\0]+\.md")
 _LARGEST: Final = 16 << 20
-"""Bytes of a chapter's file that are read: a larger one, such as a gigabyte of holes, is another program's."""
+"""Maximum bytes of a chapter's file; a larger one, such as a sparse file, is not read: another program wrote it."""
 _HALF_FILE: Final = late(r"\.[a-z0-9_]{8}\.tmp")
 
 
@@ -53,8 +53,8 @@ class Mirror:
         """Held while a file is written, and while incomplete files that a kill left are removed."""
 
     async def _before(self, chapter: ChapterId) -> dict[str, str]:
-        """The data of the last written file, with its present name; empty when unknown. The row may come from a
-        stranger, so its name is only a name."""
+        """The data of the last written file, with its present name; empty when unknown. The row is untrusted: one with
+        another form is ignored."""
         found = await self._store.values.learned(self._key(chapter), dict[str, Any])
         if not found or not _is_ours(found):
             return {}

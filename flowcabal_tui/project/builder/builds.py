@@ -45,7 +45,7 @@ from flowcabal_tui.project.workflows.library import free_id
 from flowcabal_tui.protocol.builds import BuildProgress, BuildWords, RequestBuild, SuggestionMade
 
 MOST_NEAR: Final = 3
-"""Templates that are offered for a wish."""
+"""Maximum number of templates that are offered for a request."""
 
 
 class Builds:

@@ -56,7 +56,7 @@ def price_of(build: Build, endpoint: Endpoint, counter: TokenEstimator, limits: 
     sent = sum(first + call * _LIKELY_ANSWER for call in range(LIKELY_CALLS))
     likely = _spend(endpoint, LIKELY_CALLS, sent, LIKELY_CALLS * _LIKELY_ANSWER)
     received = min(limits.rounds * ANSWER_TOKENS, limits.tokens)
-    # the limit is looked at before a round, so the last one may go over it
+    # the limit is checked before a round, so the last one may exceed it
     most = _spend(endpoint, limits.rounds, limits.tokens - received + first, received + ANSWER_TOKENS)
     return BuildPrice(likely, most, endpoint.model, endpoint.currency)
 

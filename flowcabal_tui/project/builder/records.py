@@ -50,7 +50,7 @@ class BuildRecord:
     form: Json | None = None
     """The filled form, where the writer filled one."""
     said: Mapping[str, bool] = field(default_factory=dict)
-    """The writer's word on changes, by `change_key`: it holds for an equal change of a later round."""
+    """The writer's decisions on changes by `change_key`; they apply to equal changes of a later round."""
     asks: int = 0
     from_file: bool = False
     """The document to change came from a file; the project has it only once a change was accepted."""

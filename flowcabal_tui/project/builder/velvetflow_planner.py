@@ -191,7 +191,7 @@ class VelvetFlowPlanner:
 
     async def _after_structure(self, text: str, calls: int) -> BuildTurn:
         if not calls and text.strip() and not self._build.copied.made and not self.draft.problems:
-            return BuildTurn()  # nothing was built: what it says is a question, or a mistake
+            return BuildTurn()  # nothing was built: the text is a question, or a mistake
         reminders, self._reminders = self._reminders, []
         most = STRUCTURE_ROUNDS + self._refined + self._reviewed
         if calls and not self._finalized and self._turns < most:

@@ -49,8 +49,8 @@ class ProjectChanges:
         return replace(permission, seal=seal)
 
     async def require_sealed(self, permission: Permission, turn: Turn) -> None:
-        """Raises RunError for a permission that came with the folder, or from another turn: its price and its words are
-        a stranger's."""
+        """Raises RunError for a permission that came with the folder or from another turn: its price is not to be
+        trusted."""
         if permission != await self.sealed(permission, turn):
             raise RunError(
                 _("This was not asked by your own program."),

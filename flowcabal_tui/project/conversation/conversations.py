@@ -48,7 +48,7 @@ from flowcabal_tui.runner.effects import whole
 
 log = logging.getLogger(__name__)
 INSTRUCTION: Final = "instruction"
-"""The input of a workflow that takes the writer's wish."""
+"""The input of a workflow that takes the writer's instruction."""
 
 
 class Conversations:
@@ -58,7 +58,7 @@ class Conversations:
         self._parts, self._store, self._clock = parts, parts.store.conversations, parts.base.clock
         self._book, self._changes = ProjectBook(parts), ProjectChanges(parts)
         self._levels: dict[ConversationId, tuple[ConversationLevel, Scope | None]] = {}
-        """Levels that were set since the program started; those above "suggest" are kept nowhere else."""
+        """Levels that were set since the program started; those above "suggest" are stored nowhere else."""
         self._turns: defaultdict[ConversationId, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._tasks: dict[ConversationId, asyncio.Task[Turn]] = {}
         self._stopped: dict[ConversationId, int] = {}

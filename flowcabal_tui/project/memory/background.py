@@ -53,7 +53,7 @@ class Background:
         }
         self._running: dict[BackgroundTask, asyncio.Task[None]] = {}
         self._unrecorded: set[int] = set()
-        """Tasks whose ends could not be written: they wait again as soon as the store takes that."""
+        """Tasks whose ends could not be stored; they are set to waiting as soon as the store can be written."""
         self._workers: list[asyncio.Task[None]] = []
         self._hindrance: FlowCabalError | None = None
         """The error of the store at the last try; None if it worked."""
@@ -179,7 +179,7 @@ class Background:
         await self.emit_counts(replace(task, state="running"))
         MEMORY_WORK.set(work := MemoryWork())
         end = await run_step(self._step, task)
-        if work.refused is not None:  # also where the step went on without the answer
+        if work.refused is not None:  # also when the step continued without the answer
             end = StepEnd("unpaid", work.refused.title, work.refused)
         self._unwritten = end.error if isinstance(end.error, DiskFull) else self._unwritten
         match end.ending:

@@ -263,7 +263,7 @@ class Bootstrap:
         self._stopping.clear()
         try:
             await self._put(replace(self._job or job, state=state, reason=reason))
-        except FlowCabalError as error:  # the next opening finds it running, which it takes for paused
+        except FlowCabalError as error:  # the next opening finds it running and treats it as paused
             self._unwritten = error
             await self.tell()
 

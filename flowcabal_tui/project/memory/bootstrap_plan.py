@@ -33,9 +33,9 @@ CHAPTER_STEPS: Final[tuple[TaskKind, ...]] = ("story", "l1", "l0")
 BLOCK: Final = 10
 """Chapters between two states of a profile."""
 _PROMPT: Final[dict[TaskKind, int]] = {"story": 4_500, "l1": 1_200, "l0": 1_200, "profile": 2_000, "arc": 2_000}
-"""Tokens of a step's question at most, beside the chapter's text or its sources."""
+"""Maximum tokens of a step's question besides the chapter's text or its sources."""
 _SOURCES: Final = 5_000
-"""Tokens of the passages that a profile or an arc is written from, at most."""
+"""Maximum tokens of the passages from which a profile or an arc is written."""
 _SHAPES: Final[dict[TaskKind, type[BaseModel]]] = {
     "story": StoryAnswer,
     "l1": Overview,
@@ -46,8 +46,8 @@ _SHAPES: Final[dict[TaskKind, type[BaseModel]]] = {
 _USUAL_PROMPT: Final[dict[TaskKind, int]] = {"story": 1_000, "l1": 250, "l0": 300, "profile": 450, "arc": 350}
 _USUAL_SOURCES: Final = 1_600
 _SHARE_NAMED: Final = 4
-"""As above, of a usual question. A kind of profile has so many tokens for its passages, which are in a short book a
-quarter of its text."""
+"""Divisor: the passages of a profile are this part of a short book's text. `_USUAL_PROMPT` and `_USUAL_SOURCES`: as
+above, for a usual question."""
 _ANSWER: Final[dict[TaskKind, int]] = {"story": 2_000, "l1": 300, "l0": 80, "profile": 800, "arc": 800}
 """Tokens of a usual answer."""
 ASKS: Final = frozenset(_PROMPT)
@@ -192,7 +192,7 @@ def likely(counts: Counter[TaskKind], lengths: Sequence[int], price: Price, sour
             calls += parts * tries * times
             sent += (tries * (parts * question + length) + parts * answer * tries * (tries - 1) // 2) * times
             received += parts * tries * answer * times
-    spent = cost(price.endpoint, Usage(sent, received, 0, sent))  # no cache is taken to help
+    spent = cost(price.endpoint, Usage(sent, received, 0, sent))  # assumes no savings by a cache
     return Spend(calls, sent, received, spent)
 
 

@@ -33,7 +33,7 @@ PATIENCE: Final = 15.0
 """Seconds for which a run waits for a server that is starting: a missed answer would be missing in every later run
 too."""
 _FROM_EACH: Final = 2
-"""Passages of a scene, and records of a chapter."""
+"""Maximum passages of a scene, and maximum records of a chapter."""
 _OF_STORY: Final = 3
 _SCOPES: Final = (
     ("manuscript", 1),

@@ -71,7 +71,7 @@ def _entries(stored: Mapping[str, Record], latest: Mapping[str, BackgroundTask])
     for subject in sorted({*stored, *latest}):
         record, step = stored.get(subject), latest.get(subject)
         if record is None:
-            if step is not None and step.state != "fresh":  # one that is done took a text out
+            if step is not None and step.state != "fresh":  # one that is completed has removed a text
                 yield KnowledgeEntry(subject, False, step.state, position=step.position, error=step.error)
             continue
         levels = [level_of(name) for name in record.files]

@@ -101,5 +101,5 @@ class KnowledgeSteps:
             return
         l0, l1, l2 = (state.text if state else "" for state in states.values())
         name = await self._queries.title(task.subject)
-        # A text without an L2 of its own is not laid there twice: its L1 is found as well as a scene would be.
+        # A text without an L2 is not stored twice: a search finds its L1 as well as it would find a scene.
         await self._sync().put_resource(task.subject, name, l0, l1, l2, position=max(known), source=task.source)

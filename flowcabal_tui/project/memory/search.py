@@ -95,7 +95,7 @@ class BookSearch:
         in_full: set[str] = set()
         for level in _LEVELS:
             for derived in await view.derived_under("profiles/", level):
-                if level == "L0" or derived.uri not in in_full:  # what the summary says, the full profile says too
+                if level == "L0" or derived.uri not in in_full:  # the L2 contains the L1
                     in_full.add(derived.uri)
                     _profiles, kind, subject = derived.uri.split("/", 2)
                     name = names.get(EntityId(subject)) or kinds.get(kind, kind)
@@ -158,7 +158,7 @@ def _words(record: StoryRecord, names: Mapping[EntityId, str]) -> str:
 
 
 def _by_meaning(found: Found) -> SearchHit:
-    line = " ".join(found.text[:_LINE].replace(" · ", _(", ")).split())  # an abstract of names is a chain of them
+    line = " ".join(found.text[:_LINE].replace(" · ", _(", ")).split())  # the L0 of a name is a chain of names
     return SearchHit("similar", found.uri, found.title, line, (), found.start, found.end, found.level,
                      found.position, round(found.score, 4))  # fmt: skip
 

@@ -37,7 +37,7 @@ class StepTools:
     asks_model: bool = False
     """True in a step of a paid job, in which the model reads imported chapters."""
     restoring: bool = False
-    """True when an earlier text is made again, from the generation of that time; no task follows."""
+    """True when a lost text is regenerated from the generation of that time; no task follows."""
     pinned: Generation | None = None
     """The generation that a step of a paid job reads, so that a repetition asks only paid questions."""
 

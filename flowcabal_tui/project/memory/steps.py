@@ -73,7 +73,7 @@ class Steps:
 
     async def _index(self, task: BackgroundTask) -> None:
         indexed = False
-        while not indexed:  # a version of the same text that came meanwhile has no step of its own
+        while not indexed:  # a newer version with the same text has no step of its own
             chapter, text = await self._tools.chapter(task.subject)
             indexed = await self._index_chapter(chapter, text, await self._store.memory.names())
 
@@ -162,11 +162,11 @@ class Steps:
         found = await reader.read(StoryGoal(chapter, text, known, before))
         if self._tools.pinned is None:
             await self._put_entities(found.entities, found.names)
-        elif found.entities:  # the rest of the chapters is the job's concern
+        elif found.entities:  # the job indexes the other chapters
             await memory.put_entities(found.entities, (), found.names)
             await self._index_chapter(chapter, text, await memory.names())
         await self._store.records.put_reading(found.reading, found.records)
-        if self._tools.pinned is None:  # a job tells the whole at its end
+        if self._tools.pinned is None:  # a job queues all records at its end
             await self.enqueue_story()
         self._base.emit(BookChanged(chapter.id))
         if found.unread:
@@ -230,7 +230,7 @@ class Steps:
         self._base.emit(OutputChecked(chapter.id, chapter.version, (*by_rule, *advice.checks), failed))
 
     async def _checked_before(self, chapter: Chapter, waived: frozenset[tuple[str, str]]) -> tuple[AngleCheck, ...]:
-        """The Monitor's report on this very text as an attempt of a run, without what the writer waived."""
+        """The Monitor's checks of this text as an attempt of a run, without findings that the writer waived."""
         checks: dict[CheckAngle, AngleCheck] = {}
         for kept in await self._store.book.kept(chapter.id):
             if not kept.run or kept.digest != chapter.digest:
@@ -247,12 +247,12 @@ class Steps:
 
 
 def _placed(finding: CheckFinding, uri: str) -> CheckFinding:
-    """The finding with its quotation of the draft in the text that was kept of it."""
+    """The finding with the quotation of the draft at its place in the kept text."""
     return replace(finding, draft=replace(finding.draft, uri=uri))
 
 
 def is_advised(text: str) -> bool:
-    """Is a text long enough for advice on it? A few words of a chapter that has only been begun are not."""
+    """True when a text is long enough for advice, unlike the first words of a new chapter."""
     return word_count(text) >= ENOUGH
 
 

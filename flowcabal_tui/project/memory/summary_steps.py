@@ -87,7 +87,7 @@ class SummarySteps:
         return await as_called_here(view, named_in(text, await view.entities()))
 
     async def _named_in(self, chapter: Chapter, view: View) -> tuple[Entity, ...]:
-        """Whom the index of the chapter names: all that a rule needs, and much less to read than all names."""
+        """The entities that the index finds in the chapter: enough for a rule, and faster than reading all names."""
         named = {mention.entity for mention in await view.mentions_in(chapter.id)}
         return tuple(entity for entity in await self._store.memory.names() if entity.id in named)
 
@@ -203,7 +203,7 @@ class SummarySteps:
         arcs = [] if self._is_alone(task, goal, curator) else await self._arcs_together(curator, chapter, len(due))
         missing_arcs = [each for each in arcs if not await self._has_state(curator, each[0], chapter)]
         thoughts: Mapping[str, ProfileThought] = {}
-        if len(due) + len(arcs) > 1:  # the first asks; for what its answer leaves out, a step of its own asks
+        if len(due) + len(arcs) > 1:  # the first asks; for what is missing in the answer, its own step asks
             spend = due[0][0] is goal and len(missing) + len(missing_arcs) > 1
             thoughts = await states_together(curator, due, text, arcs, spend=spend)
         for each, seen in missing:
@@ -249,7 +249,7 @@ class SummarySteps:
         at = uris.index(goal.uri) // MOST_TOGETHER * MOST_TOGETHER
         found: list[ProfileGoal] = []
         for uri in uris[at : at + MOST_TOGETHER]:
-            with suppress(FlowCabalError):  # what cannot be read is its own step's concern
+            with suppress(FlowCabalError):  # an unreadable kind is reported by its own step
                 found.append(goal if uri == goal.uri else await self._profile_goal(uri, chapter))
         return found
 
@@ -297,10 +297,10 @@ class SummarySteps:
             await self._work(closed, sample if task.subject == WORK else 0)
 
     async def _arcs_together(self, curator: Curator, chapter: Chapter, profiles: int) -> list[DueArc]:
-        """The arc that ends with the chapter, and the work where it is made again then, whether they are made or not.
+        """The arc with a part that ends with the chapter, and the work if it is due then too, made or not.
 
-        Nothing if there is no space beside so many profiles, or the writer has a question of their own. The work's own
-        sentences are those of the arcs before: those of the last one are in the question.
+        [] if `profiles` leave no space for them, or the writer has replaced the prompt for arcs. The sources of the
+        work are the earlier arcs, since the sentences of the last one are in the question.
         """
         arcs, view = await self._arcs(), await self._as_of(chapter)
         last = next((arc for arc in arcs if chapter.id in {part[-1].id for part in arc.parts()}), None)
@@ -323,7 +323,7 @@ class SummarySteps:
         return made if made is not None and made.position == ends[-1].position else None
 
     async def _as_its_step(self, goal: ArcGoal, view: View) -> ArcGoal:
-        """The goal as its own step has it: of the book as it is now, and all closed arcs are below the work."""
+        """The goal as in its own step: with a view of the current book; for the work, all closed arcs are below it."""
         if goal.uri != WORK:
             return replace(goal, view=view)
         return replace(goal, view=view, below=tuple(arc.uri for arc in await self._arcs() if arc.closed))
@@ -336,7 +336,8 @@ class SummarySteps:
     async def _put_arcs(
         self, curator: Curator, chapter: Chapter, arcs: Iterable[DueArc], thoughts: Mapping[str, ProfileThought]
     ) -> None:
-        """Up to the first that the answer leaves out, whose own step asks for it and what rests on it."""
+        """Stores arcs up to the first one missing in the answer, whose own step asks for it and for those depending on
+        it."""
         teller = ArcSummariser(curator)
         for goal, _seen in arcs:
             if (thought := thoughts.get(goal.uri)) is None:
@@ -347,7 +348,7 @@ class SummarySteps:
             await self.tell_knowledge(goal.uri, goal.position)
 
     async def _parts_of(self, arc: StoryArc) -> Sequence[tuple[Chapter, ...]]:
-        """The parts to describe, the longest last; that of the newest state too, whose chapter may have moved."""
+        """The parts to summarise, the longest last, with the part of the newest state, whose chapter may have moved."""
         parts = {len(part): part for part in arc.parts()}
         newest = await (await self._as_of(arc.chapters[-1], now=True)).made(arc.uri, "L1")
         if newest is not None:
@@ -387,7 +388,7 @@ class SummarySteps:
         return await self._store.memory.view(None)
 
     async def _as_of(self, chapter: Chapter, *, now: bool = False) -> View:
-        """The book up to the end of a chapter, as the step is to read it, or as it is now."""
+        """The book up to the end of a chapter: as of the step's generation, or with `now` as it is."""
         chapters = await self._store.book.chapters()
         following = next((each.id for each in chapters if each.position == chapter.position + 1), None)
         return await self._store.memory.view(following, None if now else await self._tools.generation())

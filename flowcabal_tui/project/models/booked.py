@@ -102,7 +102,7 @@ class BookedModel:
             outside = BEFORE_REPEATING.set(partial(self._before_repeating, request, arrived, reservation))
             try:
                 yield
-                await whole(self._lost(request, arrived, None))  # a last try that was cut off, beside what was read
+                await whole(self._lost(request, arrived, None))  # a last try that was cut off after the readable parts
             except (ModelError, BudgetExceeded, asyncio.CancelledError) as error:
                 await whole(self._lost(request, arrived, getattr(error, "usage", None)))
                 raise

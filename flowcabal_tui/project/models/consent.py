@@ -1,6 +1,6 @@
 """Permission to send texts of a project to an embedding model: asked once, answered by the user of this machine.
 
-What the vectors may cost has the rule of all background work (`memory_gate.py`)."""
+The cost of vectors follows the rule for all background work (`memory_gate.py`)."""
 
 from __future__ import annotations
 

@@ -22,13 +22,12 @@ from flowcabal_tui.settings.user_file import SpendingRule, load_user
 from flowcabal_tui.system.files import write_whole
 
 FILE: Final = "memory-spending.json"
-"""In the user's state folder: the day, its currency, and what was booked for calls of background work in all
-projects."""
+"""In the user's state folder: the day, its currency, and the amount booked for background calls in all projects."""
 
 
 @dataclass(slots=True)
 class MemoryWork:
-    """A step of background work that may call paid models; `refused` is why one of its calls was not made."""
+    """A step of background work that may call paid models; `refused` is the error of a call that was not permitted."""
 
     refused: SpendingNotAgreed | None = None
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.models.http_model import HttpModel
 
 Learned = Literal["listed", "refused"]
-"""From where a window is known: the server's own word, or the error of a prompt that was too long."""
+"""The source of a known window: the server's list of models, or the error for a prompt that was too long."""
 
 MODES: Final = "structured modes"
 WINDOWS: Final = "windows"
@@ -136,7 +136,7 @@ class ModelRoles:
                 continue
             if ask is not None and (found := await ask()) is not None:
                 known = self._windows.get(endpoint.identity, {})
-                if known.get("listed") != found:  # another server or other settings: what it refused is past
+                if known.get("listed") != found:  # another server or other settings: the refusal no longer counts
                     await self._remember_window(endpoint, {"listed": found})
 
     async def _remember_window(self, endpoint: Endpoint, known: dict[Learned, int]) -> None:

@@ -39,7 +39,7 @@ LIMIT: Final = "limit"
 COUNTED_AT_ONCE: Final = 200
 """Characters of an answer that are counted together while it arrives."""
 ROOM_TOKENS: Final = 512
-"""By how much more than has arrived a reservation grows."""
+"""Tokens beyond the received ones that a reservation is enlarged by."""
 FREE: Final = CallBound(0, 0, Decimal(0))
 PAYING_RUN: Final[ContextVar[RunId | None]] = ContextVar("PAYING_RUN", default=None)
 """The run that pays for the calls of this task and of the tasks that it begins."""
@@ -49,7 +49,7 @@ BOOKED_CALL: Final[ContextVar[Reservation | None]] = ContextVar("BOOKED_CALL", d
 
 @dataclass(frozen=True, slots=True)
 class _Raised:
-    """The limit of a run after so many answers of a person."""
+    """The raised limit of a run, and the number of answers by a person that led to it."""
 
     answers: int
     limit: SpendLimit
@@ -305,7 +305,7 @@ class Spending:
         if endpoint.provider == "offline":
             return
         booked = BOOKED_CALL.get()
-        if counted.output_tokens is None and booked is not None:  # the provider did not say: what came is counted here
+        if counted.output_tokens is None and booked is not None:  # not reported: the received text is counted
             counted = replace(counted, output_tokens=self.counter.count("".join(booked.pieces)))
         record = UsageRecord(
             role,
@@ -318,7 +318,7 @@ class Spending:
             run=PAYING_RUN.get() or "",
             node=purpose.removeprefix("node:") if purpose.startswith("node:") else "",
         )
-        self.totals = self.totals.plus(record)  # first: it was spent, whatever becomes of the writing
+        self.totals = self.totals.plus(record)  # first: it was spent, even if storing it fails
         if (job := PAYING_RUN.get()) is not None:
             self.reservations.spent(job, record)
             self._of_runs[job] = self._of_runs.get(job, Totals()).plus(record)

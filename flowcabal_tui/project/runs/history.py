@@ -44,7 +44,7 @@ class History:
         self._store = store
 
     async def details(self, run: RunId) -> RunDetails:
-        """The details of a run. Raises KeyError if there is no such run."""
+        """The details of a run. Raises Gone if there is no such run."""
         request = await self._store.runs.run_request(run)
         log = await self._store.runs.history(run)
         served = {node for event in log if event.kind == "nodes-served" for node in event.payload["nodes"]}

@@ -122,7 +122,7 @@ def _corrected(part: Part, found: Sequence[CheckFinding]) -> tuple[Part, int]:
 
 
 def _surest(part: Part, found: Sequence[CheckFinding]) -> list[CheckFinding]:
-    """The surest first. A plan is no prose: of it only what does not agree with the book counts."""
+    """The surest first. A plan is not prose, so only its disagreements with the book count."""
     shown = [_in_sentence(each, part.whole) for each in found]
     if part.key == "plan":
         shown = [each for each in shown if each.source.text and each.rule != "repeated"]
@@ -130,7 +130,7 @@ def _surest(part: Part, found: Sequence[CheckFinding]) -> list[CheckFinding]:
 
 
 def _in_sentence(finding: CheckFinding, text: str) -> CheckFinding:
-    """A rule quotes few words, which may occur more than once."""
+    """The finding with its whole sentence as the quotation, since the few words of a rule may occur more than once."""
     span = sentence_at(text, finding.draft.start)
     if span.end < finding.draft.end or finding.draft.text not in text[span.start : span.end]:
         return finding

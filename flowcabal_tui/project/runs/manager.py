@@ -181,7 +181,7 @@ class RunManager:
         return self._kept_state
 
     async def past(self, run: RunId) -> RunScope:
-        """The shared state of a past run, without permission to spend. Raises KeyError if there is no such run."""
+        """The shared state of a past run, without permission to spend. Raises Gone if there is no such run."""
         runs = self._store.runs
         request, workflow = await runs.run_request(run), await runs.workflow_of(run)
         return await self.scope(run, workflow, request, await runs.generation_of(run), spend=False)
@@ -285,7 +285,7 @@ class RunManager:
                     numbers=_(", ").join(map(str, numbers)) or _("none")
                 ),
             )
-        if question.run not in self._runs:  # the answer would take the run up again
+        if question.run not in self._runs:  # the answer would resume the run
             await self._require_run(question.run)
         decision = replace(decision, text=clean(decision.text), note=clean(decision.note))
         event = RunEvent(

@@ -139,8 +139,8 @@ class NodeCosts:
             tally.call("embeddings", embedding, Calls(1, QUERY_TOKENS // 2, 0), Calls(tries, QUERY_TOKENS, 0))
 
     def _count_scene(self, tally: Tally) -> None:
-        """The question about the scene, once for the same outline and wish; as one of its own where no context could
-        be made."""
+        """The question about the scene, once for the same outline and instruction; as one of its own where no context
+        could be made."""
         if self._figures.receipt is not None:
             intent = self._figures.receipt.intent
             question, tokens, most = intent.question, intent.asks, with_margin(self._basis.counter, intent.asks)

@@ -168,7 +168,7 @@ class Quotes:
         return spend if spend.calls else None
 
     async def agreed(self, scope: RunScope) -> SpendLimit | None:
-        """The default limit of a run: `Quote.pause`. Free models need no limit."""
+        """The default limit of a run: `Quote.pause`; None for free models."""
         if self._models.all_free:
             return None
         return (await self.quote(scope)).pause

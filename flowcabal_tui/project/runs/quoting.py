@@ -195,7 +195,7 @@ class Quoter:
             run.figures.whole = False
             run.figures.spent.add(stop.spent)
             times = step.kind.rounds(step.params) if stop.inside is not None or step.kind.unrolls(step.params) else 1
-        except (FlowCabalError, Rejected):  # it depends on what is not there yet, or fails: the run will say
+        except (FlowCabalError, Rejected):  # it depends on missing outputs or fails, which the run will report
             run.figures.whole = False
             if run.figures.unknown:
                 run.figures.spent.add(await run.foreseen())

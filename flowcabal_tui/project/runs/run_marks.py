@@ -22,7 +22,7 @@ from flowcabal_tui.store.runs.current_outputs import Mark, OutputChange
 
 log = logging.getLogger(__name__)
 PAUSE_SECONDS: Final = 0.2
-"""Time during which completed nodes are gathered before the standings are written."""
+"""Seconds during which completed nodes are collected before current outputs are written."""
 SHARE: Final = 20
 """The pause as a multiple of the last writing time: writing must not slow a run of thousands of nodes down."""
 
@@ -55,7 +55,7 @@ class RunMarks:
         await asyncio.shield(asyncio.ensure_future(self._write(outputs)))
 
     async def _write(self, outputs: Mapping[NodeId, Output]) -> None:
-        """A mark that is not written is no loss: keys decide what runs."""
+        """Writes the current outputs. A failure costs nothing, since content keys decide which nodes run."""
         async with self._turn:
             begun = asyncio.get_running_loop().time()
             try:

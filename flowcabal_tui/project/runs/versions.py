@@ -51,7 +51,7 @@ class OutputVersions:
         self._store, self._emit, self._trust, self._now = base.store, base.emit, base.trust, base.clock
         self._imagined, self._graphs = imagined, graphs
 
-    # what there is
+    # Questions
 
     async def of(self, workflow: str, node: NodeId, chapter: ChapterId | None) -> tuple[NodeVersion, ...]:
         """All versions, newest first."""

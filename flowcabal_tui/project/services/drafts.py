@@ -27,7 +27,7 @@ class DraftService(Service):
         return await self._store.drafts.put(chapter, text, base)
 
     async def draft(self, key: str) -> str | None:
-        """Other unsaved text that survived a crash: a request, a decision, an edited workflow."""
+        """Other unsaved text that survived a crash, such as a request, a decision or an edited workflow; None: none."""
         return await self._store.values.draft(key)
 
     async def put_draft(self, key: str, text: str | None) -> None:

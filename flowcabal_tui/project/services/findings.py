@@ -32,7 +32,7 @@ class FindingService(Service):
         return await parts.notes.page(wish, offset, limit, parts.store.findings.page)
 
     async def finding(self, identity: ProposalId) -> Proposal:
-        """A finding, or a note of a reader. Raises KeyError."""
+        """A finding, or a note of a reader. Raises Gone."""
         parts, (note,) = self._parts, split([identity])[1] or (None,)
         if note is not None:
             return await parts.notes.row(note)

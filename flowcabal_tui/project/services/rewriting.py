@@ -152,7 +152,7 @@ async def take(parts: Parts, command: TakeRewrite) -> Generation:
     accepted = [
         Rewrite(row.chapter, text, start + each.start, start + each.end, each.after, row.model, row.instruction, now)
         for each in (changes[number] for number in chosen)
-        if each.after and row.model  # what a rule mended no model wrote
+        if each.after and row.model  # text that a rule corrected is not by a model
     ]
     new = NewText(row.chapter, text[:start] + after + text[start + len(row.before) :], chapter.version)
     wish = clean_line(row.instruction)[:_NOTE]

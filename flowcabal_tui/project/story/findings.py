@@ -57,7 +57,7 @@ class Findings:
     async def decide(self, command: DecideFindings) -> None:
         """Decides findings.
 
-        Raises RunError for "intended" without a reason, which notes of readers do not need; KeyError for an unknown id.
+        Raises RunError for "intended" without a reason, which notes of readers do not need; Gone for an unknown id.
         Then nothing was changed.
         """
         found, notes = split(command.findings)

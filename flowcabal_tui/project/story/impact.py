@@ -154,7 +154,7 @@ class ImpactReviews:
     async def _same(
         self, lost: Sequence[Lost], source: BookText, entities: Sequence[Entity], records: Mapping[str, Lost]
     ) -> list[ImpactRow]:
-        """Places that say the same, then chapters that were written from it; `records` rest on it too, by uri."""
+        """Places that state the same, then chapters whose contexts contained it; `records` depend on it too, by uri."""
         book = await self._book()
         texts = [each.text for each in book]
         found = await self._workshop.do(same_places, lost, texts, tuple(entities), self._language)
@@ -191,7 +191,7 @@ class ImpactReviews:
         return Impact(change, tuple(rows), is_same=not rows)
 
     async def _crossed(self, chapter: Chapter, origin: int, target: int) -> list[Chapter]:
-        """The chapters that the move puts on the other side of this one, wherever it is now."""
+        """The chapters whose order relative to this one the move changes, wherever it is now."""
         others = [each for each in await self._store.book.chapters() if each.id != chapter.id]
         first, last = sorted((origin, target))
         return others[first - 1 : last - 1]
@@ -216,7 +216,7 @@ class ImpactReviews:
         return rows, await self._texts(rows)
 
     async def _texts(self, rows: Sequence[ImpactRow]) -> Mapping[str, str]:
-        """Of the chapters in which a model can be asked about a place."""
+        """The texts of the chapters with a place about which a model can be asked."""
         chapters = {row.proposal.place.chapter for row in rows if row.asks and row.proposal.place}
         return {chapter: await self._store.book.text(chapter) for chapter in sorted(chapters)}
 
@@ -275,7 +275,7 @@ class ImpactReviews:
 
 
 def _checked(change: Rename) -> Rename:
-    """The names on one line. Raises RunError for one that is empty, too long or the same."""
+    """The change with its names on one line each. Raises RunError for a name that is empty, too long or unchanged."""
     name, to = clean_line(change.name), clean_line(change.to)
     pairs = tuple((clean_line(old), clean_line(new)) for old, new in change.aliases)
     every = [name, to, *(each for pair in pairs for each in pair)]
@@ -296,7 +296,7 @@ def _overlaps(evidence: Evidence, lost: Lost, text: str) -> bool:
 
 
 def _record(record: StoryRecord, lost: Lost, source: Quotation) -> ImpactRow:
-    """Its words with the new value where a rule can write them."""
+    """The row of a record: with the new value if a rule can insert it, else for the writer to decide."""
     words, value = wording(record), lost.values[0].words
     if lost.instead is not None and value in words:
         return record_row(record, reworded(record, words.replace(value, lost.instead.words)))

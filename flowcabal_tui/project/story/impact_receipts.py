@@ -104,13 +104,13 @@ class ReceiptEdges:
 
 
 class _Seen:
-    """Says which lost statement a source in a context contained."""
+    """Finds the lost statement that a source in a context contained."""
 
     def __init__(self, states: _States, lost: Sequence[Lost], records: Mapping[str, Lost]) -> None:
         self._states, self._lost, self._records = states, lost, records
 
     def lost(self, use: UsedSource) -> Lost | None:
-        """The first of them; None for none."""
+        """The first lost statement that the source contained; None if it contained none."""
         source = use.source
         if source.uri in self._records:
             return self._records[source.uri]
@@ -120,7 +120,7 @@ class _Seen:
         return next(iter(self._whole(text, source.start, source.end)), None)
 
     def _whole(self, text: str, start: int, end: int) -> Iterator[Lost]:
-        """Those that a part of the text contains, or of which it contains the beginning or the end."""
+        """The lost statements that a part of the text contains, at least in part."""
         for one in self._lost:
             at = text.find(one.text)
             if at >= 0 and (start < 0 or (start < at + len(one.text) and at < end)):
@@ -128,7 +128,7 @@ class _Seen:
 
 
 def _state(states: _States, use: UsedSource) -> str:
-    """The text that a context was made from; "" where it is not known any more."""
+    """The text from which a context was made; "" if it is no longer known."""
     return next((text for level, at, text in states if level == use.source.level and at <= use.generation), "")
 
 

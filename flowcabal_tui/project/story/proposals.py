@@ -42,7 +42,7 @@ class ProposalService:
         self._store, self._emit, self._story, self._steps, self.edits = base.store, base.emit, story, steps, edits
 
     async def decide(self, ids: Sequence[ProposalId], verdict: Verdict) -> None:
-        """Confirms or drops rows as one decision. Raises KeyError or RunError; then no record was changed."""
+        """Confirms or drops rows as one decision. Raises Gone or RunError; then no record was changed."""
         rows = await self._store.proposals.get(ids)
         for row in rows:
             _require_no_finding(row)
@@ -103,7 +103,8 @@ class ProposalService:
     async def _words(
         self, rows: Sequence[Proposal], verdict: Verdict
     ) -> list[tuple[ProposalId, Verdict, StoryRecord | None]]:
-        """Of rows of records: what a hand writes. A confirmed record is written as it is now, with its end."""
+        """The decisions on rows of records, with the records to write by hand: a confirmed one as it is now, with its
+        end."""
         words: list[tuple[ProposalId, Verdict, StoryRecord | None]] = []
         story = await (await self._store.memory.view(None)).story()
         now: dict[str, StoryRecord] = {each.id: each for each in story.records}
@@ -131,7 +132,7 @@ class ProposalService:
         return words
 
     async def _entities(self, rows: Sequence[Proposal], verdict: Verdict) -> None:
-        """All words on an entity and its names at once."""
+        """Applies all decisions on an entity and its names at once."""
         known = {entity.id: entity for entity in await self._store.memory.names()}
         for target in dict.fromkeys(row.target for row in rows):
             changes = [row.difference.after for row in rows if row.target == target]

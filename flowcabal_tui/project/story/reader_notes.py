@@ -60,7 +60,7 @@ class ReaderNotes:
         raise Gone(note)
 
     async def _all(self, wish: FindingFilter) -> list[FindingRow]:
-        """The notes that fit a wish, of all states."""
+        """The notes that match a filter, in all states."""
         if not wish.notes or wish.checks:
             return []
         fits = CommentFilter(wish.chapters, words=wish.words, resolved=None).fits

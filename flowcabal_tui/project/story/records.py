@@ -54,7 +54,7 @@ class StoryRecords:
             )
 
     async def remove(self, record: RecordId) -> None:
-        """Removes a record on the writer's behalf. Raises KeyError if there is none."""
+        """Removes a record on the writer's behalf. Raises Gone if there is none."""
         await self._store.records.remove(record)
         self._emit(BookChanged())
 

@@ -132,7 +132,7 @@ def _registries(folder: Path, settings: ProjectSettings) -> Iterator[tuple[str, 
     """Text and path of each registry file that can be read."""
     try:
         paths = project_files(folder, settings.actions.files)
-    except ActionError:  # a link, or a name that leads out of the folder: no action can be used then
+    except ActionError:  # a link, or a name that leads out of the folder: then no action can be used
         return
     for path in paths[:MOST_FILES]:
         with suppress(OSError, UnicodeDecodeError):

@@ -219,7 +219,8 @@ class Trust:
         return item.kind in ("workflow", "gate") and item.digest not in self._confirmed and item.digest in _shipped()
 
     def _is_bound(self, name: str, host: str) -> bool:
-        """Read from the user's file until it says yes: a binding that was just written there counts at once."""
+        """True when the user's file binds the key to the host. It is read until it does, so new bindings count at
+        once."""
         try:
             if key_hosts().allows(name, host):
                 self._keys.add((name, host))
@@ -229,7 +230,7 @@ class Trust:
         return False
 
     def _read_again(self) -> None:
-        """The user may have answered in another process since."""
+        """Reads confirmations that the user may have given in another process."""
         if self._known and self._record is not None:
             self._confirmed |= set(self._record.read() or ())
             self._unconfirmed = {key: item for key, item in self._unconfirmed.items() if not self._is_confirmed(item)}
@@ -301,7 +302,7 @@ class Trust:
         return bool(new)
 
     def _keep(self, *, create: bool) -> str:
-        """Writes keys and digests down; returns why that was not possible, or ""."""
+        """Stores keys and digests; returns the reason for a failure, otherwise ""."""
         try:
             bind_keys(self._keys)
             if self._record is not None:
@@ -338,7 +339,7 @@ def not_confirmed(refused: TrustRequest) -> ProjectNotConfirmed:
 
 @cache
 def _shipped() -> frozenset[str]:
-    """Items of the workflows that come with the program, in every language: they are nobody else's."""
+    """Items of the workflows that come with the program, in every language."""
     from flowcabal_tui.demo import BookLanguage, templates
     from flowcabal_tui.examples import NAMES, example
 

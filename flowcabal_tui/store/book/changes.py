@@ -111,7 +111,7 @@ class _Undo:
         returning = {before.chapter for _place, before in placed if before is not None} - here
         self._place(placed, made)
         for subject, number in written:
-            if subject not in leaving:  # what leaves the book keeps its versions
+            if subject not in leaving:  # chapters that leave the book keep their versions
                 with self._comments_follow(subject, leaving, returning):
                     self._restore(subject, number, made, note, tasks)
         return made

@@ -60,7 +60,7 @@ class Drafts(StorePart):
             else:
                 drafts.append(draft)
         if ghosts and not self._database.read_only:
-            with suppress(DiskFull):  # they are no drafts, in the file or not
+            with suppress(DiskFull):  # they are not drafts, whether they were deleted or not
                 await self._database.do(_forget_rows(ghosts))
         return tuple(drafts)
 

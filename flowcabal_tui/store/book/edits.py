@@ -75,7 +75,7 @@ class Edits(StorePart):
                 _("Nothing was changed in any chapter."),
                 _("Review the places again."),
             )
-        texts = [new for new in texts if digest(clean(new.text)) != now[new.chapter].digest]  # the same is no version
+        texts = [new for new in texts if digest(clean(new.text)) != now[new.chapter].digest]  # no version if equal
         positions = [now[new.chapter].position for new in texts]
         generation = self._begin(connection, "replace", "", min(positions, default=0))
         for new, position in zip(texts, positions, strict=True):

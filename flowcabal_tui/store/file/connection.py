@@ -58,7 +58,7 @@ def open_writable(
     rollback journal replaces the write-ahead log.
     """
     connection: sqlite3.Connection | None = None
-    with contextlib.suppress(OSError):  # it is there, or SQLite says why it cannot be made
+    with contextlib.suppress(OSError):  # it exists, or SQLite reports why it cannot be created
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode))
     try:
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=_BUSY_MS / 1_000)
@@ -70,7 +70,7 @@ def open_writable(
             connection.execute("PRAGMA locking_mode=NORMAL")
         connection.execute(f"PRAGMA synchronous={durability}")
         migrate(connection)
-    except BaseException as error:  # cut off or failed, the file is let go
+    except BaseException as error:  # interrupted or failed: the file is closed
         if connection is not None:
             connection.close()
         if isinstance(error, sqlite3.Error):
@@ -331,7 +331,7 @@ async def _connect(uri: str) -> aiosqlite.Connection:
         require_known(version)
         require_own_schema([tuple(row) for row in await connection.execute_fetchall(SCHEMA)], version)
         require_current(version)
-    except BaseException:  # cut off or failed, the file is let go
+    except BaseException:  # interrupted or failed: the file is closed
         await connection.close()
         raise
     return connection
@@ -342,7 +342,7 @@ def _uri(path: Path, options: str) -> str:
 
 
 class Database:
-    """The writer and the readers; `writer` is None when the project was opened read-only."""
+    """The writer and the readers of a project's database; one that was opened read-only has no writer."""
 
     def __init__(self, readers: Readers, writer: Writer | None) -> None:
         self._readers, self._writer = readers, writer

@@ -28,7 +28,7 @@ Identity = tuple[int, int]
 Status = tuple[int, int, int, int, int]
 Displaced = Literal["replaced", "overwritten", "log removed", "log overwritten"]
 _TICK_NS: Final = 10_000_000
-"""Two writes within so many nanoseconds can leave the same times in a file's status."""
+"""Two writes within this many nanoseconds can leave the same times in a file's status."""
 _RESTARTS: Final = 1 << 16
 """Maximum restarts of the log by other connections between two checks; each adds 1 to its first salt."""
 
@@ -51,7 +51,7 @@ class OpenFile:
         self._stamps = [self._stamp()]
         """The stamps that the file can have, oldest first."""
         with suppress(sqlite3.Error):  # a full disk: the book can be read meanwhile
-            if not stamp_on_disk(path):  # it would be that of any file without a stamp
+            if not stamp_on_disk(path):  # 0 would also be the stamp of any other file without one
                 self.stamp()
             self._restart_log()
         self._folder, self._status = _identity(path.parent), _status(path)
@@ -60,7 +60,7 @@ class OpenFile:
             raise no_room(os_reason(OSError(errno.EIO, "")))
         self._stamps = [on_disk, self._stamp()]
         self._pending = 0
-        self._log_file = os.open(self._log, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)  # SQLite locks other files only
+        self._log_file = os.open(self._log, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)  # SQLite has no locks here
         self._salts = self._log_salts()
 
     def require_own(self, is_durable: bool = True) -> None:

@@ -50,7 +50,7 @@ class UsageLog(StorePart):
 
     async def left_open(self) -> tuple[tuple[int, OpenCall], ...]:
         """Calls that were under way when the program was killed, with their numbers."""
-        from flowcabal_tui.domain.endpoints import OpenCall  # prices: to open a book needs none
+        from flowcabal_tui.domain.endpoints import OpenCall  # has the prices, which opening a book does not need
 
         rows = await self._database.rows("SELECT number, endpoint FROM open_call ORDER BY number", ())
         return tuple((number, read_json(OpenCall, body)) for number, body in rows)

@@ -105,7 +105,7 @@ class DerivedTexts:
         self, where: str, level: Level, values: Sequence[object], choices: Mapping[str, Chosen] | None = None
     ) -> tuple[Derived, ...]:
         out = await self._snapshot.withdrawn()
-        column = "rests" if out else "'{}'"  # of the whole work it names every chapter: read only on request
+        column = "rests" if out else "'{}'"  # for the whole work it names every chapter, so it is read only on request
         rows = await self._database.rows(
             f"SELECT number, uri, position, anchor, generation, method='hand', {column} FROM derived"
             f" WHERE {where} AND level=? AND generation<=? ORDER BY number",
@@ -174,7 +174,7 @@ def put_states(
             " AND (anchor=? OR anchor IS NULL AND position=?) ORDER BY number DESC LIMIT 1",
             (state.uri, state.level, by_hand, anchor, state.position),
         ).fetchone()
-        same = newest and newest[0] == state.source and (restored or newest[3] == rests)  # or a text of it may be out
+        same = newest and newest[0] == state.source and (restored or newest[3] == rests)  # else one may be withdrawn
         if same and (not by_hand or get_text(connection, newest[1]) == text):
             known = Generation(newest[2])
             continue

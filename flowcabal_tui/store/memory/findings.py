@@ -48,7 +48,7 @@ _NEWEST: Final = "at DESC, position, rank"
 
 
 def _fitting(wish: FindingFilter) -> str:
-    """SQL conditions of a wish except its states; only those that are needed, so that an index covers the query."""
+    """SQL conditions of a filter except its states; only those that are needed, so that an index covers the query."""
     parts = (
         f" AND (origin ->> '$[1]' IN {_CHECKS} OR body ->> '$.after.subtype' IN {_CHECKS})" if wish.checks else "",
         " AND proposal.chapter IN (SELECT value FROM json_each(:chapters))" if wish.chapters else "",

@@ -280,7 +280,7 @@ class Proposals(StorePart):
         for generation in applied:
             restore_review(connection, generation, tasks, at)
         for *row, by_finding, _was, generation in rows:
-            if generation in applied:  # also rows that followed what it wrote
+            if generation in applied:  # the review's own row and those that follow its writes
                 continue
             for record, made in read_json(list[tuple[str, Generation]], by_finding or "[]"):
                 written["record", record].append(made)

@@ -89,7 +89,7 @@ def apply_review(connection: sqlite3.Connection, new: Reviewed, following: TaskM
         reword_records(connection, generation, new.reword)
     accept(connection, new.rewrites, NO_REWRITE)
     raised = [(generation, each.id) for each in raise_findings(connection, new.findings, at)]
-    connection.executemany("UPDATE proposal SET raised=? WHERE id=?", raised)  # also of one that an undo withdrew
+    connection.executemany("UPDATE proposal SET raised=? WHERE id=?", raised)  # also for a row that an undo withdrew
     put_place_words(connection, new.words, generation)
     (row,) = raise_proposals(connection, [new.row], generation)
     log_change(connection, generation, "review", row.id, at)

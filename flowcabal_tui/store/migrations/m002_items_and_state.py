@@ -10,7 +10,7 @@ STATEMENTS: Final = (
     # a short output is kept beside its key too: one look-up instead of two
     "ALTER TABLE outcome ADD COLUMN short TEXT",
     "CREATE TABLE state (key TEXT PRIMARY KEY, working, stable, pending INTEGER NOT NULL) WITHOUT ROWID",
-    # of a workflow (its id) for a chapter ('' for none): what stands for a node, what a person wrote for it, and
+    # of a workflow (its id) for a chapter ('' for none): the current output of a node, a person's text for it, and
     # what is out of date because of which node (`source`)
     """CREATE TABLE standing (workflow TEXT NOT NULL, chapter TEXT NOT NULL, node TEXT NOT NULL, digest TEXT NOT NULL,
         form TEXT NOT NULL, frozen INTEGER NOT NULL, chosen INTEGER NOT NULL, run TEXT NOT NULL, made TEXT NOT NULL,

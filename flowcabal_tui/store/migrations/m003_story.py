@@ -13,8 +13,8 @@ STATEMENTS: Final = (
         chapter TEXT NOT NULL, source TEXT NOT NULL, by TEXT NOT NULL, removed INTEGER NOT NULL,
         PRIMARY KEY (id, generation)) WITHOUT ROWID""",
     "CREATE INDEX record_by_chapter ON record (chapter)",
-    # what a writer said of a profile: "pin" (the state of that generation stands), "unpin", "take" (what was made
-    # stands, not what hands wrote before)
+    # the writer's choice for a profile: "pin" (that state is current), "unpin", "take" (made states are current
+    # again, instead of the writer's earlier text)
     """CREATE TABLE choice (uri TEXT NOT NULL, generation INTEGER NOT NULL, word TEXT NOT NULL, state INTEGER,
         PRIMARY KEY (uri, generation)) WITHOUT ROWID""",
     # the texts that a derived state was made from: digests by chapter, as JSON

@@ -13,6 +13,6 @@ STATEMENTS: Final = (
     "ALTER TABLE proposal ADD COLUMN word TEXT NOT NULL DEFAULT ''",
     "CREATE INDEX proposal_by_against ON proposal (against) WHERE against<>''",
     "CREATE INDEX proposal_findings ON proposal (state, chapter, against, sure, number) WHERE kind='finding'",
-    # `digest` is the text that was checked, `body` what each check said of it, without the findings
+    # `digest` is the text that was checked, `body` the outcome of each check, without the findings
     "CREATE TABLE checked (chapter TEXT PRIMARY KEY, digest TEXT NOT NULL, at TEXT NOT NULL, body TEXT NOT NULL)",
 )

@@ -152,7 +152,7 @@ def _raised_again(connection: sqlite3.Connection, known: _Known, new: Proposal) 
     if row.state in (*DECIDED, "later") or (row.state == "waiting" and row.origin != new.origin):
         return row
     if new.finding.draft and not row.finding.draft and row.state == "waiting":
-        return row  # a kept chapter has it
+        return row  # the text of a kept chapter contains it
     stored = replace(new, id=row.id, state="waiting")
     _update(connection, stored, 0, "")
     return stored

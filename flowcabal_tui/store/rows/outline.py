@@ -24,7 +24,7 @@ LINKS: Final = ChapterId(f"meta/{OUTLINE_LINKS}")
 
 def book_outline(text: str, links: str, chapters: Sequence[Chapter]) -> BookOutline:
     """The outline with its parts and their chapters. `links` is in the form of `links_text`, or ""."""
-    from flowcabal_tui.headings.assigning import assigned  # the rules for headings are not needed to open a book
+    from flowcabal_tui.headings.assigning import assigned  # opening a book does not need the rules for headings
     from flowcabal_tui.headings.outline import read_outline
 
     return assigned(read_outline(text), chapters, read_links(links))

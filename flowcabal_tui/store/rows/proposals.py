@@ -168,7 +168,7 @@ def settle_entity(connection: sqlite3.Connection, entity: Entity, to: Generation
         if isinstance(after, NewName):
             named.add(after.name)
             now = _name_state(entity, after.name, removed=removed)
-            if now == "withdrawn" and proposal.origin.maker == CONVERSATION:  # it comes from no reading of a chapter
+            if now == "withdrawn" and proposal.origin.maker == CONVERSATION:  # not from a reading of a chapter
                 continue
         elif isinstance(after, Entity):
             now = _entity_state(after, entity, removed=removed)

@@ -30,7 +30,7 @@ def no_tasks(_subject: str, _digest: Digest, _position: int) -> tuple[Background
 
 
 def add_tasks(connection: sqlite3.Connection, tasks: Iterable[BackgroundTask]) -> None:
-    """Adds missing tasks; failed and stale ones wait again.
+    """Adds missing tasks; failed, stale and cancelled ones wait again.
 
     A task for another source of the same subject is out of date and is deleted; profiles have one per position.
     """

@@ -51,7 +51,7 @@ def match(text: str) -> str | None:
         return None
     phrase, last = tokens(text), pieces[-1]
     if last[1] and len(last[0]) > 1:
-        phrase.pop()  # in the text the run may go on
+        phrase.pop()  # the run may continue in the text
     return f'"{" ".join(phrase)}"' + (" *" if last[1] and len(last[0]) == 1 else "")
 
 

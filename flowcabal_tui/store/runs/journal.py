@@ -84,7 +84,7 @@ class Journal(StorePart):
         super().__init__(database, clock, language)
         self._ahead = ReadAhead(database)
         self._live: set[RunId] = set()
-        """Runs that this process began or took up again."""
+        """Runs that this process started or resumed."""
 
     async def begin_run(self, run: RunId, request: RunRequest, workflow: Workflow, generation: Generation) -> None:
         """Pins the document and the generation of the memory, and records `run-started`.
@@ -355,5 +355,5 @@ def _result(row: Row) -> StoredResult:
 
 
 def _usage(text: str) -> Usage:
-    """Nothing for a program's output, and for one whose cost was booked when it was made."""
+    """The stored usage; empty for a program's output, and for one whose cost was booked when it was made."""
     return _FREE if text == _NO_USAGE else read_json(Usage, text)

@@ -51,7 +51,7 @@ _LAST: Final = (
 
 
 def _conditions(wish: RunFilter) -> str:
-    """The WHERE clause of a query on `run`; its parameters are fields of the wish."""
+    """The WHERE clause of a query on `run`; its parameters are fields of the filter."""
     wished = {
         "chapter IS :chapter": wish.chapter != "any",
         f"{_LAST}<>'run-ended'": wish.unended,
@@ -95,7 +95,7 @@ class Runs(Journal):
         self._holder = holder
 
     async def summaries(self, limit: int = 50, wish: RunFilter = ANY_RUN) -> tuple[RunSummary, ...]:
-        """The runs that match the wish, newest first; `limit` -1: all of them."""
+        """The runs that match the filter, newest first; `limit` -1: all of them."""
         rows = await self._database.rows(
             f"SELECT id, workflow, chapter, at, generation FROM run WHERE {_conditions(wish)}"
             " ORDER BY number DESC LIMIT :limit",
@@ -169,8 +169,7 @@ class Runs(Journal):
         return "waiting" if waits else "running"
 
     def _is_carried_on(self, entered: str) -> bool:
-        """True when another process carries on a run that was begun or resumed at `entered`. Only its last writer
-        can."""
+        """True when the process that writes to the project executes a run that was begun or resumed at `entered`."""
         holder = self._holder()
         return holder is not None and (holder.since == UNKNOWN or entered >= holder.since)
 

@@ -154,7 +154,7 @@ class Versions(StorePart):
         return write
 
     async def durations(self, workflow: str) -> Mapping[NodeId, float]:
-        """Mean seconds of work of each node over the last runs in which it did any."""
+        """Mean seconds of work of each node over the last runs in which it worked."""
         rows = await self._database.rows(
             "SELECT node, avg(seconds) FROM (SELECT run, node, sum(json_extract(payload, '$.seconds')) AS seconds"
             " FROM event WHERE run IN"

@@ -23,7 +23,7 @@ _EVERYWHERE: Final = 0.03
 _LEAST_COMMON: Final = 20
 _MOST_RARE: Final = 150
 _PASSAGES: Final = 16
-"""For a statement of many; a draft of few statements has more for each."""
+"""Minimum passages for each statement; a draft of few statements gets more for each."""
 _PAIRS: Final = 600
 """Maximum pairs of a statement and a passage that are compared sentence by sentence."""
 _PASSAGES_KEPT: Final = 2_000

@@ -19,7 +19,7 @@ from flowcabal_tui.agents.words import word_groups, word_list
 from flowcabal_tui.domain.manuscript import Span
 
 _COUNTED: Final = "+"
-"""At the end of a group's name: its words count only behind a number."""
+"""Ends the name of a group whose words count only after a number."""
 _NUMBER_BEFORE: Final = re.compile(r"[零〇一二三四五六七八九十百千万两几半数廿卅\d][来余多]?个?\Z")
 _BEFORE: Final = 3
 """Characters before a unit in which its number ends."""
@@ -38,7 +38,7 @@ _NUMBERS_EN: Final = re.compile(
 )
 _MARKS_ZH: Final = re.compile("[左右东西南北没无未不]")
 _MARKS_EN: Final = re.compile(r"\b(?:left|right|north|south|east|west|not?|never|nor|neither|none|nothing|without)\b")
-"""Words of no kind by which two sentences with the same words of a kind differ."""
+"""Words outside the kinds (sides, negations) that make otherwise equal sentences differ."""
 Comparison = Literal["differ", "more", "same", "none"]
 
 
@@ -49,7 +49,7 @@ class SentenceContent:
     words: Mapping[str, frozenset[str]]
     numbers: frozenset[str] = frozenset()
     marks: frozenset[str] = frozenset()
-    """Sides, and words that deny."""
+    """Sides and negations."""
     kinds: frozenset[str] = frozenset()
     """The kinds that it has words of."""
 

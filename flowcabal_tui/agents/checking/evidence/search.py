@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Arguments = TypeVarTuple("Arguments")
 T = TypeVar("T")
 _DRAFTS_KEPT: Final = 4
-"""Drafts whose checks take turns."""
+"""Maximum number of prepared drafts in the cache."""
 
 
 class Helper(Protocol):

@@ -14,7 +14,7 @@ from flowcabal_tui.domain.known_names import NameHit
 
 T = TypeVar("T")
 _CARRIED: Final = 0.6
-"""Weight of a subject of the previous statement, to which a pronoun may refer; its power for earlier statements."""
+"""Weight of a subject of the previous statement, to which a pronoun may refer; its powers for earlier ones."""
 _FURTHER: Final = 3
 
 

@@ -15,7 +15,7 @@ from flowcabal_tui.locale import _
 
 _LEAST: Final = 4.4
 _YOUNGER, _OLDER = 3, 9
-"""Years of difference that are a mistake: a little is rounding, and stories last."""
+"""Years by which an age may be lower or higher than an earlier one: ages are rounded, and stories last."""
 _OLDEST: Final = 130
 _REMEMBERED: Final = 80
 """Characters before an age in which an earlier time may be named."""
@@ -53,7 +53,7 @@ _PAST_EN: Final = late(
     r"|(?:that|the) year|years (?:ago|before|earlier))\b[^.!?;\n]{0,60}\Z",
     re.IGNORECASE,
 )
-"""An age of an earlier time, which somebody had before."""
+"""Words before an age that place it in an earlier time."""
 
 
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:

@@ -15,29 +15,29 @@ from flowcabal_tui.locale import _
 
 _LEAST: Final = {"zh": 8.0, "en": 3.9}
 _LEAST_TIME_ZH: Final = 5.2
-"""Texts name years and months seldom, with few words around them."""
+"""The least score for times, which is lower because few words surround years and months."""
 _BEFORE_YEARS: Final = frozenset(word_table("rules", "amounts")["reign"])
-"""Stand before a number of years; other characters are the name of a reign."""
+"""Characters that may precede a number of years; others are the name of a reign."""
 _SHARE: Final = {
     "zh": late(alternatives(word_table("rules", "amounts")["share_zh"])),
     "en": late(rf"\b(?:{alternatives(word_table('rules', 'amounts')['share_en'])})\b", re.IGNORECASE),
 }
 _PARTS: Final = {"zh": late(r"[。；！？…\n]"), "en": late(r"[.;!?\n]")}
-"""End the words to which a share applies."""
+"""The ends of the words to which a share applies."""
 _SHARE_AFTER: Final = {"zh": 0, "en": 12}
 _REACH: Final = 120
 """Characters before an amount within which the word for its share is searched for."""
 _DATE: Final = late(r"[春夏秋冬正腊闰]|[一二三四五六七八九十]{1,2}月")
 _TIMES: Final = 1.4
-"""By how many times the larger amount exceeds the smaller one where both are exact enough to be a mistake."""
+"""The least ratio of the larger amount to the smaller one that counts as a contradiction."""
 _UNITS: Final[dict[str, tuple[str, float]]] = {
     unit: (kind, of / sum(parts) if parts else float(of))
     for unit, (kind, of, *parts) in word_table("rules", "units").items()
 }
 _SMALLEST: Final = {"zh": {"time": 20.0, "way": 40.0}, "en": {"time": 20.0, "way": 3.0}}
-"""Smaller amounts are figures of speech, or go by in every chapter."""
+"""Smaller amounts are ignored: they are figures of speech, or occur in every chapter."""
 _LOOSE_ZH: Final = frozenset(("length", "weight"))
-"""Kinds of which Chinese has figures of speech of any size."""
+"""Kinds of amounts that are ignored in Chinese, where they are often figures of speech."""
 _AROUND: Final = {"zh": 3, "en": 20}
 """Characters before a number that may hold its "nearly"."""
 _INDEFINITE: Final = frozenset(("a", "one"))

@@ -20,7 +20,7 @@ _REFUSAL: Final = late(
     r"(?<![a-z])AI(?![a-z])|ＡＩ|language model|artificial intelligence|人工智能|语言模型|can[’']?t|cannot|unable",
     re.IGNORECASE,
 )
-"""Words in place of a passage that was not written: without them it would still be missing."""
+"""Words of a model that refuses a passage; removing them would not restore the passage."""
 _TEXT_AFTER: Final = late(r"[:：]\s*\S")
 _NUMBER: Final = late(r"[:：]?\s?约?\d[\d,，]*\s?(?:字|words)?\W*\Z", re.IGNORECASE)
 _OPENS: Final = late(r"(?<![^\s(\[‘'—–-])[“”](?=[\w‘'(…—])")

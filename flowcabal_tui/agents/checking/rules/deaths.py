@@ -24,7 +24,7 @@ _DREAMS: Final = late(
 )
 _BEFORE: Final = 60
 _ROLES: Final = word_list("roles.zh")
-"""Found as names, and borne by many."""
+"""Words for roles that are found as names and that many people share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +32,17 @@ class _Words:
     """The words of one language for acts and deaths."""
 
     acts: re.Pattern[str]
-    """Follows a name."""
+    """Words for an act, after a name."""
     dies: re.Pattern[str]
-    """Follows a name."""
+    """Words for dying, after a name."""
     kills: re.Pattern[str]
-    """Ends where a name begins."""
+    """Words for a killing, before the victim's name."""
     killed: re.Pattern[str]
-    """Follows the name of somebody who was killed."""
+    """Words for a killing, after the victim's name."""
     unreal: re.Pattern[str]
-    """Makes a death none, in its sentence."""
+    """Words in the sentence by which a death is not real."""
     excuse: re.Pattern[str]
-    """Makes an act one of memory or dream."""
+    """Words by which an act belongs to a memory or a dream."""
 
 
 def _any(name: str) -> str:

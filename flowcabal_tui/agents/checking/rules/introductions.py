@@ -17,7 +17,7 @@ from flowcabal_tui.locale import _
 
 _WORDS: Final = word_table("rules", "introductions")
 _ENDS: Final = late(r"[。！？.!?]")
-"""A line without one is a heading or verse."""
+"""The ends of sentences; a line without one is a heading or verse."""
 _ZH: Final = (
     late(rf"(?:{alternatives(_WORDS['called_zh'])})(?P<name>[㐀-鿿]{{2,4}}?)(?=[，。；：！、的者\n])"),
     late(r"姓(?P<family>[㐀-鿿]{1,2}?)，?[双单]?名(?:[唤叫]作?)?(?P<given>[㐀-鿿]{1,2}?)(?=[，。；字])"),

@@ -1,4 +1,4 @@
-"""Rule: a relative is described as another kind of relative, or as somebody else's, than before."""
+"""Rule: a relative is described as another kind of relative, or as a relative of somebody else, than before."""
 
 from __future__ import annotations
 

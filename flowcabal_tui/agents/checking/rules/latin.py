@@ -12,7 +12,7 @@ from flowcabal_tui.locale import _
 
 _MOST: Final = 3
 _MOSTLY: Final = 10
-"""A text with fewer Chinese characters for each such word is no Chinese text."""
+"""A text with fewer Chinese characters for each such word does not count as Chinese."""
 _WORDS: Final = re.compile(r"(?<![A-Za-z0-9@./_-])[A-Za-z][a-z]+(?:[ '’-][A-Za-z]+)*")
 _LEAST: Final = 3
 _ADDRESSES: Final = frozenset("0123456789@/_.")

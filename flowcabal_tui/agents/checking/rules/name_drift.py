@@ -16,26 +16,26 @@ from flowcabal_tui.domain.text import han_count
 from flowcabal_tui.locale import _
 
 _KNOWN: Final = 8
-"""A name counts as known when the book has it so often."""
+"""Least occurrences in the book with which a name counts as known."""
 _SELDOM: Final = 2
-"""A slip is not made more often in one text."""
+"""Most occurrences in one text with which a spelling counts as a slip."""
 _OWN: Final = 0.9
-"""Of the places of what two spellings share, the share that the known one must have: else it is a title."""
+"""Least share of the known spelling in the places of the characters common to both; otherwise these are a title."""
 _ACTS: Final = frozenset("道说笑听忙便又就见问因即将却已曾，：")
-"""Follow a name in Chinese, hardly the middle of a word."""
+"""Characters that follow a Chinese name and are rarely inside a word."""
 _FUNCTION: Final = frozenset("".join(word_list("function.zh"))) | _ACTS | frozenset("知")
 _ADDRESS: Final = word_list("address.zh")
 _WORD: Final = late(r"[A-Za-zÀ-ɏ]+(?:['’-][A-Za-zÀ-ɏ]+)*")
 _LEAST_LETTERS: Final = 5
 _ARTICLE: Final = late(r"\b(?:the|an?|this|that|these|those|every|no)\Z", re.IGNORECASE)
-"""An article before a word, which is then no name of a person: a river, a title, a people."""
+"""An article before a word, which then names not a person but a river, a title or a people."""
 _PERSON: Final = late(
     r"\b([A-ZÀ-Þ][A-Za-zÀ-ɏ'’-]+) (?:" + "|".join(sorted(word_list("acts.en"))) + r")\b"
     r"|\b(?:" + "|".join(sorted(word_list("titles.en"))) + r")\.? ([A-ZÀ-Þ][A-Za-zÀ-ɏ'’-]+)"
 )
 _MARKS: Final = str.maketrans("", "", "'’-")
 _ENDINGS: Final = ("s", "e", "a", "i", "o", "y", "n", "'s", "’s")
-"""Plurals, feminines and foreign forms: no slips."""
+"""Endings of plurals, feminine and foreign forms, which are not slips."""
 
 
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:

@@ -1,4 +1,4 @@
-"""Rule: somebody has a thing of somebody else's, or another weapon or mount than always before."""
+"""Rule: somebody has a thing that belongs to somebody else, or another weapon or mount than always before."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from flowcabal_tui.domain.run import Quotation
 from flowcabal_tui.locale import _
 
 _USUAL: Final = frozenset({"weapon", "mount"})
-"""Kinds of which somebody has one for long."""
+"""Kinds of which a person usually keeps the same one."""
 _OFTEN, _CHAPTERS, _SHARE = 4, 2, 0.9
-"""Statements about one kind, and chapters with them, from which on it is a habit; the share of the usual thing."""
+"""Least statements about one kind, least chapters with them, and least share of the usual thing, for a habit."""
 _FEW, _RARE = 3, 0.1
 """A noun alone identifies a thing if at most this number, or this share, of the chapters contain it."""
 

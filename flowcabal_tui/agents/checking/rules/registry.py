@@ -62,7 +62,7 @@ RULES: Final = (
     Rule("latin", mark("Words in Latin letters in Chinese text"), latin.find, languages=("zh",)),
 )
 _CONFIDENCE: Final = 0.7
-"""Below the threshold of a paid retry: the finding of a rule is reported, and decides nothing."""
+"""Below the confidence that causes a paid retry: findings of rules are reported and decide nothing."""
 
 
 def read(chapter: NarratedText) -> None:

@@ -59,17 +59,17 @@ _AS_ONE: Final = 3.0
 _DECLARED: Final = 100.0
 _TOLD: Final = 50.0
 _BESIDE, _SHARE = 2.5, 0.8
-"""What it weighs at most that both places name the same person nearby, and how much of the rarity of that name."""
+"""Maximum weight of a person who is named near both places, and the factor on the rarity of the name."""
 _MOST, _COMPARED = 60, 4_000
 """Values of one kind that are read in a chapter, and earlier ones that one is compared with, at most."""
 _RARE: Final = 1.6
 _PHRASE: Final = 0.7
-"""The part of its weight that a word loses inside a phrase."""
+"""The share of its weight that a word inside a phrase loses."""
 _CLOSE: Final = {"zh": 40, "en": 160}
 """Characters around a value whose words are its own."""
 _NEARBY: Final = 400
 _ROLES: Final = word_list("roles.zh")
-"""Found as names, and borne by many."""
+"""Words for roles that are found as names and that many people share."""
 _TOLD_WORDS: Final = word_table("rules", "ages")
 _BETWEEN: Final = {
     "zh": late(rf"(?:{alternatives(_TOLD_WORDS['told_zh'])}){{0,5}}"),
@@ -176,7 +176,7 @@ class ValueContext:
     about: EntityId | None
     named: frozenset[EntityId]
     told_of: EntityId | None
-    """The person whose name is directly before it: the one it is told of."""
+    """The person whose name comes directly before the value; None if no name does."""
 
 
 def _place(narrated: NarratedText, value: NarratedValue, book: EarlierBook) -> ValueContext:
@@ -224,7 +224,7 @@ def same_subject(one: ValueContext, other: ValueContext, book: EarlierBook) -> f
 
 
 def same_told(one: ValueContext, other: ValueContext, book: EarlierBook) -> float:
-    """A score as `same_subject`, unless both places are told directly of somebody: certain of one person, none of two.
+    """A score like `same_subject`; if a name directly precedes both values, certain for one person and 0 for two.
 
     The name of a main character is in every chapter, so it says little by itself.
     """
@@ -236,8 +236,8 @@ def same_told(one: ValueContext, other: ValueContext, book: EarlierBook) -> floa
 def same_person(one: ValueContext, other: ValueContext, book: EarlierBook) -> float:
     """A score for two places describing the same person.
 
-    Names alone are company, unless both places are about the same person; shared words count only if they belong to the
-    subject of each place.
+    Shared names alone score 0, unless both places are about the same person. Shared words count unless they belong to
+    names of other people.
     """
     words = one.near & other.near
     described = shared(frozenset(word for word in words if not book.is_named(word)), words, book)

@@ -16,7 +16,7 @@ from flowcabal_tui.dialects.velvetflow.planner.skeleton import BODY, Skeleton
 from flowcabal_tui.nodes.validation import Actions
 
 Search = Callable[[str, int], Awaitable[Sequence[Document]]]
-"""Records of actions that fit a query, best first, at most so many."""
+"""Takes a query and a limit; returns the records of matching actions, best first."""
 CONDITION_FIELDS: Final = ("kind", "source", "field", "value", "threshold", "min", "max", "bands")
 LOOP_FIELDS: Final = ("loop_kind", "source", "condition", "item_alias", "body_subgraph", "exports")
 _EXPORTS: Final = ("items", "aggregates")
