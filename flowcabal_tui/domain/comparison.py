@@ -7,6 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final, Literal, NewType
 
+from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.run import CheckFinding
 from flowcabal_tui.domain.text import clean, digest, digest_of
@@ -135,11 +136,11 @@ class Comparison:
         return self.verdict is not None
 
     def place(self, candidate: Digest) -> int:
-        """The place of a candidate, from 0. Raises KeyError."""
+        """The place of a candidate, from 0. Raises Gone."""
         for number, each in enumerate(self.candidates):
             if each.digest == candidate:
                 return number
-        raise KeyError(candidate)
+        raise Gone(candidate)
 
     @property
     def draft_key(self) -> str:

@@ -173,8 +173,8 @@ class UnknownName(RunError):
     exit_code = 2
 
 
-class Gone(UnknownName, KeyError):
-    """An id that is no longer in the project, or never was. Also a KeyError, like every failed lookup."""
+class Gone(UnknownName):
+    """An id that is no longer in the project, or never was."""
 
     def __init__(self, name: object = "") -> None:
         super().__init__(

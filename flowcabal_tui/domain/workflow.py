@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
+from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.memory import EntityKind
 from flowcabal_tui.domain.model_calls import Role
@@ -206,11 +207,11 @@ class Workflow(_Frozen):
         return f"{self.id}@{self.version}"
 
     def node(self, node: NodeId) -> Node:
-        """The node with that id. Raises KeyError."""
+        """The node with that id. Raises Gone."""
         for candidate in self.nodes:
             if candidate.id == node:
                 return candidate
-        raise KeyError(node)
+        raise Gone(node)
 
 
 def workflow_id(reference: str) -> str:

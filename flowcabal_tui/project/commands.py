@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from functools import cached_property, partial
 from typing import Any, ClassVar, Final, NamedTuple, TypeVar
 
-from flowcabal_tui.domain.errors import FlowCabalError, Gone, RunError
+from flowcabal_tui.domain.errors import FlowCabalError, RunError
 from flowcabal_tui.domain.ids import CommandId
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
@@ -156,9 +156,6 @@ class CommandQueue:
             made = await self._method(command)(command)
         except FlowCabalError as error:
             self._failed(identity, error, waiter)
-        except KeyError as error:  # an id that is gone, or a mistake of the program: the log has the traceback
-            log.warning("command %s", command.type, exc_info=True)
-            self._failed(identity, Gone(*error.args[:1]), waiter)
         except Exception as error:  # the edge of the engine: a mistake is reported and does not end it
             log.exception("command %s", command.type)
             self._failed(

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar, cast
 
-from flowcabal_tui.domain.errors import FlowCabalError, Gone, ProjectError
+from flowcabal_tui.domain.errors import FlowCabalError, ProjectError
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.engine import EngineThread
@@ -63,11 +63,7 @@ class _Proxy:
                 return await getattr(service, name)(*arguments, **named)
 
             with typed_errors(f"question {name}"):
-                try:
-                    return await self._engine.call(answer())
-                except KeyError as error:  # an id that is gone, or a mistake of the program: the log has the traceback
-                    log.warning("question %s", name, exc_info=True)
-                    raise Gone(*error.args[:1]) from error
+                return await self._engine.call(answer())
 
         setattr(self, name, ask)
         return ask

@@ -56,10 +56,10 @@ class JournalPort(Protocol):
         """Makes this result the current output of the key; earlier ones stay in the history."""
 
     async def text(self, digest: Digest) -> str:
-        """A stored text. Raises KeyError if there is none."""
+        """A stored text. Raises Gone if there is none."""
 
     async def texts(self, digests: Sequence[Digest]) -> Mapping[Digest, str]:
-        """Stored texts, in one query. Raises KeyError if one is missing."""
+        """Stored texts, in one query. Raises Gone if one is missing."""
 
     def stored_result(self, key: Digest) -> StoredResult | None:
         """Like `outcome`, but from memory: takes microseconds and no thread."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flowcabal_tui.domain.errors import ChapterLocked, ModelError, RunError, VersionConflict
+from flowcabal_tui.domain.errors import ChapterLocked, Gone, ModelError, RunError, VersionConflict
 from flowcabal_tui.domain.findings import FindingFilter
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.proposals import ProposalId
@@ -187,6 +187,6 @@ async def test_nothing_asked_for_is_nothing_paid(case: Case, server: FaultServer
     for wrong in (whole(chapter, TEXT), RewriteSelection(chapter, 0, 18, TEXT[:18], "", other)):
         with pytest.raises(RunError):
             await case.project.carry_out(wrong)
-    with pytest.raises(KeyError):
+    with pytest.raises(Gone):
         await case.project.revision.proposed_rewrite(RewriteId(99))
     assert asked(server) == []

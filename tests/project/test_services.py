@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from flowcabal_tui.domain.errors import Gone, RunError
+from flowcabal_tui.domain.errors import Gone, ProjectError, RunError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.project.commands import COMMAND, CommandQueue, handles
 from flowcabal_tui.project.engine import EngineThread
@@ -71,7 +71,10 @@ class Threads:
         return threading.current_thread().name
 
     async def missing(self, chapter: ChapterId) -> None:
-        raise KeyError(chapter)
+        raise Gone(chapter)
+
+    async def wrong(self) -> None:
+        raise KeyError("boom")
 
 
 @pytest.fixture
@@ -84,24 +87,32 @@ def engine():
 async def test_a_proxy_awaits_on_the_engine(engine: EngineThread) -> None:
     service = on_engine(Threads, engine)
     assert await service.here() == "engine under test"
-    with pytest.raises(Gone):
+    with pytest.raises(Gone, match="There is nothing named c9"):
         await service.missing(ChapterId("c9"))
     with pytest.raises(AttributeError):
         await service.nothing()  # type: ignore[attr-defined]  # no question of this service
 
 
-async def test_a_keyerror_of_a_question_or_a_command_is_logged(
+async def test_a_keyerror_of_a_question_or_a_command_is_an_error_of_the_program(
     engine: EngineThread, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(logging.getLogger("flowcabal_tui"), "propagate", True)  # opening a project ends it
-    with pytest.raises(Gone):
-        await on_engine(Threads, engine).missing(ChapterId("c9"))
+    with pytest.raises(ProjectError, match="could not be shown"):
+        await on_engine(Threads, engine).wrong()
     made = Queue()
     made.service.gate.set()
-    with pytest.raises(Gone):
+    with pytest.raises(RunError, match="an error in the program"):
         await made.queue.carry_out(Broken())
-    assert [each.message for each in caplog.records] == ["question missing", "command test:broken"]
+    assert [each.message for each in caplog.records] == ["question wrong", "command test:broken"]
     assert all("KeyError" in (each.exc_text or str(each.exc_info)) for each in caplog.records)
+
+
+async def test_an_id_that_is_gone_is_no_error_of_the_program(
+    engine: EngineThread, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(Gone):
+        await on_engine(Threads, engine).missing(ChapterId("c9"))
+    assert caplog.records == []
 
 
 class Queued(Command, type="test:queued"):

@@ -66,7 +66,7 @@ async def test_only_what_stands_before_the_chapter_is_visible(store):
     assert await store.memory.names() == (DAI, FENG)
     assert await view.mention_counts() == ((DAI.id, 1),)
     for hidden in (two, three):
-        with pytest.raises(KeyError):
+        with pytest.raises(Gone):
             await view.chapter_text(hidden)
     with pytest.raises(Gone):
         await store.memory.view(ChapterId("none"))
@@ -275,7 +275,7 @@ async def test_what_is_read_at_once_is_what_is_read_one_by_one(store):
     assert await view.chapter_texts([one, two]) == {one: "黛玉来了", two: "凤姐和黛玉"}
     assert await view.chapters_with(DAI.id) == (one, two)
     assert await (await store.memory.view(two)).chapters_with(DAI.id) == (one,)
-    with pytest.raises(KeyError):
+    with pytest.raises(Gone):
         await view.chapter_texts([three])
 
 

@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from typing import Final
 
 from flowcabal_tui.domain.comparison import PartSource, paragraphs_of, words_digest
-from flowcabal_tui.domain.errors import UnknownName
+from flowcabal_tui.domain.errors import Gone, UnknownName
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, OutputId, RunId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.manuscript import ChapterVersion
@@ -54,7 +54,7 @@ class Blame:
                 continue
             before = "" if each is origin else each.text
             if part.changed:
-                with suppress(KeyError):  # the candidate was purged
+                with suppress(Gone):  # the candidate was purged
                     rows = paragraphs_of(await self._store.runs.text(part.candidate))
                     before = rows[part.number] if part.number < len(rows) else before
             return PartSource(part.paragraph, part.candidate, part.maker, before)

@@ -14,7 +14,7 @@ from flowcabal_tui.agents.builder.document import Json, found, set_at, with_bloc
 from flowcabal_tui.agents.builder.refused import EditRefused
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
 from flowcabal_tui.domain.builds import REJECTED
-from flowcabal_tui.domain.errors import RunError, UnknownName, VersionConflict
+from flowcabal_tui.domain.errors import Gone, RunError, UnknownName, VersionConflict
 from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Workflow
@@ -133,7 +133,7 @@ class BuildDecisions:
     async def _now(self, name: str) -> Json | None:
         try:
             return plain(await self._store.workflows.get(name))
-        except KeyError:
+        except Gone:
             return None
 
     async def _require_unchanged(self, record: BuildRecord) -> None:

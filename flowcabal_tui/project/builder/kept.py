@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.agents.builder.document import Json
-from flowcabal_tui.domain.errors import RunError, UnknownName
+from flowcabal_tui.domain.errors import Gone, RunError, UnknownName
 from flowcabal_tui.domain.text import clean, digest_of
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
@@ -59,7 +59,7 @@ class KeptBuilds:
         """A workflow of the project as JSON. Raises UnknownName."""
         try:
             return plain(await self._store.workflows.get(reference))
-        except KeyError:
+        except Gone:
             names = _(", ").join(each.id for each in await self._store.workflows.list())
             raise UnknownName(
                 _("There is no workflow {ref}.").format(ref=reference), _("There are: {names}").format(names=names)

@@ -8,7 +8,7 @@ from flowcabal_tui.agents.arcs import ARCS, WORK
 from flowcabal_tui.agents.curation.profile_sources import ProfileGoal, whole_evidence
 from flowcabal_tui.agents.curation.samples import sample_of, with_sample
 from flowcabal_tui.agents.profile_kinds import BOOK, ProfileKind
-from flowcabal_tui.domain.errors import RunError, UnknownName
+from flowcabal_tui.domain.errors import Gone, RunError, UnknownName
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, Derived, Entity
@@ -134,7 +134,7 @@ class ProfileEditor:
     async def _choose(self, uri: str, word: Choice, state: Generation | None = None) -> None:
         try:
             await self._store.memory.choose_derived(uri, word, state)
-        except KeyError as error:
+        except Gone as error:
             history = await self._store.memory.derived_history(uri)
             if state is None or not history:
                 raise _nothing(uri) from error

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from flowcabal_tui.domain.comparison import FEWEST, MOST, ComparisonTarget, Maker
-from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.errors import Gone, RunError
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, RunId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.model_calls import ROLES, Usage
@@ -113,7 +113,7 @@ class CandidateSources:
         workflow = await self._store.workflows.get(target.workflow)
         top = next((node for node in workflow.nodes if node.id == target.node.split("/")[0]), None)
         if top is None:
-            raise KeyError(target.node)
+            raise Gone(target.node)
         versions = await self._versions.of(workflow.id, target.node, target.chapter)
         texts: dict[Digest, NodeVersion] = {}
         for version in versions:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
-from flowcabal_tui.domain.errors import RunError, WorkflowError
+from flowcabal_tui.domain.errors import Gone, RunError, WorkflowError
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, RunId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import StoredResult
@@ -98,7 +98,7 @@ class OutputVersions:
         require_valid(workflow)
         try:
             before = await self._store.workflows.get(workflow.id)
-        except KeyError:
+        except Gone:
             before = None
         hides_nothing = confirms and self._trust.confirms(before)
         saved = await self._store.workflows.save(workflow, keep_version=keep_version)
@@ -218,7 +218,7 @@ class OutputVersions:
         """Stores a person's text as the current output; returns its digest. Raises RunError for invalid JSON."""
         document = await self._store.workflows.get(workflow_id(command.workflow))
         if containers(command.node)[:1] == () and command.node not in {node.id for node in document.nodes}:
-            raise KeyError(command.node)
+            raise Gone(command.node)
         versions = await self.of(document.id, command.node, command.chapter)
         base = next((one for one in versions if one.digest == command.base or (not command.base and one.current)), None)
         output = _written(clean(command.text), base)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.errors import Gone, RunError
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import (
@@ -144,7 +144,7 @@ class ProposalService:
                 continue
             entity = entity or proposed
             if entity is None:
-                raise KeyError(target)
+                raise Gone(target)
             for name in (each.name for each in changes if isinstance(each, NewName)):
                 entity = judged(entity, name, confirms=verdict == "confirm")
             await self._steps.put_by_hand(replace(entity, by="hand"))

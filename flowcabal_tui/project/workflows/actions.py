@@ -7,7 +7,7 @@ from functools import cached_property
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Final
 
-from flowcabal_tui.domain.errors import FlowCabalError, RunError, WorkflowError
+from flowcabal_tui.domain.errors import FlowCabalError, Gone, RunError, WorkflowError
 from flowcabal_tui.domain.model_ports import EmbeddingPort
 from flowcabal_tui.domain.versions import ActionRow
 from flowcabal_tui.domain.workflow import Problem, Workflow
@@ -103,7 +103,7 @@ class ProjectActions:
         """One of the project's, else a template. Raises WorkflowError."""
         try:
             return await self._store.workflows.get(reference)
-        except KeyError:
+        except Gone:
             pass
         own = shipped(self._language)
         for template in own:

@@ -6,6 +6,7 @@ import sqlite3
 import zlib
 from typing import Final
 
+from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.store.file.faults import damaged
@@ -59,8 +60,8 @@ def put_text(connection: sqlite3.Connection, text: str, name: Digest | None = No
 
 
 def get_text(connection: sqlite3.Connection, name: Digest) -> str:
-    """The stored text. Raises KeyError if there is none."""
+    """The stored text. Raises Gone if there is none."""
     row = connection.execute("SELECT body FROM blob WHERE digest=?", (name,)).fetchone()
     if row is None:
-        raise KeyError(name)
+        raise Gone(name)
     return unpack(row[0])

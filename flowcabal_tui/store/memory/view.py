@@ -109,11 +109,11 @@ class View:
         return tuple(self._seen.values())
 
     async def chapter_text(self, chapter: ChapterId) -> str:
-        """The text of a chapter. Raises KeyError for a chapter that is not visible."""
+        """The text of a chapter. Raises Gone for a chapter that is not visible."""
         return (await self.chapter_texts([chapter]))[chapter]
 
     async def passages(self, chapter: ChapterId) -> tuple[Passage, ...]:
-        """The passages of a chapter in order; none before it is indexed. Raises KeyError for a chapter that is not
+        """The passages of a chapter in order; none before it is indexed. Raises Gone for a chapter that is not
         visible."""
         text = await self.chapter_text(chapter)
         index = await self._snapshot.passages()
@@ -260,8 +260,11 @@ class View:
         return chapter in self._seen and self._seen[chapter].version == version
 
     async def chapter_texts(self, chapters: Iterable[ChapterId]) -> dict[ChapterId, str]:
-        """The texts of chapters. Raises KeyError for a chapter that is not visible."""
-        digests = {chapter: self._seen[chapter].digest or EMPTY for chapter in chapters}
+        """The texts of chapters. Raises Gone for a chapter that is not visible."""
+        wanted = tuple(chapters)
+        if hidden := set(wanted) - self._seen.keys():
+            raise Gone(min(hidden))
+        digests = {chapter: self._seen[chapter].digest or EMPTY for chapter in wanted}
         texts = await self._load(digests.values())
         return {chapter: texts[name] for chapter, name in digests.items()}
 

@@ -9,6 +9,7 @@ from sqlite3 import Connection
 from typing import Any, Final
 
 from flowcabal_tui.domain.codec import to_json
+from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import Digest, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import RunEvent, StoredResult
@@ -207,20 +208,20 @@ class Journal(StorePart):
         self._database.writer.post(lambda connection: self._append(connection, events))
 
     async def texts(self, digests: Sequence[Digest]) -> Mapping[Digest, str]:
-        """Stored texts, all in one query. Raises KeyError if one is missing."""
+        """Stored texts, all in one query. Raises Gone if one is missing."""
         rows = await self._database.rows(
             "SELECT digest, body FROM blob WHERE digest IN (SELECT value FROM json_each(?))", (json.dumps(digests),)
         )
         found = {Digest(name): unpack(body) for name, body in rows}
         if lost := set(digests) - set(found):
-            raise KeyError(min(lost))
+            raise Gone(min(lost))
         return found
 
     async def text(self, digest: Digest) -> str:
-        """A stored text. Raises KeyError if there is none."""
+        """A stored text. Raises Gone if there is none."""
         row = await self._database.row("SELECT body FROM blob WHERE digest=?", (digest,))
         if row is None:
-            raise KeyError(digest)
+            raise Gone(digest)
         return unpack(row[0])
 
     async def put_text(self, text: str) -> Digest:
