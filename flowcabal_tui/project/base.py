@@ -103,7 +103,7 @@ class ProjectBase:
             raise UnknownName(_("There is no chapter {chapter}.").format(chapter=identity)) from error
 
     @cached_property
-    def changes(self) -> SettingsInForce:
+    def settings_file(self) -> SettingsInForce:
         """The settings, and changes to them. Raises SettingsError."""
         from flowcabal_tui.project.settings import SettingsInForce
 
@@ -150,4 +150,4 @@ class ProjectBase:
     @property
     def settings(self) -> ProjectSettings:
         """The current settings, which may change while the project is open."""
-        return self.changes.settings
+        return self.settings_file.settings

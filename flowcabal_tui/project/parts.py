@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.story.cards import NameCards
     from flowcabal_tui.project.story.findings import Findings
     from flowcabal_tui.project.story.impact import ImpactReviews
-    from flowcabal_tui.project.story.proposals import ProposalService
+    from flowcabal_tui.project.story.proposals import Proposals
     from flowcabal_tui.project.story.reader_notes import ReaderNotes
     from flowcabal_tui.project.story.records import StoryRecords
     from flowcabal_tui.settings.project_file import ProjectSettings
@@ -126,13 +126,13 @@ class Parts:
         return Builds(self.base, self.agents, self.runs)
 
     @cached_property
-    def proposals(self) -> ProposalService:
+    def proposals(self) -> Proposals:
         """Proposals about the book and its story."""
         from flowcabal_tui.project.story.edits import ProposedEdits
-        from flowcabal_tui.project.story.proposals import ProposalService
+        from flowcabal_tui.project.story.proposals import Proposals
 
         edits = ProposedEdits(self.base, self.book.outlining, lambda: self.builds)
-        return ProposalService(self.base, self.story, self.memory.steps, edits)
+        return Proposals(self.base, self.story, self.memory.steps, edits)
 
     @cached_property
     def impacts(self) -> ImpactReviews:
@@ -211,7 +211,7 @@ class Parts:
             models = settings.models.model_copy(update={"user": endpoint, "agent": endpoint})
             return settings.model_copy(update={"models": models})
 
-        await base.changes.change(adopt)
+        await base.settings_file.change(adopt)
         await base.trust.renew_models(base.settings.models)
 
     async def stop(self) -> None:

@@ -37,7 +37,7 @@ class JournalledModels:
 
     def __init__(self, frame: Frame, step: PlannedNode, past: NodeFold, report: NodeReport) -> None:
         self._frame, self._past, self.report = frame, past, report
-        self._scope, self._services = frame.scope, frame.scope.services
+        self._scope, self._ports = frame.scope, frame.scope.ports
         self._node, self._kind = step.node, step.kind
         self._path = report.path
         self._purpose = f"node:{self._path}"
@@ -46,16 +46,16 @@ class JournalledModels:
         """The key under which the last outcome was looked up or stored."""
 
     def identity(self, params: PromptParams) -> Any:
-        if self._services.context is not None and params.context:
+        if self._ports.context is not None and params.context:
             return None
         endpoint = self._model(params).endpoint
         own = [list(each) for each in endpoint.sampling]
         return [endpoint.identity, endpoint.temperature, endpoint.max_output, *own]
 
     async def inject(self, params: PromptParams, prompt: str, inquiries: Sequence[str]) -> Injection | None:
-        if self._services.context is None or not params.context:
+        if self._ports.context is None or not params.context:
             return None
-        return await self._services.context.assemble(
+        return await self._ports.context.assemble(
             self._frame.workflow,
             self._node,
             params,
@@ -67,7 +67,7 @@ class JournalledModels:
         )
 
     def _model(self, params: PromptParams) -> ModelPort:
-        return self._services.models.model(params.role, params.model)
+        return self._ports.models.model(params.role, params.model)
 
     async def _stored_attempt(self, request: ModelRequest, params: PromptParams) -> Attempt | None:
         """The current result of the request, unless a new sample was requested or attempts of this run have begun."""
@@ -75,13 +75,13 @@ class JournalledModels:
         if begun or self.report.wanted_again:
             return None
         self.last_outcome_key = self._outcome_key(request, params)
-        stored = await self._services.journal.outcome(self.last_outcome_key)
+        stored = await self._ports.journal.outcome(self.last_outcome_key)
         return served_attempt(1, stored) if stored else None
 
     async def outcome(self, request: ModelRequest, params: PromptParams) -> Attempt | None:
         attempt = await self._stored_attempt(request, params)
         if attempt is not None:
-            await self._services.journal.record(
+            await self._ports.journal.record(
                 self.report.event("attempt-started", 1, key=attempt.key),
                 self.report.event("attempt-done", 1, stands=True, **done_payload(attempt)),
             )
@@ -89,7 +89,7 @@ class JournalledModels:
 
     async def settle(self, request: ModelRequest, params: PromptParams, attempt: Attempt) -> Attempt:
         self.last_outcome_key = self._outcome_key(request, params)
-        await self._services.journal.remember_outcome(self.last_outcome_key, stored_result(attempt.key, attempt))
+        await self._ports.journal.remember_outcome(self.last_outcome_key, stored_result(attempt.key, attempt))
         return attempt
 
     def _outcome_key(self, request: ModelRequest, params: PromptParams) -> Digest:
@@ -98,7 +98,7 @@ class JournalledModels:
     def retry(
         self, attempt: Attempt, evaluation: Evaluation | None, note: str = "", *, mend: bool = False
     ) -> Retry | None:
-        found = self._services.feedback(evaluation) if evaluation else ""
+        found = self._ports.feedback(evaluation) if evaluation else ""
         return retry_of(attempt, evaluation, found, note, mend=mend)
 
     async def generate(
@@ -117,21 +117,21 @@ class JournalledModels:
                 return call.completed(mended)
             call = call.of_whole()
         base = request_key(self._kind, call.retried_request, call.model.endpoint, params.sample)
-        async with self._services.limits.turn(base):
+        async with self._ports.limits.turn(base):
             call = replace(call, key=await self._key(base, number), so_far=await self._so_far(number))
-            stored = await self._services.journal.result(call.full_key)
+            stored = await self._ports.journal.result(call.full_key)
             if stored is not None:
                 attempt = await self._served(stored, call)
             else:
-                self._services.spend.require_budget()
+                self._ports.spend.require_budget()
                 attempt = await self._begun(call)
         return call.completed(attempt)
 
     async def _patched(self, call: NodeCall) -> Attempt | None:
         """The previous attempt with the paragraphs of an answer inserted; None when these could not be placed."""
-        journal, past = self._services.journal, self._past.attempts.get(call.number)
+        journal, past = self._ports.journal, self._past.attempts.get(call.number)
         base = request_key(self._kind, call.retried_request, call.model.endpoint, call.params.sample)
-        async with self._services.limits.turn(base):
+        async with self._ports.limits.turn(base):
             call = replace(call, key=await self._sample(base))
             key = past.key if past and past.done and past.started.get("paragraphs") else mended_key(call.key)
             if past and (past.unplaced or (past.done and past.key != key)):
@@ -140,7 +140,7 @@ class JournalledModels:
                 return await self._served(stored, call)
             if await journal.result(call.key) is not None:
                 return None
-            self._services.spend.require_budget()
+            self._ports.spend.require_budget()
             attempt = await self._begun(call)
         return attempt if attempt.key != call.key else None
 
@@ -168,14 +168,14 @@ class JournalledModels:
         return await self._arrived(number) if stopped or self._scope.continues else ""
 
     async def _arrived(self, number: int) -> str:
-        text = await self._services.journal.partial_text(self._scope.id, self._path, number)
+        text = await self._ports.journal.partial_text(self._scope.id, self._path, number)
         return text if text.strip() else ""
 
     async def _served(self, stored: StoredResult, call: NodeCall) -> Attempt:
         attempt = served_attempt(call.number, stored)
         past = self._past.attempts.get(call.number)
         if past is None or not past.done:
-            await self._services.journal.record(
+            await self._ports.journal.record(
                 self.report.event("attempt-started", call.number, key=stored.key, **call.given),
                 self.report.event("attempt-done", call.number, **done_payload(attempt)),
             )
@@ -191,7 +191,7 @@ class JournalledModels:
         """The key of the next sample of a request in this run."""
         sample = self._requests.count(request)
         self._requests.append(request)
-        journal = self._services.journal
+        journal = self._ports.journal
         while self.report.wanted_again and (
             await journal.result(key := sample_key(request, sample)) or await journal.result(mended_key(key))
         ):
@@ -203,40 +203,40 @@ class JournalledModels:
 
         If the process died while streaming, an estimate of the cost is booked here.
         """
-        partial = await self._services.journal.partial_text(self._scope.id, self._path, call.number)
+        partial = await self._ports.journal.partial_text(self._scope.id, self._path, call.number)
         if partial:
             if not call.so_far:
-                kept = await self._services.journal.put_text(partial)
-                await self._services.journal.record(self.report.event("attempt-reset", call.number, partial=kept))
+                kept = await self._ports.journal.put_text(partial)
+                await self._ports.journal.record(self.report.event("attempt-reset", call.number, partial=kept))
             past = self._past.attempts.get(call.number)
             if past is not None and not past.booked:
                 past.booked = True
                 role, endpoint = call.params.role, call.model.endpoint
-                await self._services.spend.book_estimate(role, self._purpose, endpoint, call.retried_request, partial)
+                await self._ports.spend.book_estimate(role, self._purpose, endpoint, call.retried_request, partial)
 
     async def _call(self, call: NodeCall) -> Attempt:
         self.report.state("ready")
         model, number, request = call.model, call.number, call.sent
         async with (
-            self._services.limits.slot(model.endpoint, self.report.rank, self.report.paused),
-            self._services.spend.reserved(
+            self._ports.limits.slot(model.endpoint, self.report.rank, self.report.paused),
+            self._ports.spend.reserved(
                 model.endpoint, request, call.params.role, self._purpose, attempt=number, before=call.so_far
             ) as reservation,
         ):
-            await self._services.journal.record(
+            await self._ports.journal.record(
                 self.report.event(
                     "attempt-started", number, key=call.full_key, model=model.endpoint.model, **call.given
                 )
             )
             self.report.state("running", _("single paragraphs are being corrected") if call.mends else "")
-            self._services.emit(NodeStarted(self._scope.id, self._path, self._node.title, number))
+            self._ports.emit(NodeStarted(self._scope.id, self._path, self._node.title, number))
             begun = asyncio.get_running_loop().time()
             arrived: list[str] = []
             try:
                 text, finished = await self._stream(call, request, arrived, reservation)
             except (ModelError, BudgetExceeded, asyncio.CancelledError) as error:
                 stopped = isinstance(error, LimitReached) and error.cut
-                self._services.journal.post(
+                self._ports.journal.post(
                     self.report.event("attempt-cut", number, **({"stopped": True} if stopped else {}))
                 )
                 await self._lost(call, request, getattr(error, "usage", None), arrived)
@@ -255,9 +255,9 @@ class JournalledModels:
                 self.report.event("attempt-cut", attempt.number, unplaced=True),
             ]
         try:
-            await self._services.journal.keep_result(stored_result(attempt.key, attempt), *events)
+            await self._ports.journal.keep_result(stored_result(attempt.key, attempt), *events)
         finally:
-            spend, role, endpoint = self._services.spend, call.params.role, call.model.endpoint
+            spend, role, endpoint = self._ports.spend, call.params.role, call.model.endpoint
             if attempt.finish == "time" and attempt.usage.output_tokens is None:
                 await self._lost(call, request, None, arrived)
             else:
@@ -265,7 +265,7 @@ class JournalledModels:
 
     async def _lost(self, call: NodeCall, request: ModelRequest, usage: Usage | None, arrived: list[str]) -> None:
         """Books the provider's count for a try without an answer, or an estimate from the text that arrived."""
-        spend, role, endpoint = self._services.spend, call.params.role, call.model.endpoint
+        spend, role, endpoint = self._ports.spend, call.params.role, call.model.endpoint
         if usage is not None:
             await _to_the_end(spend.book(role, self._purpose, endpoint, request, usage))
         elif arrived:
@@ -290,14 +290,14 @@ class JournalledModels:
                         case TextDelta(text=text):
                             arrived.append(text)
                             streamed.append(seam.take(text))
-                            self._services.spend.count_piece(reservation, text)
+                            self._ports.spend.count_piece(reservation, text)
                         case ThinkingDelta(text=text):
                             arrived.append(text)
-                            self._services.emit(NodeThinking(self._scope.id, self._path, number, text))
-                            self._services.spend.count_piece(reservation, text)
+                            self._ports.emit(NodeThinking(self._scope.id, self._path, number, text))
+                            self._ports.spend.count_piece(reservation, text)
                         case RetryWait(seconds=seconds, reason=reason, attempt=attempt, spent=usage):
                             await self._lost(call, request, usage, arrived)
-                            self._services.spend.require_again(reservation)
+                            self._ports.spend.require_again(reservation)
                             self.report.call_waits(seconds, reason, attempt)
                         case Queued():
                             self.report.state("running", _("queued by the provider"))
@@ -321,12 +321,12 @@ class JournalledModels:
         return streamed.text, finished
 
     async def evaluate(self, params: PromptParams, attempt: Attempt) -> Evaluation | None:
-        if self._services.monitor is None or not params.angles:
+        if self._ports.monitor is None or not params.angles:
             return None
         if (past := self._past.attempts.get(attempt.number)) and (known := past.evaluated()):
             return known
         self.report.state("running", _("checking facts"))
-        evaluation = await self._services.monitor.evaluate(
+        evaluation = await self._ports.monitor.evaluate(
             self._node,
             params,
             attempt.text,
@@ -334,15 +334,15 @@ class JournalledModels:
             self._scope.generation,
             attempt.number,
         )
-        await self._services.journal.record(
+        await self._ports.journal.record(
             self.report.event("evaluated", attempt.number, evaluation=to_plain(evaluation))
         )
         self._past.attempt(attempt.number).evaluation = to_plain(evaluation)
-        self._services.emit(NodeEvaluated(self._scope.id, self._path, attempt.number, evaluation))
+        self._ports.emit(NodeEvaluated(self._scope.id, self._path, attempt.number, evaluation))
         return evaluation
 
     async def doubt(self, params: PromptParams, injection: Injection | None, attempt: Attempt) -> str:
-        if self._services.doubts is None:
+        if self._ports.doubts is None:
             return ""
         given = [block.text for block in (*params.system, *params.prompt) if isinstance(block, TextBlock)]
         if injection:
@@ -354,7 +354,7 @@ class JournalledModels:
         if self._model(params).endpoint.provider == "offline":  # its texts consist of sentences of the prompt
             given = []
         workflow = None if "/" in self._path else self._frame.workflow
-        return await self._services.doubts.doubt(
+        return await self._ports.doubts.doubt(
             workflow, self._node.id, params, given, attempt.text, self._scope.request.chapter, self._scope.generation
         )
 

@@ -14,11 +14,11 @@ from flowcabal_tui.runner.scope import Frame
 class NodeReport:
     """Emits the events and log lines of one node of a run."""
 
-    __slots__ = ("_frame", "_node", "_scope", "_services", "path")
+    __slots__ = ("_frame", "_node", "_ports", "_scope", "path")
 
     def __init__(self, frame: Frame, step: PlannedNode) -> None:
         self._frame, self._node = frame, step.node
-        self._scope, self._services = frame.scope, frame.scope.services
+        self._scope, self._ports = frame.scope, frame.scope.ports
         self.path = NodeId(frame.path + step.node.id)
 
     @property
@@ -33,11 +33,11 @@ class NodeReport:
 
     def state(self, state: NodeState, detail: str = "") -> None:
         """Emits the state of the node."""
-        self._services.emit(NodeStateChanged(self._scope.id, self.path, state, detail))
+        self._ports.emit(NodeStateChanged(self._scope.id, self.path, state, detail))
 
     def event(self, kind: EventKind, attempt: int = 0, **payload: object) -> RunEvent:
         """Returns a line of the log about this node."""
-        return RunEvent(self._scope.id, kind, self.path, attempt, payload, at=self._services.now())
+        return RunEvent(self._scope.id, kind, self.path, attempt, payload, at=self._ports.now())
 
     def paused(self, seconds: float) -> None:
         self.call_waits(seconds, _("the provider fails repeatedly: no new calls for a while"), 0)
@@ -46,5 +46,5 @@ class NodeReport:
         """Reports that a call of the node, or of an agent on its behalf, waits before it is sent again; without a
         reason, the wait is over."""
         if reason:
-            self._services.emit(NodeRetrying(self._scope.id, self.path, seconds, reason, attempt))
+            self._ports.emit(NodeRetrying(self._scope.id, self.path, seconds, reason, attempt))
         self.state("retrying" if reason else "running", reason)

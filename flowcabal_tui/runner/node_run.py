@@ -63,7 +63,7 @@ class NodeRun:
 
     def __init__(self, host: Host, frame: Frame, step: PlannedNode, past: NodeFold) -> None:
         self._host, self._frame, self._step, self._past = host, frame, step, past
-        self._scope, self._services = frame.scope, frame.scope.services
+        self._scope, self._ports = frame.scope, frame.scope.ports
         self._node, self._kind = step.node, step.kind
         self.report = NodeReport(frame, step)
         self._path = self.report.path
@@ -76,7 +76,7 @@ class NodeRun:
     def stored_result(self) -> StoredResult | None:
         """The output of an equal node in an earlier run, unless a new sample was requested."""
         key = None if self.report.wanted_again else self.key()
-        return self._services.journal.stored_result(key) if key else None
+        return self._ports.journal.stored_result(key) if key else None
 
     def key(self) -> Digest | None:
         """The content key, from digests alone; None when it cannot be known without running the node.
@@ -118,7 +118,7 @@ class NodeRun:
         """
         if moment not in self._past.seen:
             seen = self._past.seen[moment] = self._frame.state.view(prompt=True)
-            self._services.journal.post(self.report.event("state-seen", moment=moment, state=seen))
+            self._ports.journal.post(self.report.event("state-seen", moment=moment, state=seen))
         return self._past.seen[moment]
 
     @property
@@ -204,18 +204,18 @@ class NodeRun:
 
     def iteration(self, number: int, total: int, kind: IterationKind, candidates: int = 0) -> None:
         values: dict[str, Any] = {"iteration": number, "total": total, "kind": kind, "candidates": candidates}
-        self._services.journal.post(self.report.event("iteration", round=values))
-        self._services.emit(NodeIteration(self._scope.id, self._path, **values))
+        self._ports.journal.post(self.report.event("iteration", round=values))
+        self._ports.emit(NodeIteration(self._scope.id, self._path, **values))
 
     async def hold(self) -> None:
-        await self._services.limits.work.acquire(self.report.rank)
+        await self._ports.limits.work.acquire(self.report.rank)
         self._holds = True
 
     def let_go(self) -> None:
         """Releases the slot that the kind holds, if any."""
         if self._holds:
             self._holds = False
-            self._services.limits.work.release()
+            self._ports.limits.work.release()
 
     def streamed(self, number: int) -> StreamedText:
         return StreamedText(self._scope, self._path, number)
@@ -228,7 +228,7 @@ class NodeRun:
         return self._past.acted
 
     async def acts(self) -> None:
-        await self._services.journal.record(self.report.event("act-started"))
+        await self._ports.journal.record(self.report.event("act-started"))
 
     async def act(self, action: str, params: Mapping[str, Any], *, approved: bool) -> Any:
         return await self._actions.act(action, params, approved=approved)
@@ -241,9 +241,9 @@ class NodeRun:
 
     @property
     def _actions(self) -> ActionsPort:
-        if self._services.actions is None:
+        if self._ports.actions is None:
             raise RunError(_("Actions and other workflows cannot be used here."))
-        return self._services.actions
+        return self._ports.actions
 
     async def ask(
         self,
@@ -258,14 +258,14 @@ class NodeRun:
         part: str = "",
     ) -> Decision:
         identity = [self._scope.id, self._path, kind, len(attempts), *([part] if part else [])]
-        identity += [self._services.seal] if kind in SEALED else []
+        identity += [self._ports.seal] if kind in SEALED else []
         question = Question(
             id=QuestionId(digest_of(identity)[:16]),
             run=self._scope.id,
             node=self._path,
             kind=kind,
             reason=reason,
-            asked_at=self._services.now(),
+            asked_at=self._ports.now(),
             attempts=tuple(attempt.number for attempt in attempts),
             proposal=proposal,
             required=required,
@@ -278,17 +278,17 @@ class NodeRun:
         answer: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
         self._scope.waiting[question.id] = self._path, answer
         try:
-            if (given := await self._services.journal.decision(question.id)) is not None:
+            if (given := await self._ports.journal.decision(question.id)) is not None:
                 return given
             if self._past.question != question.id:
                 payload: dict[str, Any] = {"question": to_plain(question)}
                 if self._asks_under:
                     payload["under"] = self._asks_under
-                await self._services.journal.ask(question, self.report.event("asked", **payload))
+                await self._ports.journal.ask(question, self.report.event("asked", **payload))
             self.report.state("waiting", reason)
             self._host.waits(self._path)
             last = self._past.attempts.get(attempts[-1].number) if attempts else None
-            self._services.emit(NodeNeedsHuman(question, last.evaluated() if last else None))
+            self._ports.emit(NodeNeedsHuman(question, last.evaluated() if last else None))
             return await self._answered(answer)
         finally:
             self._scope.waiting.pop(question.id, None)
@@ -303,13 +303,13 @@ class NodeRun:
             self._host.goes_on(self._path)
             if self._scope.continues and not (reached.cut or self._scope.continue_agreed):
                 self._scope.continue_agreed = True  # the person has just asked to continue the text
-                await self._services.spend.answered(self._scope.id, reached, more=True)
-            if not self._services.spend.fits(reached):
+                await self._ports.spend.answered(self._scope.id, reached, more=True)
+            if not self._ports.spend.fits(reached):
                 if self._scope.limit_refused:
                     raise _ended(reached)
                 reason = sentences(reached.title, reached.detail)
                 decision = await self.ask("limit", reason, required=True, part=f"limit {reached.number}")
-                await self._services.spend.answered(self._scope.id, reached, more=decision.kind == "approve")
+                await self._ports.spend.answered(self._scope.id, reached, more=decision.kind == "approve")
                 if decision.kind != "approve":
                     self._scope.limit_refused = True
                     raise _ended(reached)
@@ -320,7 +320,7 @@ class NodeRun:
 
     async def ask_once(self, about: Any, ask: Callable[[], Awaitable[Decision]]) -> Decision:
         key = digest_of([self._step.digest, self._frame.workflow.join, "asked", about])
-        stored = None if self.report.wanted_again else await self._services.journal.outcome(key)
+        stored = None if self.report.wanted_again else await self._ports.journal.outcome(key)
         if stored is not None:
             return from_json(Decision, stored.text)
         self._asks_under = key
@@ -332,7 +332,7 @@ class NodeRun:
             return decision
         kept = to_json(decision)
         result = StoredResult(key=key, text=kept, digest=digest(kept), author="human", form="json")
-        await self._services.journal.remember_outcome(key, result)
+        await self._ports.journal.remember_outcome(key, result)
         return decision
 
     async def _answered(self, answer: asyncio.Future[Decision]) -> Decision:
@@ -347,7 +347,7 @@ class NodeRun:
         key = digest_of([self._kind.name, self._kind.version, "human", text])
         attempt = Attempt(number=number, text=text, digest=digest(text), key=key, author="human")
         self._scope.edited.add(self._path)
-        await self._services.journal.keep_result(
+        await self._ports.journal.keep_result(
             stored_result(key, attempt),
             self.report.event("attempt-started", number, key=key),
             self.report.event("attempt-done", number, **done_payload(attempt)),

@@ -91,11 +91,11 @@ class Run:
 
         Raises FlowCabalError when the log could not be written: then the run can be resumed.
         """
-        services = self.scope.services
+        ports = self.scope.ports
         if self._resumed:
-            await services.journal.record(RunEvent(self.scope.id, "run-resumed", at=services.now()))
+            await ports.journal.record(RunEvent(self.scope.id, "run-resumed", at=ports.now()))
             await self._read_texts()
-        services.emit(
+        ports.emit(
             RunStarted(
                 self.scope.id, self.scope.workflow.reference, self.scope.request.chapter, self.nodes, self._resumed
             )
@@ -109,17 +109,17 @@ class Run:
         if self._unwritten is not None:
             raise self._unwritten
         state: RunState = "cancelled" if self._cancelled or self._cut else "failed" if self._failed else "done"
-        await services.journal.record(RunEvent(self.scope.id, "run-ended", payload={"state": state}, at=services.now()))
+        await ports.journal.record(RunEvent(self.scope.id, "run-ended", payload={"state": state}, at=ports.now()))
         if state == "done":
             ends = tuple((node, self.outputs[node].text) for node in self._frame.plan.ends if node in self.outputs)
-            services.emit(WorkflowCompleted(self.scope.id, ends))
-        services.emit(RunStateChanged(self.scope.id, state))  # the last event: a client may stop listening here
+            ports.emit(WorkflowCompleted(self.scope.id, ends))
+        ports.emit(RunStateChanged(self.scope.id, state))  # the last event: a client may stop listening here
         return state
 
     async def _read_texts(self) -> None:
         """Reads, in one query, the outputs that were current when the earlier process ended."""
         done = {state.digest for state in self._past.nodes.values() if state.state == "done" and state.digest}
-        self._texts = await self.scope.services.journal.texts(tuple(done)) if done else {}
+        self._texts = await self.scope.ports.journal.texts(tuple(done)) if done else {}
 
     async def execute_inside(self, frame: Frame, node: NodeId) -> None:
         """Runs the graph inside a node. Raises StepFailed when one of its nodes failed or was stopped."""
@@ -142,12 +142,12 @@ class Run:
         """Marks nodes that could not run because of a failure, a rejection or a cancel above them."""
         paths = [NodeId(frame.path + node) for node in schedule.unfinished]
         blocked = [path for path in paths if self._past.node(path).state not in ("failed", "cancelled")]
-        services = self.scope.services
+        ports = self.scope.ports
         for path in blocked:
             self._past.node(path).state = "blocked"
-            services.emit(NodeStateChanged(self.scope.id, path, "blocked"))
+            ports.emit(NodeStateChanged(self.scope.id, path, "blocked"))
         if blocked:  # last: a cancel during the write finds everything reported
-            await self._note(*(RunEvent(self.scope.id, "node-blocked", path, at=services.now()) for path in blocked))
+            await self._note(*(RunEvent(self.scope.id, "node-blocked", path, at=ports.now()) for path in blocked))
 
     # The methods that a schedule calls
 
@@ -159,7 +159,7 @@ class Run:
         self._waiting.discard(path)
         if not self._tasks and self._schedule.paused and not self._cancelled:
             self._tell_served()
-            self.scope.services.emit(RunStateChanged(self.scope.id, "paused"))
+            self.scope.ports.emit(RunStateChanged(self.scope.id, "paused"))
         if self._waiting:
             self._tell_if_waiting()
 
@@ -171,24 +171,24 @@ class Run:
             return
         self._past.node(path).state = "cancelled"
         self._cut = True
-        services = self.scope.services
-        await self._note(RunEvent(self.scope.id, "cancelled", path, at=services.now()))
-        services.emit(NodeStateChanged(self.scope.id, path, "cancelled"))
+        ports = self.scope.ports
+        await self._note(RunEvent(self.scope.id, "cancelled", path, at=ports.now()))
+        ports.emit(NodeStateChanged(self.scope.id, path, "cancelled"))
 
     def skipped(self, path: NodeId) -> None:
         past = self._past.node(path)
         if past.state != "skipped":
             past.state = "skipped"
-            self.scope.services.journal.post(RunEvent(self.scope.id, "node-skipped", path))
-        self.scope.services.emit(NodeStateChanged(self.scope.id, path, "skipped"))
+            self.scope.ports.journal.post(RunEvent(self.scope.id, "node-skipped", path))
+        self.scope.ports.emit(NodeStateChanged(self.scope.id, path, "skipped"))
 
     def refused(self, path: NodeId) -> bool:
         if path not in self._stopped_before:
             return False
         self._past.node(path).state = "cancelled"
         self._cut = True
-        self.scope.services.journal.post(RunEvent(self.scope.id, "cancelled", path))
-        self.scope.services.emit(NodeStateChanged(self.scope.id, path, "cancelled"))
+        self.scope.ports.journal.post(RunEvent(self.scope.id, "cancelled", path))
+        self.scope.ports.emit(NodeStateChanged(self.scope.id, path, "cancelled"))
         return True
 
     def at_once(self, frame: Frame, step: PlannedNode, path: NodeId) -> Output | None:
@@ -243,8 +243,8 @@ class Run:
     def _tell_served(self) -> None:
         """Logs the served outputs in one event; it need not wait for the disk, since they could be found again."""
         if self._served:
-            self.scope.services.journal.post(
-                RunEvent(self.scope.id, "nodes-served", payload={"nodes": self._served}, at=self.scope.services.now())
+            self.scope.ports.journal.post(
+                RunEvent(self.scope.id, "nodes-served", payload={"nodes": self._served}, at=self.scope.ports.now())
             )
             self._served = {}
 
@@ -278,10 +278,10 @@ class Run:
         self, frame: Frame, step: PlannedNode, run: NodeRun, past: NodeFold
     ) -> tuple[Output, Attempt | None]:
         """Runs the kind and records how the node ended: output, event and key in one transaction."""
-        journal = self.scope.services.journal
+        journal = self.scope.ports.journal
         begun = asyncio.get_running_loop().time()
         before = run.key() if step.reads_state else None
-        if self.scope.services.context is not None and getattr(step.params, "context", False):
+        if self.scope.ports.context is not None and getattr(step.params, "context", False):
             run.report.state("running", _("gathering the context"))
         CALLER.set(run)  # for the task of this node alone
         result = await step.kind.run(run, step.params)
@@ -316,7 +316,7 @@ class Run:
     async def _note(self, *events: RunEvent) -> None:
         """Logs the ends of nodes. On a failure the other nodes continue, and the run reports it at its end."""
         try:
-            await self.scope.services.journal.record(*events)
+            await self.scope.ports.journal.record(*events)
         except FlowCabalError as error:
             log.warning("run %s: %s", self.scope.id, error.title)
             self._unwritten = error
@@ -329,14 +329,14 @@ class Run:
 
     def goes_on(self, node: NodeId) -> None:
         self._waiting.discard(node)
-        self.scope.services.emit(RunStateChanged(self.scope.id, "running"))
+        self.scope.ports.emit(RunStateChanged(self.scope.id, "running"))
 
     def _tell_if_waiting(self) -> None:
         if self.only_waits:
-            self.scope.services.emit(RunStateChanged(self.scope.id, "waiting"))
+            self.scope.ports.emit(RunStateChanged(self.scope.id, "waiting"))
 
     def _emit_done(self, path: NodeId, output: Output, attempt: Attempt | None, state: NodeState = "done") -> None:
-        emit, run = self.scope.services.emit, self.scope.id
+        emit, run = self.scope.ports.emit, self.scope.id
         emit(NodeStateChanged(run, path, state))
         if attempt is None:
             chosen = self._past.node(path).chosen
@@ -354,7 +354,7 @@ class Run:
         fault = error.fault.value if isinstance(error, ModelError) else ""
         await self._note(run.report.event("node-failed", title=error.title, detail=error.detail, fault=fault))
         run.report.state("failed", error.title)
-        self.scope.services.emit(
+        self.scope.ports.emit(
             WorkflowFailed(self.scope.id, error.title, error.detail, error.advice, node, isinstance(error, ModelError))
         )
 
@@ -386,7 +386,7 @@ class Run:
         """In step mode: starts the next level. Returns False when no level is held back."""
         if not self._schedule.paused:
             return False
-        self.scope.services.emit(RunStateChanged(self.scope.id, "running"))
+        self.scope.ports.emit(RunStateChanged(self.scope.id, "running"))
         self._schedule.advance()
         return True
 
@@ -402,6 +402,6 @@ class Run:
             return False
         answer.set_result(decision)
         self._waiting.discard(node)
-        self.scope.services.emit(RunStateChanged(self.scope.id, "running"))
-        self.scope.services.emit(QuestionAnswered(question, decision))
+        self.scope.ports.emit(RunStateChanged(self.scope.id, "running"))
+        self.scope.ports.emit(QuestionAnswered(question, decision))
         return True

@@ -33,8 +33,8 @@ _TITLES: Final = (("project", "name"), ("chapter", "title"), ("chapter", "label"
 
 
 @dataclass(frozen=True, slots=True)
-class Services:
-    """The services of the project that a run uses. `context`, `monitor`, `doubts` and `actions` are None when switched
+class RunPorts:
+    """The ports of the project that a run uses. `context`, `monitor`, `doubts` and `actions` are None when switched
     off."""
 
     journal: JournalPort
@@ -65,7 +65,7 @@ class RunScope:
     generation: Generation
     values: Mapping[str, Any]
     """Names for bindings: `input`, `chapter`, `project`, each with its fields."""
-    services: Services
+    ports: RunPorts
     pins: Mapping[NodeId, Output] = field(default_factory=dict)
     """Frozen outputs: their nodes do not run."""
     durations: Mapping[NodeId, float] = field(default_factory=dict)

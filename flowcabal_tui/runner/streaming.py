@@ -42,9 +42,7 @@ class StreamedText:
         pieces = self.pieces[self._emitted :]
         if pieces:
             text = "".join(pieces)
-            self._scope.services.emit(
-                NodeStreaming(self._scope.id, self._node, self._attempt, self._emitted_length, text)
-            )
+            self._scope.ports.emit(NodeStreaming(self._scope.id, self._node, self._attempt, self._emitted_length, text))
             self._emitted, self._emitted_length = len(self.pieces), self._emitted_length + len(text)
         if self._loop.time() - self._saved_at >= JOURNAL_SECONDS:
             self._keep()
@@ -54,7 +52,7 @@ class StreamedText:
         text = "".join(self.pieces[self._journalled :])
         if text:
             place = (self._scope.id, self._node, self._attempt)
-            self._scope.services.journal.journal_text(*place, self._journalled_length, text)
+            self._scope.ports.journal.journal_text(*place, self._journalled_length, text)
             self._journalled, self._journalled_length = len(self.pieces), self._journalled_length + len(text)
         self._saved_at = self._loop.time()
 

@@ -22,7 +22,7 @@ from flowcabal_tui.runner.limits import Limits
 from flowcabal_tui.runner.memory_journal import MemoryJournal
 from flowcabal_tui.runner.ports import JournalPort
 from flowcabal_tui.runner.run import Run
-from flowcabal_tui.runner.scope import RunScope, Services
+from flowcabal_tui.runner.scope import RunPorts, RunScope
 from flowcabal_tui.store import Store
 from tests.bench.report import Figure
 
@@ -118,13 +118,13 @@ async def _run(workflow: Workflow, journal: JournalPort, name: str, *, began: bo
     """Seconds of CPU from the log to the end; the plan is made before."""
     run, request = RunId(name), RunRequest(workflow.reference)
     prepared = plan(workflow.nodes, workflow.edges)
-    services = Services(journal, None, None, Limits(8), _nobody, lambda: NOW, str)
+    ports = RunPorts(journal, None, None, Limits(8), _nobody, lambda: NOW, str)
     if not began:
         await journal.begin_run(run, request, workflow, Generation(0))
     gc.collect()
     begun = time.process_time()
     executed = Run(
-        RunScope(run, workflow, request, Generation(0), {}, services), fold(await journal.history(run)), prepared
+        RunScope(run, workflow, request, Generation(0), {}, ports), fold(await journal.history(run)), prepared
     )
     assert await executed.execute() == "done"
     assert len(executed.outputs) == len(workflow.nodes)

@@ -32,7 +32,7 @@ from flowcabal_tui.protocol.runs import NodeCompleted, NodeNeedsHuman, NodeStart
 from flowcabal_tui.runner.fold import fold
 from flowcabal_tui.runner.limits import Limits
 from flowcabal_tui.runner.run import Run
-from flowcabal_tui.runner.scope import RunScope, Services
+from flowcabal_tui.runner.scope import RunPorts, RunScope
 from flowcabal_tui.store import Store
 from tests.bench.run_document import CALLED, answer, document
 from tests.runner.fakes import FakeSpend
@@ -119,10 +119,10 @@ async def main(folder: Path, url: str) -> None:
     if not history:
         await store.runs.begin_run(RUN, request, workflow, Generation(0))
     teller = Teller(began)
-    services = Services(
+    ports = RunPorts(
         store.runs, world, FakeSpend(sys.maxsize), Limits(LIMIT), teller.emit, now, lambda evaluation: "", actions=world
     )
-    scope = RunScope(RUN, workflow, request, Generation(0), {"input": {}}, services, state=await store.states.load())
+    scope = RunScope(RUN, workflow, request, Generation(0), {"input": {}}, ports, state=await store.states.load())
     run = Run(scope, fold(history))
     answering = asyncio.create_task(teller.answers(run, store))
     state = await run.execute()

@@ -67,7 +67,7 @@ async def ran(
         return said
 
     bench = Bench(FakeModel(answer), concurrency=1)
-    bench.services = replace(bench.services, context=memory)
+    bench.ports = replace(bench.ports, context=memory)
     frozen = {node: Output(text) for node, text in (pins or {}).items()}
     run = await bench.run(workflow, scope={"pins": frozen}, targets=targets)
     found.state = await run.execute()

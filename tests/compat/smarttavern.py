@@ -102,7 +102,7 @@ class Library:
 async def _ran(conversion: Conversion, others: Mapping[str, Workflow], items: Any, state: DualState) -> Ran:
     models = Models()
     bench = Bench(FakeModel(lambda request: ""))
-    bench.services = replace(bench.services, models=models, actions=Library(others))
+    bench.ports = replace(bench.ports, models=models, actions=Library(others))
     run_of = await bench.run(conversion.workflow, inputs={"items": items}, scope={"state": state})
     ended = await run_of.execute()
     failures = [f"{event.error} {event.detail}".strip() for event in bench.of(WorkflowFailed)]

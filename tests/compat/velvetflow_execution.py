@@ -89,7 +89,7 @@ async def outcome(case: Case, folder: Path) -> Outcome:
 async def simulated(conversion: Conversion, simulations: Mapping[str, Mapping[str, Any]]) -> Outcome:
     """Runs the workflow of a conversion with simulated actions."""
     bench = Bench(FakeModel(lambda request: "a text"))
-    bench.services = replace(bench.services, actions=SimulatedActions(simulations))
+    bench.ports = replace(bench.ports, actions=SimulatedActions(simulations))
     workflow = conversion.workflow
     asked = {name: "{{" + name + "}}" for name in _inputs(workflow)}
     run_of = await bench.run(workflow, inputs=asked)

@@ -157,7 +157,7 @@ def outcome(probe: Json, context: Context, *, in_loop: bool) -> Outcome:
 
 async def _ran(document: Json, context: Context, *, in_loop: bool) -> Outcome:
     bench = Bench(FakeModel(lambda request: "a text"))
-    bench.services = replace(bench.services, actions=_Actions(context.results))
+    bench.ports = replace(bench.ports, actions=_Actions(context.results))
     made = await bench.run(read(document).workflow)
     await made.execute()
     if failures := [f"{event.error} {event.detail}" for event in bench.of(WorkflowFailed)]:

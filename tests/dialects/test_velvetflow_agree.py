@@ -30,7 +30,7 @@ class Typed(SimulatedActions):
 async def failures(document: dict[str, Any]) -> list[str]:
     """What went wrong in a run that nothing was checked before; inputs of the run are not given."""
     bench = Bench(FakeModel(lambda request: "a text"))
-    bench.services = replace(bench.services, actions=Typed(TEMPLATES))
+    bench.ports = replace(bench.ports, actions=Typed(TEMPLATES))
     try:
         run = await bench.run(read(document).workflow)
         await run.execute()
@@ -79,7 +79,7 @@ def results(document: dict[str, Any]) -> dict[str, Any]:
 
     async def ran() -> dict[str, Any]:
         bench = Bench(FakeModel(lambda request: "a text"))
-        bench.services = replace(bench.services, actions=Typed(TEMPLATES))
+        bench.ports = replace(bench.ports, actions=Typed(TEMPLATES))
         run = await bench.run(read(document).workflow)
         await run.execute()
         assert [f"{event.node}: {event.error} {event.detail}" for event in bench.of(WorkflowFailed)] == []

@@ -37,7 +37,7 @@ async def ran(language: str, workflow: Workflow, decisions: Sequence[Decision]) 
         "chapter": {"label": chapter_label(len(book.chapters) + 1, book.next_title, language)},
         "input": {"instruction": book.instruction},
     }
-    scope = RunScope(RunId("r1"), workflow, RunRequest(workflow.reference), Generation(1), values, bench.services)
+    scope = RunScope(RunId("r1"), workflow, RunRequest(workflow.reference), Generation(1), values, bench.ports)
     run = Run(scope, RunFold())
     task = asyncio.create_task(run.execute())
     for number, decision in enumerate(decisions, 1):

@@ -52,7 +52,7 @@ def test_the_document_has_no_findings_and_loses_nothing(language):
 async def test_what_runs_low_is_ordered_and_the_mail_waits_for_a_person(language):
     workflow = read((FOLDER / f"workflow.{language}.json").read_text(encoding="utf-8")).workflow
     actions, bench = Simulated(), Bench(FakeModel(lambda request: ""))
-    bench.services = replace(bench.services, actions=actions)
+    bench.ports = replace(bench.ports, actions=actions)
     run = await bench.run(workflow)
     task = asyncio.create_task(run.execute())
     await until(lambda: bench.of(NodeNeedsHuman))

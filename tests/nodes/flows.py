@@ -52,7 +52,7 @@ class FakeActions:
 
 def bench(actions: FakeActions | None = None, says=lambda request: f"[{request.messages[-1].content}]") -> Bench:
     made = Bench(FakeModel(says))
-    made.services = replace(made.services, actions=actions or FakeActions())
+    made.ports = replace(made.ports, actions=actions or FakeActions())
     return made
 
 

@@ -273,7 +273,7 @@ async def test_the_pick_of_an_equal_node_stands_in_the_next_run_until_new_ones_a
 
 async def test_the_pick_stands_also_when_the_context_agent_adds_to_the_prompt():
     bench = Bench(FakeModel(Writer()))
-    bench.services = replace(bench.services, context=Adding())
+    bench.ports = replace(bench.ports, context=Adding())
     node = openings(write={"prompt": block("open"), "context": True})
     await run_with(bench, node, Decision("choose", attempt=2))
     assert (await run_with(bench, node, run="r2")).text == "b"

@@ -159,7 +159,7 @@ async def test_the_cap_of_the_project_bounds_it_and_what_was_answered_is_kept(
     await asked(case, row.proposal.id)
     settings = case.project._parts.base.settings
     capped = settings.model_copy(update={"budget": settings.budget.model_copy(update={"max_tokens": 1})})
-    case.project._parts.base.changes.settings = capped
+    case.project._parts.base.settings_file.settings = capped
     before = calls(server)
     with pytest.raises(BudgetExceeded):
         await asked(case)

@@ -80,7 +80,7 @@ async def test_a_stop_does_not_wait_for_the_command_before_it(folder: Path) -> N
         stuck.cancel()
 
 
-def test_a_guest_that_sleeps_gets_pieces_of_bounded_size_and_all_of_the_text() -> None:
+def test_a_client_that_sleeps_gets_pieces_of_bounded_size_and_all_of_the_text() -> None:
     feed = EventFeed()
     feed.watch(RunId("r"), NodeId("n"))
     for number in range(3 * PIECE // 10):
@@ -90,7 +90,7 @@ def test_a_guest_that_sleeps_gets_pieces_of_bounded_size_and_all_of_the_text() -
     assert "".join(event.chunk for event in events) == "0123456789" * (3 * PIECE // 10)
 
 
-def test_a_guest_that_sleeps_too_long_keeps_the_answers_to_its_commands() -> None:
+def test_a_client_that_sleeps_too_long_keeps_the_answers_to_its_commands() -> None:
     feed = EventFeed()
     for number in range(3 * LIMIT):
         feed.publish(MarksChanged("chapter", None))

@@ -32,7 +32,7 @@ from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.runner.fold import RunFold, fold
 from flowcabal_tui.runner.limits import Limits
 from flowcabal_tui.runner.run import Run
-from flowcabal_tui.runner.scope import RunScope, Services
+from flowcabal_tui.runner.scope import RunPorts, RunScope
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -260,7 +260,7 @@ class Bench:
     events: list[Event] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.services = Services(
+        self.ports = RunPorts(
             self.journal,
             type("Models", (), {"model": lambda _self, role, name=None: self.model})(),
             self.spend,
@@ -279,7 +279,7 @@ class Bench:
         history = await self.journal.history(RunId(run))
         if not history:
             await self.journal.begin_run(RunId(run), asked, workflow, Generation(1))
-        shared = RunScope(RunId(run), workflow, asked, Generation(1), values, self.services, **(scope or {}))
+        shared = RunScope(RunId(run), workflow, asked, Generation(1), values, self.ports, **(scope or {}))
         return Run(shared, past or fold(history))
 
     def of(self, kind: type[Event]) -> list[Event]:

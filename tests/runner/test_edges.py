@@ -153,7 +153,7 @@ async def test_text_after_a_wait_shows_the_node_running_again():
 
 async def test_a_node_is_running_while_its_context_is_gathered():
     bench = Bench(FakeModel(echo))
-    bench.services = replace(bench.services, context=Memory("rules", "material"))
+    bench.ports = replace(bench.ports, context=Memory("rules", "material"))
     await (await bench.run(flow(prompt("a", "x")))).execute()
     states = [(event.state, event.detail) for event in bench.of(NodeStateChanged)]
     assert states[:2] == [("running", "gathering the context"), ("ready", "")]

@@ -140,7 +140,7 @@ class World:
         self.acts = Acts(failures=failures, library=tuple(library))
         self.asked: list[str] = []
         self.bench = Bench(FakeModel(self._says), concurrency=2)
-        self.bench.services = replace(self.bench.services, actions=self.acts)
+        self.bench.ports = replace(self.bench.ports, actions=self.acts)
 
     @property
     def journal(self) -> FakeJournal:
@@ -180,7 +180,7 @@ class World:
             await asyncio.sleep(0)
         assert asyncio.all_tasks() <= others, "a task was left behind"
         assert not run._tasks and not run.scope.waiting and not run._waiting
-        assert self.bench.services.limits.work._free == 2, "a place was not given back"
+        assert self.bench.ports.limits.work._free == 2, "a place was not given back"
         return run, await task
 
     def _upset(self, run: Run, upset: Upset) -> None:

@@ -85,7 +85,7 @@ class Proofing:
             proofing = ProofingSettings.model_validate({"off": [*off, *silent], "on": [*on_request, *wanted]})
             return settings.model_copy(update={"proofing": proofing})
 
-        await self._base.changes.change(switch)
+        await self._base.settings_file.change(switch)
 
 
 def _around(text: str, mark: ProofMark) -> tuple[str, str]:

@@ -151,7 +151,7 @@ class ProjectBook:
             return Surroundings("", None)
         generation = await self._store.memory.generation()
         counter = await parts.base.models.counter_at(generation, remember=False)
-        agent = parts.runs.services.context_agent(generation, counter, spend=False)
+        agent = parts.runs.ports.context_agent(generation, counter, spend=False)
         words = "\n".join((question, *(chip.title for chip in chips)))
         budget = context_tokens(parts.base.models.endpoint("agent"))
         params = PromptParams(prompt=(TextBlock(text=words),), role="agent", context_tokens=budget, outline="all")

@@ -24,9 +24,9 @@ from flowcabal_tui.nodes.marks import stale_after_run
 from flowcabal_tui.nodes.plan import Plan, plan
 from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.models.spending import PAYING_RUN
+from flowcabal_tui.project.runs.ports import RunPortsFactory
 from flowcabal_tui.project.runs.quotes import Quotes
 from flowcabal_tui.project.runs.run_marks import RunMarks
-from flowcabal_tui.project.runs.services import RunServices
 from flowcabal_tui.project.workflows.actions import ProjectActions
 from flowcabal_tui.project.workflows.graphs import Graphs
 from flowcabal_tui.project.workflows.overrides import no_node, overridden
@@ -45,10 +45,10 @@ class RunManager:
     """All runs of an open project. Lives on the engine's loop."""
 
     def __init__(
-        self, base: ProjectBase, services: RunServices, actions: ProjectActions, graphs: Graphs, quotes: Quotes
+        self, base: ProjectBase, ports: RunPortsFactory, actions: ProjectActions, graphs: Graphs, quotes: Quotes
     ) -> None:
         self._base, self._store, self._emit, self._spending = base, base.store, base.emit, base.models.spending
-        self._services, self._actions, self._graphs, self._quotes = services, actions, graphs, quotes
+        self._ports, self._actions, self._graphs, self._quotes = ports, actions, graphs, quotes
         self._checked: set[str] = set()
         self._runs: dict[RunId, Run] = {}
         self._plans: dict[RunId, Plan] = {}
@@ -161,14 +161,14 @@ class RunManager:
         values = {"input": inputs} | await self._values(request.chapter)
         if request.chapter is not None:
             values["chapter"] |= await self._expected(workflow, request.chapter, generation, inputs)
-        services = await self._services.of(generation, spend)
+        ports = await self._ports.of(generation, spend)
         return RunScope(
             run,
             overridden(workflow, request.overrides),
             request,
             generation,
             values,
-            replace(services, emit=self._pass_on) if spend else services,
+            replace(ports, emit=self._pass_on) if spend else ports,
             pins=await self._store.current_outputs.frozen(workflow.id, request.chapter),
             durations=await self._store.versions.durations(workflow.id) if spend else {},
             state=await self._state(),

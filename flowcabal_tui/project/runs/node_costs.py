@@ -77,7 +77,7 @@ class NodeCosts:
 
     def __init__(self, basis: Basis, frame: Frame, path: NodeId, figures: Figures) -> None:
         self._basis, self._figures, self._path = basis, figures, path
-        self._services, self._chapter = frame.scope.services, frame.scope.request.chapter
+        self._ports, self._chapter = frame.scope.ports, frame.scope.request.chapter
 
     def of_prompt(self, params: PromptParams, prompt: Length, *, contexts: bool) -> Tally:
         """The cost of a prompt of the given length, with its checks and their possible consequences."""
@@ -107,7 +107,7 @@ class NodeCosts:
     def endpoint(self, role: Role, name: str | None = None) -> Endpoint | None:
         """The endpoint; None when there is no model, so that nothing is spent and the run reports it."""
         try:
-            return self._services.models.model(role, name).endpoint
+            return self._ports.models.model(role, name).endpoint
         except FlowCabalError:
             return None
 
@@ -118,14 +118,14 @@ class NodeCosts:
 
     def checker(self, params: PromptParams) -> tuple[Endpoint | None, int]:
         """The model that checks the node's output, and its number of questions; None: there are no checks."""
-        groups = len(grouped(params.angles)) if self._services.monitor is not None else 0
+        groups = len(grouped(params.angles)) if self._ports.monitor is not None else 0
         return (self.endpoint("agent"), groups) if groups else (None, 0)
 
     def count_checks(self, tally: Tally, params: PromptParams, draft: Length, attempts: int) -> None:
         """Counts the questions of all attempts at a draft."""
         endpoint, groups = self.checker(params)
-        if endpoint is not None and self._services.monitor is not None:
-            count_questions(tally, self._services.monitor, endpoint, self._basis.counter, groups, draft, attempts)
+        if endpoint is not None and self._ports.monitor is not None:
+            count_questions(tally, self._ports.monitor, endpoint, self._basis.counter, groups, draft, attempts)
 
     def _count_context(self, tally: Tally) -> None:
         agent = self.endpoint("agent")
@@ -165,9 +165,9 @@ class NodeCosts:
         prompt = self._basis.measure(words)
         for _reference in range(references):
             prompt = prompt.plus(draft)
-        contexts = self._services.context is not None and params.context
+        contexts = self._ports.context is not None and params.context
         if contexts:
-            budget = self._services.context_budget
+            budget = self._ports.context_budget
             prompt = prompt.plus(Length(budget // 2, with_margin(self._basis.counter, budget + FOUND_TOKENS)))
             self._figures.inquiries = sum(isinstance(block, InquiryBlock) for block in blocks)
         return self.of_prompt(params, prompt, contexts=contexts)

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.runs.further import FurtherCandidates
     from flowcabal_tui.project.runs.history import History
     from flowcabal_tui.project.runs.manager import RunManager
+    from flowcabal_tui.project.runs.ports import RunPortsFactory
     from flowcabal_tui.project.runs.queries import RunQueries
     from flowcabal_tui.project.runs.quotes import Quotes
     from flowcabal_tui.project.runs.seaming import Seams
-    from flowcabal_tui.project.runs.services import RunServices
     from flowcabal_tui.project.runs.sifting import Sifting
     from flowcabal_tui.project.runs.versions import OutputVersions
     from flowcabal_tui.project.workflows.actions import ProjectActions
@@ -47,11 +47,11 @@ class RunParts:
         return ProjectActions(self._base, self._memory.embeddings.for_search)
 
     @cached_property
-    def services(self) -> RunServices:
+    def ports(self) -> RunPortsFactory:
         """The dependencies of runs."""
-        from flowcabal_tui.project.runs.services import RunServices
+        from flowcabal_tui.project.runs.ports import RunPortsFactory
 
-        return RunServices(self._base, self._agents(), self._memory, self.actions)
+        return RunPortsFactory(self._base, self._agents(), self._memory, self.actions)
 
     @cached_property
     def quotes(self) -> Quotes:
@@ -65,7 +65,7 @@ class RunParts:
         """Current runs."""
         from flowcabal_tui.project.runs.manager import RunManager
 
-        return RunManager(self._base, self.services, self.actions, self._graphs, self.quotes)
+        return RunManager(self._base, self.ports, self.actions, self._graphs, self.quotes)
 
     @property
     def quiet(self) -> bool:

@@ -91,7 +91,7 @@ class RunMarks:
     ) -> OutputChange:
         put: list[CurrentOutput] = []
         marks: list[Mark] = []
-        at = self._scope.services.now()
+        at = self._scope.ports.now()
         for node in nodes:
             output, before, made = outputs[node], known.get(node), self._graph.steps[node].digest
             if before is not None and (before.frozen or (before.digest, before.made) == (output.digest, made)):

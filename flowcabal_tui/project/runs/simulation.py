@@ -31,7 +31,7 @@ from flowcabal_tui.runner.fold import RunFold
 from flowcabal_tui.runner.limits import Limits
 from flowcabal_tui.runner.memory_journal import MemoryJournal
 from flowcabal_tui.runner.run import Run
-from flowcabal_tui.runner.scope import RunScope, Services
+from flowcabal_tui.runner.scope import RunPorts, RunScope
 
 RUN: Final = RunId("simulation")
 CALLS: Final = 8
@@ -129,7 +129,7 @@ class Simulation:
         require_valid(workflow)
         self._emit, self._answer = emit, answer
         self._journal, offline = MemoryJournal(), _Offline()
-        services = Services(
+        ports = RunPorts(
             journal=self._journal,
             models=offline,
             spend=offline,
@@ -145,7 +145,7 @@ class Simulation:
             "chapter": {"title": "", "label": "", "number": "1", "volume": "", "length": "", "style": "", "text": ""},
         }
         request = RunRequest(workflow.reference, inputs=tuple(inputs.items()))
-        scope = RunScope(RUN, workflow, request, Generation(0), values, services, state=DualState())
+        scope = RunScope(RUN, workflow, request, Generation(0), values, ports, state=DualState())
         self._run = Run(scope, RunFold(), plan(workflow.nodes, workflow.edges))
         self._answering: set[asyncio.Task[None]] = set()
 

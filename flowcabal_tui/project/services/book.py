@@ -116,7 +116,7 @@ class BookService(Service):
         from flowcabal_tui.project.settings import with_goals  # checks settings, which chapters need not
 
         goals = asdict(command.goals)
-        await self._parts.base.changes.change(lambda settings: with_goals(settings, goals))
+        await self._parts.base.settings_file.change(lambda settings: with_goals(settings, goals))
         self._parts.base.emit(BookChanged())
 
     async def scenes(self, chapter: ChapterId) -> tuple[ChapterScene, ...]:

@@ -81,7 +81,7 @@ class FindingService(Service):
             checks = ChecksSettings.model_validate({"off": off if on else [*off, rule]})
             return settings.model_copy(update={"checks": checks})
 
-        await parts.base.changes.change(switch)
+        await parts.base.settings_file.change(switch)
 
     @handles(StopChecking)
     async def stop(self, _command: StopChecking) -> None:

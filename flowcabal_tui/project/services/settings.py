@@ -30,30 +30,32 @@ class SettingsService(Service):
 
     async def view(self) -> SettingsView:
         """The settings in the file."""
-        changes = self._parts.base.changes
-        return SettingsView(changes.written, changes.later, changes.problem)
+        file = self._parts.base.settings_file
+        return SettingsView(file.written, file.later, file.problem)
 
     async def look(self) -> None:
         """Reads the file again if another program has written it, and emits an event. New permission requests in it are
         held back."""
-        seen = await self._parts.base.changes.look()
+        seen = await self._parts.base.settings_file.look()
         if seen is not None:
             await self._parts.base.trust.view()
             self._parts.base.trust.emit_state()
-            self._parts.base.emit(SettingsChanged(seen.tables, self._parts.base.changes.later, seen.problem))
+            self._parts.base.emit(SettingsChanged(seen.tables, self._parts.base.settings_file.later, seen.problem))
 
     @handles(SetModel)
     async def set_model(self, command: SetModel) -> None:
         """Writes or removes a model. Raises SettingsError; then nothing was changed."""
-        await self._parts.base.changes.change(lambda settings: with_model(settings, command.table, command.endpoint))
+        file = self._parts.base.settings_file
+        await file.change(lambda settings: with_model(settings, command.table, command.endpoint))
         if command.endpoint is not None:
             await self._parts.base.trust.renew(model_items(self._parts.base.settings.models, (command.table,)))
 
     @handles(ChangeSettings)
     async def change(self, command: ChangeSettings) -> None:
         """Writes values into a table of the project's file. Raises SettingsError; then nothing was changed."""
-        await self._parts.base.changes.change(lambda settings: with_values(settings, command.table, command.values))
-        knowledge = self._parts.base.changes.written.knowledge
+        file = self._parts.base.settings_file
+        await file.change(lambda settings: with_values(settings, command.table, command.values))
+        knowledge = file.written.knowledge
         if command.table == "knowledge" and knowledge.enabled and knowledge.url:
             key = knowledge.api_key_env
             items = [trust_items.knowledge_item(knowledge.url, key)]

@@ -27,7 +27,7 @@ async def surrounded(
     around_it = [system, ""]
     if parts.base.settings.agents.context and params.context:
         counter = await parts.base.models.counter_at(generation, remember=False)
-        agent = parts.runs.services.context_agent(generation, counter, spend=False)
+        agent = parts.runs.ports.context_agent(generation, counter, spend=False)
         node = workflow.nodes[0]
         bounded = params.model_copy(update={"context_tokens": params.context_tokens or CONTEXT_TOKENS})
         words = f"{selection.text}\n{selection.instruction}"

@@ -31,7 +31,7 @@ async def set_kinds(base: ProjectBase, kinds: Iterable[BookKind]) -> None:
             _("Nothing was changed."),
         )
     table = NamesSettings(kinds={each.name: KindSettings(base=each.base, fields=each.fields) for each in wanted})
-    await base.changes.change(lambda settings: settings.model_copy(update={"names": table}))
+    await base.settings_file.change(lambda settings: settings.model_copy(update={"names": table}))
 
 
 def _checked(kind: BookKind) -> BookKind:

@@ -142,11 +142,11 @@ class PickTree(Tree[Leaf]):
         """Gives the words of a label that name a role, such as `$role-done`, its colour; cuts a long label."""
         label = super().render_label(node, base_style, style)
         label.spans = [Span(start, end, self._look(named)) for start, end, named in label.spans]
-        room, above = self.scrollable_content_region.width, node.parent
+        free, above = self.scrollable_content_region.width, node.parent
         while above is not None and not above.is_root:
-            room, above = room - self.guide_depth, above.parent
-        if room > 0:
-            label.truncate(room, overflow="ellipsis")
+            free, above = free - self.guide_depth, above.parent
+        if free > 0:
+            label.truncate(free, overflow="ellipsis")
         return label
 
     def _look(self, named: str | Style) -> str | Style:

@@ -87,10 +87,10 @@ def cut_before(line: str, first: int, cells: int) -> int:
     """The first character to display of a line, so that the one at `first` is within the first third of `cells`."""
     if cell_width(line) <= cells:
         return 0
-    room, start = cells // _BEFORE, first
-    while start > 0 and room >= WIDTHS[line[start - 1]]:
+    free, start = cells // _BEFORE, first
+    while start > 0 and free >= WIDTHS[line[start - 1]]:
         start -= 1
-        room -= WIDTHS[line[start]]
+        free -= WIDTHS[line[start]]
     return start if start > 1 else 0
 
 

@@ -138,7 +138,7 @@ class ColumnRow(Visual):
 
 
 def _marked(line: str, spans: Sequence[Span], cells: int) -> Content:
-    """A line with its places marked, cut on both sides where there is too little room."""
+    """A line with its places marked, cut on both sides where there is too little space."""
     start = cut_before(line, spans[0].start, cells)
     cut = _CUT if start else ""
     shown = Content(crop(line[start:], cells - len(cut)))

@@ -13,7 +13,7 @@ from textual.widgets import Static
 from flowcabal_tui.tui.widgets.role_words import fold_facts, wrapped
 
 _BOTH: Final = 96
-"""Columns in which a list and a detail have room beside each other."""
+"""Columns in which a list and a detail have space beside each other."""
 
 
 class ListDetail(Container):

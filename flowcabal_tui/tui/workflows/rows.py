@@ -124,8 +124,8 @@ def row_label(title: str, state: ShownState, marks: NodeMarks, *, plain: bool) -
 
 def title_line(workflow: Workflow, width: int) -> Content:
     """The name, with id and version at the right; the name is cut if there is too little space."""
-    room = max(8, width - cell_width(workflow.reference) - 2)
-    title = padded(crop(one_line(workflow.name or workflow.id), room), room)
+    left = max(8, width - cell_width(workflow.reference) - 2)
+    title = padded(crop(one_line(workflow.name or workflow.id), left), left)
     return Content.assemble((title, f"bold {role_style('text')}"), f"  {workflow.reference}")
 
 

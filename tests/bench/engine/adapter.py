@@ -30,7 +30,7 @@ from flowcabal_tui.runner.fold import RunFold, fold
 from flowcabal_tui.runner.limits import Limits
 from flowcabal_tui.runner.memory_journal import MemoryJournal
 from flowcabal_tui.runner.run import Run
-from flowcabal_tui.runner.scope import RunScope, Services
+from flowcabal_tui.runner.scope import RunPorts, RunScope
 from flowcabal_tui.store.file.connection import Durability
 from flowcabal_tui.store.store import Store
 
@@ -54,7 +54,7 @@ class Body(NodeKind):
     def __init__(self, function: Any, call: Any, cached: bool, limited: bool) -> None:
         self._function, self._call, self._cached, self._limited = function, call, cached, limited
         self.sinks: dict[str, TextSink] = {}
-        """The texts that grow, by node: a guest that was told takes the new pieces."""
+        """The texts that grow, by node: a client takes the new pieces after an event."""
         self.entered: Callable[[NodeId], object] | None = None
 
     def blocks(self, params: BodyParams) -> tuple[Block, ...]:
@@ -169,8 +169,8 @@ class Session:
             elif isinstance(event, RunStateChanged) and event.state == "waiting":
                 quiet.set()
 
-        services = Services(self._journal, None, None, self._limits, emit, lambda: NOW, str)
-        scope = RunScope(run, self._workflow, request, Generation(0), {}, services)
+        ports = RunPorts(self._journal, None, None, self._limits, emit, lambda: NOW, str)
+        scope = RunScope(run, self._workflow, request, Generation(0), {}, ports)
         if resume:
             past = fold(await self._journal.history(run))
         else:

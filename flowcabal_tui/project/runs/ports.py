@@ -26,7 +26,7 @@ from flowcabal_tui.project.runs.doubts import Doubts
 from flowcabal_tui.project.runs.known_findings import KnownFindings
 from flowcabal_tui.project.workflows.actions import ProjectActions
 from flowcabal_tui.runner.ports import ContextPort, MonitorPort
-from flowcabal_tui.runner.scope import Services
+from flowcabal_tui.runner.scope import RunPorts
 from flowcabal_tui.settings.seal import user_seal
 from flowcabal_tui.store.book.references import References
 
@@ -72,19 +72,19 @@ def _fixed_words() -> frozenset[str]:
     return frozenset(sentence for prompt in prompts for sentence in sentences(prompt))
 
 
-class RunServices:
-    """Makes the services of a run by the current settings."""
+class RunPortsFactory:
+    """Makes the ports of a run by the current settings."""
 
     def __init__(self, base: ProjectBase, agents: AgentFactory, memory: MemoryParts, actions: ProjectActions) -> None:
         self._base, self._agents, self._memory, self._actions = base, agents, memory, actions
         self._results = memory.results
 
-    async def of(self, generation: Generation, spend: bool) -> Services:
-        """The services of a run that reads a generation; without `spend`, nothing is paid for or remembered."""
+    async def of(self, generation: Generation, spend: bool) -> RunPorts:
+        """The ports of a run that reads a generation; without `spend`, nothing is paid for or remembered."""
         base = self._base
         await base.models.learn_windows()
         counter, monitor = await base.models.counter_at(generation, remember=spend), self._agents.monitor()
-        return Services(
+        return RunPorts(
             journal=base.store.runs,
             models=base.models,
             spend=base.models.spending,
