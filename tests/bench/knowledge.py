@@ -30,6 +30,7 @@ from flowcabal_tui.settings.project_file import load_project
 from flowcabal_tui.store import Store
 from tests.bench.projects import openviking
 from tests.bench.report import Figure, given, percentile
+from tests.guards import NOTHING_GUARDED
 
 NOVELS: Final = {"zh": "hongloumeng", "en": "nicholas-nickleby"}
 CORE: Final = ("summary", "callback", "continue", "relation")
@@ -89,7 +90,7 @@ async def _served(folder: Path, language: str) -> AsyncIterator[tuple[TimedFinde
     async def ready(there: Mapping[str, str]) -> None:
         held.update(there)
 
-    case = KnowledgeConnection(settings.knowledge, place, language, lambda _event: None, ready)
+    case = KnowledgeConnection(settings.knowledge, place, language, lambda _event: None, ready, NOTHING_GUARDED)
     try:
         await case.start(LexicalEmbedder(), None)
         async with asyncio.timeout(START_SECONDS):

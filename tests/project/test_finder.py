@@ -27,6 +27,7 @@ from flowcabal_tui.protocol.memory import KnowledgeStatus
 from flowcabal_tui.protocol.story import PutEntity, PutRecord, RemoveRecord
 from flowcabal_tui.settings.project_file import OFFLINE, KnowledgeSettings
 from flowcabal_tui.viking.search import KnowledgeHit
+from tests.guards import NOTHING_GUARDED
 from tests.project.case import CHAPTERS, Case, both, make, opened, write_chapters
 
 FERRY = CHAPTERS["Chapter 1 The Ferry"]
@@ -309,7 +310,7 @@ async def test_a_server_is_in_use_where_one_is_installed_or_elsewhere(
     tmp_path: Path, state: Any, elsewhere: str, is_in_use: bool
 ) -> None:
     settings = KnowledgeSettings(url=elsewhere)
-    connection = KnowledgeConnection(settings, ("id", "name", tmp_path), "en", print, None)  # type: ignore[arg-type]  # it is not started
+    connection = KnowledgeConnection(settings, ("id", "name", tmp_path), "en", print, None, NOTHING_GUARDED)  # type: ignore[arg-type]  # it is not started
     connection.last = KnowledgeStatus(state)
     assert connection.is_in_use is is_in_use
 

@@ -18,6 +18,7 @@ from flowcabal_tui.domain.errors import BudgetExceeded, FlowCabalError, Knowledg
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.model_ports import EmbeddingPort, ModelPort
 from flowcabal_tui.domain.text import without_login
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.shared import EmbedderAround, SharedEmbedder
 from flowcabal_tui.project.models.kept_vectors import KeptEmbedder
@@ -46,6 +47,18 @@ DRAIN_LOOKS: Final = 240
 """Number of checks, two minutes in all; tasks that are open then are sent again."""
 
 
+@dataclass(frozen=True, slots=True)
+class KnowledgeGuards:
+    """What must hold before something is sent to the knowledge server or its embedding model."""
+
+    require_budget: Callable[[], None]
+    """Raises BudgetExceeded when vectors cannot be paid."""
+    require_confirmed: Callable[[], None]
+    """Raises ProjectNotConfirmed or ModelError for a server that the user has not confirmed."""
+    require_agreed: Callable[[], None]
+    """Raises SpendingNotAgreed while the user's rule refuses vectors for background work."""
+
+
 class KnowledgeConnection:
     """Starts the endpoint, then the server; stops them in reverse order. Lives on the engine's loop."""
 
@@ -56,19 +69,15 @@ class KnowledgeConnection:
         language: str,
         emit: Callable[[Event], None],
         ready: Callable[[Mapping[str, str]], Awaitable[None]],
-        hold: Callable[[], None] = lambda: None,
-        permit: Callable[[], None] = lambda: None,
-        agreed: Callable[[], None] = lambda: None,
+        guards: KnowledgeGuards,
     ) -> None:
         """`project` is (id, name, folder). `ready` is called with `KnowledgeSync.sources()`, the content of the server,
-        and queues the missing texts before the server is reported as ready. `hold` raises BudgetExceeded when vectors
-        cannot be paid; `permit` raises ProjectNotConfirmed or ModelError for a server that the user has not confirmed;
-        `agreed` raises SpendingNotAgreed while the user's rule refuses vectors for background work.
+        and queues the missing texts before the server is reported as ready.
         """
         self._settings, self._language = settings, language
         self._id, self._name, self._folder = project
         self._cache = paths.cache_folder() / "knowledge" / workspace_name(self._id, self._folder, settings.url)
-        self._emit, self._ready, self._hold, self._permit, self._agreed = emit, ready, hold, permit, agreed
+        self._emit, self._ready, self._guards = emit, ready, guards
         self._step: MemoryWork | None = None
         """The step of background work that is sending a subject."""
         self._open = AsyncExitStack()
@@ -92,11 +101,11 @@ class KnowledgeConnection:
         """True once a server was wanted in this process."""
 
     async def start(self, embedder: EmbeddingPort, model: ModelPort | None) -> None:
-        """Starts in the background; nothing waits for it. Raises the errors of `permit`."""
+        """Starts in the background; nothing waits for it. Raises the errors of `require_confirmed`."""
         if not self._settings.enabled:
             self._emit_status(StatusEvent("off", _("switched off")))
             return
-        self._permit()
+        self._guards.require_confirmed()
         self._decided.clear()
         self.began = True
         # Loaded here: a book that wants no server is opened sooner without.
@@ -200,7 +209,7 @@ class KnowledgeConnection:
         The vectors that follow are made at any cost: the server does not repeat a refused one.
         """
         try:
-            self._hold()
+            self._guards.require_budget()
         except BudgetExceeded as error:
             raise KnowledgeError(error.title, error.detail, error.advice) from error
 
@@ -218,7 +227,7 @@ class KnowledgeConnection:
         SpendingNotAgreed if nothing can have changed since the last refusal.
         """
         if self._kept is not None and self._endpoint is not None:
-            self._agreed()
+            self._guards.require_agreed()
         self._step = MEMORY_WORK.get()
         try:
             yield

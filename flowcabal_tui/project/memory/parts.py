@@ -46,7 +46,7 @@ class MemoryParts:
     @cached_property
     def knowledge(self) -> KnowledgeConnection:
         """The knowledge server."""
-        from flowcabal_tui.project.memory.knowledge import KnowledgeConnection
+        from flowcabal_tui.project.memory.knowledge import KnowledgeConnection, KnowledgeGuards
 
         base, project = self._base, self._base.settings.project
         return KnowledgeConnection(
@@ -55,9 +55,11 @@ class MemoryParts:
             base.language,
             base.emit,
             self.catch_up,
-            base.models.require_vector_budget,
-            base.trust.require_knowledge,
-            base.models.spending.require_vectors,
+            KnowledgeGuards(
+                require_budget=base.models.require_vector_budget,
+                require_confirmed=base.trust.require_knowledge,
+                require_agreed=base.models.spending.require_vectors,
+            ),
         )
 
     @cached_property

@@ -17,6 +17,7 @@ from flowcabal_tui.viking.client import Address, KnowledgeClient
 from flowcabal_tui.viking.manifest import Head
 from flowcabal_tui.viking.status import Ready
 from flowcabal_tui.viking.sync import KnowledgeSync
+from tests.guards import NOTHING_GUARDED
 from tests.waiting import until
 
 
@@ -41,7 +42,7 @@ async def test_a_server_is_ready_only_when_what_it_is_owed_is_booked(tmp_path: P
         if refused:
             raise DiskFull("the disk is full")
 
-    case = KnowledgeConnection(KnowledgeSettings(), ("id", "The Ferry", tmp_path), "en", emit, ready)
+    case = KnowledgeConnection(KnowledgeSettings(), ("id", "The Ferry", tmp_path), "en", emit, ready, NOTHING_GUARDED)
     case._client = KnowledgeClient(lambda: Address("http://127.0.0.1:1", "key"))
     case._sync = EmptySync(case._client, Head("viking://resources/the-ferry", "en", "offline/8"), tmp_path)
     case._changed(Ready("http://127.0.0.1:1", repair=False))
