@@ -187,7 +187,7 @@ def check_words(check: AngleCheck) -> str:
 def text_stays() -> str:
     """After the undoing of a keep that changed no text of the chapter."""
     return _(
-        "The text of the chapter stays as it is, because it was edited or kept anew since. In the manuscript, `V` "
+        "The text of the chapter stays as it is, because it was edited or kept again later. In the manuscript, `V` "
         "lists its versions: choose the one before the keep, and `a` restores it."
     )
 

@@ -152,7 +152,7 @@ class Curation:
 
     async def forget(self, command: DeleteOutput) -> Literal["", "edited"]:
         """Removes a kept output from the memory, or restores it. Returns "edited" when the text of its chapter stays
-        because it was edited or kept anew since, else ""."""
+        because it was edited or kept again later, else ""."""
         kept = await (
             self._store.book.restore(command.output, following(AFTER_FORGET))
             if command.restore

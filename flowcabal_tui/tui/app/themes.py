@@ -238,5 +238,5 @@ def _refused(path: Path, detail: str) -> SettingsError:
     return SettingsError(
         _("The theme {file} cannot be used.").format(file=path.name),
         detail,
-        _("The other themes are still there. Correct the file: {path}").format(path=path),
+        _("The other themes still work. Correct the file: {path}").format(path=path),
     )
