@@ -56,10 +56,10 @@ class BeatsPanel(Vertical):
             "The beats of the open chapter, and which of their names are in its text: ● all, ◐ some, ○ none, · no name "
             "to look for. It is a rule that finds names: it does not know what happens. `m` asks the agents' model "
             "which beats the saved text covers, after it has shown the price. ✦ marks its answer, which counts only "
-            "with words that it quotes from the text, and is advice. Enter goes to these words, or without them "
-            "to the place where the names of the beat are closest together. `e` edits the outline beside the "
-            "chapter, Esc goes back to the text. Scenes are smaller headings (####) or a numbered list in the outline of the chapter; "
-            "each is compared with the scene of the same title, or of the same number."
+            "with words that it quotes from the text, and is advice. Enter goes to these words, or without them to the "
+            "place where the names of the beat are closest together. `e` edits the outline beside the chapter, Esc "
+            "goes back to the text. Scenes are smaller headings (####) or a numbered list in the outline of the "
+            "chapter; each is compared with the scene of the same title, or of the same number."
         ),
     )
     jump_key = "o"
