@@ -198,7 +198,7 @@ class CommandRunner:
         return shown
 
     async def _back_to(self, base: Screen[Any]) -> bool:
-        """Leaves the screens over the workspace as Esc does; False where one stays, for it asks something."""
+        """Leaves the screens over the workspace as Esc does; False if one stays because it asks something."""
         while (top := self._app.screen) is not base:
             left, count = top.active_bindings.get("escape"), len(self._app.screen_stack)
             if left is None:

@@ -55,7 +55,7 @@ class Palette:
 
 
 def theme_words(name: str) -> str:
-    """The name of a theme for the user; a theme of the user's own is called as its file."""
+    """The name of a theme for the user; a theme of the user's own is named after its file."""
     return _(THEME_WORDS[name]) if name in THEME_WORDS else name
 
 

@@ -275,7 +275,7 @@ class SettingsScreen(ModalScreen[None]):
         return self._user.models
 
     async def _may_use(self, choice: ModelChoice, known: Endpoint | None) -> bool:
-        """The user's word for a host that gets text, or a key, which it did not get before."""
+        """The user's answer before a host gets text or a key for the first time."""
         endpoint = choice.endpoint
         if endpoint.provider == "offline":
             return True
