@@ -78,7 +78,7 @@ def require_no_errors_in(path: Path, findings: Iterable[Problem]) -> None:
         raise WorkflowError(
             _("{place}: {problem}").format(place=path, problem=_("The workflow cannot run.")),
             "\n".join(finding_lines(errors)),
-            _("Nothing was changed. Correct the document and try again; validate shows all findings."),
+            _("Nothing was changed. Correct the document and try again; `validate` shows all problems."),
         )
 
 

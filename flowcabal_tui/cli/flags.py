@@ -44,12 +44,14 @@ def require_sense(arguments: Namespace) -> None:
     if arguments.resume and (given or arguments.workflow):
         raise BadArgument(
             _("--resume continues a run with the inputs it began with."),
-            _("Not together with it: {names}").format(
+            _("It cannot be combined with: {names}").format(
                 names=_(", ").join([*filter(None, (arguments.workflow,)), *given])
             ),
         )
     if arguments.quote and arguments.freeze:
-        raise BadArgument(_("--quote changes nothing."), _("Not together with it: {names}").format(names="--freeze"))
+        raise BadArgument(
+            _("--quote changes nothing."), _("It cannot be combined with: {names}").format(names="--freeze")
+        )
 
 
 async def request_of(project: Project, workflow: Workflow, arguments: Namespace) -> RunRequest:
@@ -71,7 +73,9 @@ def _length(workflow: Workflow, length: int | None) -> dict[str, str]:
     if length is None:
         return {}
     if length > LONGEST_CHAPTER:
-        raise BadArgument(_("No chapter is longer than {n}.").format(n=f"{LONGEST_CHAPTER:,}"), _("Nothing was run."))
+        raise BadArgument(
+            _("A chapter can have a length of at most {n}.").format(n=f"{LONGEST_CHAPTER:,}"), _("Nothing was run.")
+        )
     if "chapter.length" not in workflow.model_dump_json():
         name = workflow.name or workflow.id
         raise BadArgument(

@@ -61,14 +61,14 @@ class FlowFolder:
         known = _(", ").join(sorted({one.reference for one in self.library.values()})) or _("none")
         if reference is not None:
             title = _("There is no flow {name}.").format(name=reference)
-            raise UnknownName(title, _("There are: {names}").format(names=known))
+            raise UnknownName(title, _("Available: {names}").format(names=known))
         called = {call.ref for one in self.library.values() for call in calls(one)}
         first = {one.reference: one for one in self.library.values() if not {one.id, one.reference} & called}
         if len(first) == 1:
             return next(iter(first.values()))
         raise WorkflowError(
             _("Which flow of the folder?"),
-            _("There are: {names}").format(names=known),
+            _("Available: {names}").format(names=known),
             _("Put its id after the folder."),
         )
 

@@ -94,7 +94,7 @@ def _named(entities: Sequence[Entity], wanted: str) -> Entity:
 def _unknown(title: str, known: Iterable[str]) -> UnknownName:
     names = [clean_line(name) for name in known]
     listed = _(", ").join(names[:_SHOWN]) + (" …" if len(names) > _SHOWN else "")
-    return UnknownName(title, _("There are: {names}").format(names=listed or "—"))
+    return UnknownName(title, _("Available: {names}").format(names=listed or "—"))
 
 
 def _kind(wanted: str, kinds: Iterable[BookKind], entities: Iterable[Entity] = ()) -> str:

@@ -54,7 +54,7 @@ async def the_workflow(project: Project, reference: str) -> Workflow:
     except UnknownName as error:
         known = [workflow.reference for workflow in await project.workflows.newest()]
         raise UnknownName(
-            _("There is no workflow {name}.").format(name=reference), _("There are: {names}").format(names=_all(known))
+            _("There is no workflow {name}.").format(name=reference), _("Available: {names}").format(names=_all(known))
         ) from error
 
 

@@ -88,7 +88,7 @@ def _volume(book: BookOutline, name: str) -> str:
     if found is None:
         raise UnknownName(
             _("The book has no volume {name}.").format(name=name),
-            _("There are: {names}").format(names=_(", ").join(named) or _("none")),
+            _("Available: {names}").format(names=_(", ").join(named) or _("none")),
         )
     return found
 

@@ -183,7 +183,7 @@ def outline_arguments(outline: argparse.ArgumentParser) -> None:
     change.add_argument("--assign", nargs=2, metavar=(_("PART"), _("CHAPTER")), help=words)
     words = _("check by rule which names of the beats occur in the text of --chapter, or count them for each chapter")
     flag(outline, "--progress", words)
-    words = _("with --progress and --chapter: also ask the agents' model which beats the text brings; costs money")
+    words = _("with --progress and --chapter: also ask the agents' model which beats the text covers; costs money")
     flag(outline, "--model", words)
     add_yes(outline)
     json_flag(outline)

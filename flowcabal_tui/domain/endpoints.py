@@ -37,14 +37,16 @@ class Endpoint(Sampled, extra="forbid", frozen=True, defer_build=True):
     the provider's cache costs as much as other input (see `write_price`). Times are in seconds.
     """
 
-    provider: Provider = Field("openai", description="What the endpoint speaks; openai: any that is compatible.")
+    provider: Provider = Field("openai", description="Protocol of the endpoint; openai: any compatible server.")
     model: str = Field(min_length=1, description="Name of the model, as its provider writes it.")
     base_url: str = Field("", description="Address of the endpoint, with /v1 where it has one; empty: the provider's.")
-    api_key_env: str = Field("", description="Name of the environment variable that holds the key.")
-    secret: str = Field("", description="Name of the entry in the secrets file that holds the key.")
-    context_window: int | None = Field(None, ge=1, description="Tokens that a prompt and its answer may have.")
-    max_output: int | None = Field(None, ge=1, description="Tokens that one answer may have.")
-    temperature: float | None = Field(None, ge=0, le=2, description="For nodes that set none; unset: the provider's.")
+    api_key_env: str = Field("", description="Name of the environment variable with the key.")
+    secret: str = Field("", description="Name of the entry with the key in the secrets file.")
+    context_window: int | None = Field(None, ge=1, description="Maximum tokens of a prompt and its answer together.")
+    max_output: int | None = Field(None, ge=1, description="Maximum tokens of one answer.")
+    temperature: float | None = Field(
+        None, ge=0, le=2, description="Temperature of nodes that set none; unset: the provider's."
+    )
     top_p: TopP = None
     frequency_penalty: FrequencyPenalty = None
     presence_penalty: PresencePenalty = None
@@ -64,7 +66,7 @@ class Endpoint(Sampled, extra="forbid", frozen=True, defer_build=True):
     concurrency: int | None = Field(
         None, ge=1, le=256, description="Calls to this endpoint at the same time; unset: 4, on this machine 1."
     )
-    structured: StructuredMode | None = Field(None, description="How answers in a fixed shape are asked for.")
+    structured: StructuredMode | None = Field(None, description="How structured answers are requested.")
     first_token_timeout: float | None = Field(
         None, gt=0, description="Seconds until the first sign of an answer; unset: 120, on this machine 1800."
     )
@@ -76,9 +78,9 @@ class Endpoint(Sampled, extra="forbid", frozen=True, defer_build=True):
         gt=0,
         description="Seconds from the first sign of an answer to its end; unset: 1200, on this machine 1800.",
     )
-    max_wait: float = Field(60, ge=0, description="Seconds that a busy endpoint may ask us to wait.")
-    retries: int = Field(3, ge=0, le=10, description="Tries after a failed one, while no text has arrived.")
-    dimensions: int = Field(1024, ge=8, le=8192, description="Numbers in a vector, of an embedding model.")
+    max_wait: float = Field(60, ge=0, description="Maximum seconds to wait when a busy endpoint asks for it.")
+    retries: int = Field(3, ge=0, le=10, description="Further tries after a failed one, if no text has arrived.")
+    dimensions: int = Field(1024, ge=8, le=8192, description="Length of the vectors of an embedding model.")
 
     @model_validator(mode="before")
     @classmethod

@@ -155,7 +155,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, LookupError):
         return _("{name} does not exist.").format(name=error)
     if isinstance(error, TypeError) and "support" in str(error):  # Python's words for `"5" > 3` and `"5" - 3`
-        return _("a text does not go with a number, nor either of them with a list or an object.")
+        return _("texts, numbers, lists and objects cannot be mixed in a calculation or a comparison.")
     return str(error)
 
 
@@ -229,7 +229,7 @@ def parsed(expression: str) -> ast.Expression:
         level = [child for node in level for child in ast.iter_child_nodes(node)]
         if not level:
             return tree
-    raise ExpressionError(expression, _("it is nested more than {n} deep.").format(n=MAX_DEPTH))
+    raise ExpressionError(expression, _("it is nested more than {n} levels deep.").format(n=MAX_DEPTH))
 
 
 def _refusal(node: ast.AST) -> str:
@@ -264,7 +264,7 @@ class _Evaluator(EvalWithCompoundTypes):  # type: ignore[misc]  # simpleeval has
     def _named(self, node: ast.Name) -> Any:
         if node.id not in self.names:
             known = _(", ").join(str(name) for name in self.names if name not in _WORDS)
-            raise _Refused(_("there is no {name}. There are: {names}").format(name=node.id, names=known[:1000]))
+            raise _Refused(_("there is no {name}. Available: {names}").format(name=node.id, names=known[:1000]))
         return self.names[node.id]
 
     def _field(self, node: ast.Attribute) -> Any:
@@ -286,7 +286,7 @@ def _of(value: Any, key: Any) -> Any:
         except BindingError as error:
             if error.available:
                 known = _(", ").join(str(name) for name in error.available[:20])
-                message = _("there is no {name}. There are: {names}").format(name=key[:60], names=known)
+                message = _("there is no {name}. Available: {names}").format(name=key[:60], names=known)
                 raise _Refused(message) from error
     raise _Refused(_("{kind} has no field {name}.").format(kind=paths.kind(value), name=str(key)[:60]))
 

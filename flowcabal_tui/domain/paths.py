@@ -221,7 +221,7 @@ def _step(value: Any, part: Part, path: Path, index: int) -> Any:
 
 def _missing(where: str, part: str, index: int) -> str:
     if index == 0:
-        return _("nothing is called {name} here.").format(name=part)
+        return _("nothing here is named {name}.").format(name=part)
     if where == RESULT:
         return _("the node {name} has no result here.").format(name=part)
     return _("{where} has no field {name}.").format(where=where, name=part)

@@ -64,13 +64,13 @@ def follow(
             return ANYTHING
         if read.root not in roots:
             known = (RESULT, *roots)
-            raise _Mismatch(_("Nothing is called {name} here.").format(name=read.parts[0]), 0, known)
+            raise _Mismatch(_("Nothing here is named {name}.").format(name=read.parts[0]), 0, known)
         return _walk(read, 1, roots[read.root] or ANYTHING)
     except _Mismatch as mismatch:
         names = _(", ").join(mismatch.known[:20])
         return Problem(
             code="SCHEMA_MISMATCH",
-            message=f"{read}: {mismatch.reason}" + (" " + _("There are: {names}").format(names=names) if names else ""),
+            message=f"{read}: {mismatch.reason}" + (" " + _("Available: {names}").format(names=names) if names else ""),
             field=field,
             fix=_fix(read, mismatch, schemas),
         )
@@ -87,7 +87,7 @@ def follow_field(schema: Schema, name: str, *, path: str, field: str = "") -> Sc
         return Problem(code="SCHEMA_MISMATCH", message=error.title, field=field)
     except _Mismatch as mismatch:
         close = difflib.get_close_matches(str(parts[mismatch.index - 1]), mismatch.known, 1)
-        names = " " + _("There are: {names}").format(names=_(", ").join(mismatch.known[:20])) if mismatch.known else ""
+        names = " " + _("Available: {names}").format(names=_(", ").join(mismatch.known[:20])) if mismatch.known else ""
         message = _("{path} has no field {name}.").format(path=path, name=name) + names
         return Problem(code="SCHEMA_MISMATCH", message=message, field=field, fix="".join(close))
 

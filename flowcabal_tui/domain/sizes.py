@@ -34,7 +34,7 @@ class SizeBudget:
         if isinstance(value, str):
             self.characters -= len(value)
         if depth > MAX_DEPTH:
-            raise TooLarge("…", _("the value is nested more than {n} deep.").format(n=MAX_DEPTH))
+            raise TooLarge("…", _("the value is nested more than {n} levels deep.").format(n=MAX_DEPTH))
         if self.values < 0:
             raise TooLarge("…", _("the result would contain more than {n} values.").format(n=MAX_VALUES))
         if self.characters < 0:

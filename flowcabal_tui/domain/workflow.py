@@ -153,10 +153,10 @@ class Keep(_Frozen):
     """The defaults for keeping an output."""
 
     kind: Literal["chapter", "scene", "outline", "note", "entity"] = Field(
-        "chapter", description="As what it is kept; entity: as the note of someone or something with a name."
+        "chapter", description="What it is kept as; entity: the note of a name."
     )
-    mode: Literal["replace", "append"] = Field("replace", description="In the place of what is there, or behind it.")
-    entity: EntityKind | None = Field(None, description="What an entity is that is not listed yet.")
+    mode: Literal["replace", "append"] = Field("replace", description="Replace the existing text, or append to it.")
+    entity: EntityKind | None = Field(None, description="The kind of an entity that is not listed yet.")
     name: str = Field(
         "",
         description="The entity's name; `{{input.name}}`, `{{chapter.title}}` and `{{result_of.NODE}}` are filled in.",
@@ -189,17 +189,17 @@ class Workflow(_Frozen):
     version: int = Field(1, ge=1, description="Counts up when it is saved; `id@version` names exactly this one.")
     name: str = Field("", description="Its name on the screen; default: its id.")
     description: str = Field("", description="What it is for.")
-    language: str = Field("", description="The language that it writes, such as zh; none: the book's.")
-    join: str = Field("", description="Put between the blocks of a prompt.")
+    language: str = Field("", description="The language of its output, such as zh; default: that of the book.")
+    join: str = Field("", description="The text between the blocks of a prompt.")
     context_at: Literal["before", "after"] = Field(
         "before", description="The place of the Context agent's texts: before the blocks of the prompt, or after them."
     )
-    skip_empty: bool = Field(False, description="Leave out blocks of a prompt that turn out empty, with their join.")
+    skip_empty: bool = Field(False, description="Leave out empty blocks of a prompt, with their join.")
     nodes: tuple[Node, ...] = Field((), description="The steps.")
-    edges: tuple[Edge, ...] = Field((), description="Orders that no reference expresses, and branches.")
+    edges: tuple[Edge, ...] = Field((), description="Branches, and orders that no reference expresses.")
     entry: NodeId | None = Field(None, description="The first node, for the reader; references determine what runs.")
-    keep: Keep = Field(Keep(), description="As what an output is kept in the book by default.")
-    metadata: dict[str, Any] = Field(default_factory=dict, description="Anything that others wish to keep with it.")
+    keep: Keep = Field(Keep(), description="How an output is kept in the book by default.")
+    metadata: dict[str, Any] = Field(default_factory=dict, description="Free data of other programs, kept unchanged.")
 
     @property
     def reference(self) -> str:

@@ -124,7 +124,7 @@ def _unknown(call: SubflowCall, known: Mapping[str, Workflow]) -> Problem:
         code="UNKNOWN_WORKFLOW",
         node=call.node.id,
         field="ref",
-        message=_("There is no workflow {ref}. There are: {names}").format(
+        message=_("There is no workflow {ref}. Available: {names}").format(
             ref=call.ref, names=_(", ").join(sorted({one.reference for one in known.values()})[:20])
         ),
     )

@@ -74,7 +74,7 @@ def _kind(name: str) -> NodeKind:
         close = nearest(name, tuple(kinds()))
         raise WorkflowError(
             _("There is no kind {kind}.").format(kind=name[:60]),
-            _("There are: {names}").format(names=_(", ").join(kinds())),
+            _("Available: {names}").format(names=_(", ").join(kinds())),
             _("Did you mean {near}?").format(near=close) if close else "",
         )
     return kinds()[name]

@@ -14,7 +14,7 @@ from flowcabal_tui.nodes.validation.codes import CODES
 
 _HEAD: Final = """# The workflow language
 
-Made by `python -m flowcabal_tui.nodes.schema_page > docs/workflow-language.md`; a test holds it.
+Made by `python -m flowcabal_tui.nodes.schema_page > docs/workflow-language.md`; a test compares it.
 
 A workflow is a document in JSON or YAML: nodes, and edges for an order or a branch that no reference expresses.
 `flowcabal-tui schema` prints its JSON Schema, `flowcabal-tui schema loop` that of one kind, and
@@ -22,11 +22,11 @@ A workflow is a document in JSON or YAML: nodes, and edges for an order or a bra
 `flowcabal-tui render FILE` draws it, and `flowcabal-tui convert FILE --to ours` reads documents of other systems.
 """
 _NODES: Final = f"""\
-A node that names no kind is a prompt. An id is unique in its graph and holds no slash; a node inside another has the
-path `loop/draft`, and `parallel/branch/draft` where a node holds several graphs. A workflow has at most {MAX_NODES:,}
-nodes, those inside others counted, and at most {MAX_BODIES} graphs inside each other."""
+A node that names no kind is a prompt. An id is unique in its graph and contains no slash. A node inside another has the
+path `loop/draft`, or `parallel/branch/draft` where a node contains several graphs. A workflow has at most {MAX_NODES:,}
+nodes, including nested ones, and graphs are nested at most {MAX_BODIES} levels deep."""
 _BLOCKS: Final = """\
-A list of blocks makes a prompt; they are put one after the other, with the workflow's `join` between.
+A prompt is a list of blocks. They are joined in order, with the workflow's `join` between them.
 
 | block | what it is |
 | --- | --- |
@@ -34,25 +34,25 @@ A list of blocks makes a prompt; they are put one after the other, with the work
 | `{"kind": "virtual", "node": "plan"}` | The output of a node; with `frozen`, that text instead. |
 | `{"kind": "inquiry", "question": "..."}` | A question to the Context agent, answered at this place. |
 
-With `"part": "plan"` (or `draft`, `wish`, `chapter`, `selection` and so on) a block is put between tags, escaped, with
-a label in the language of the book; an empty one leaves nothing behind."""
+With `"part": "plan"` (or `draft`, `wish`, `chapter`, `selection` and so on) the text of a block is escaped and put
+between tags, with a label in the language of the book; an empty block adds nothing."""
 _KEEP: Final = f"""\
-An output that is kept as an entity becomes the note of the entity of that name; where there is none, it is listed as a
-new one of the declared kind, as the model's word. Without kind and name it cannot be kept:
+An output that is kept as an entity becomes the note of the name that `keep` gives. A name that the book does not have
+is listed as a new one of the declared kind, made by a model. Without kind and name the output cannot be kept:
 
 ```json
 {KEEP_EXAMPLE}
 ```"""
 _BINDINGS: Final = """\
-A path names a value: `result_of.plan.text`, `result_of.plan.scenes[0].title`, `input.wish`, `state.hero`,
+A path names a value: `result_of.plan.text`, `result_of.plan.scenes[0].title`, `input.instruction`, `state.hero`,
 `chapter.title`, `project.name`; inside a loop also `item`, `index`, `size`, the loop's own name for the item, and the
-same below `loop`. A field after a list is the list of that field. `chapter.text` is the text that
-the chapter has when the run starts. In prompts and texts a path is written between double braces. In parameters there
-are three forms:
+same names under `loop`. A field of a list is the list of that field's values. `chapter.text` is the text of the chapter
+when the run starts. In prompts and texts a path is written between double braces. Parameters accept
+three forms:
 
-- `"result_of.plan.scenes"`: a text that is nothing but a path. The value keeps its type.
-- `"About {{result_of.plan.title}}"`: inside a text. `{{plan.title}}` does too, when no other name is `plan`.
-- `{"__from__": "result_of.plan.scenes", "__agg__": "count"}`: with an aggregate."""
+- `"result_of.plan.scenes"`: a text that consists of a path only. The value keeps its type.
+- `"About {{result_of.plan.title}}"`: a path inside a text. `{{plan.title}}` works too if nothing else is named `plan`.
+- `{"__from__": "result_of.plan.scenes", "__agg__": "count"}`: a path with an aggregate."""
 
 
 def language_page() -> str:
@@ -69,7 +69,7 @@ def language_page() -> str:
         f"## Prompt blocks\n\n{_BLOCKS}",
         f"## Bindings\n\n{_BINDINGS}\n\nAggregates: {aggregates}.",
         f"## Conditions\n\nThe kinds of comparison: {conditions}. Their parameters are those of the kind `condition`.",
-        f"## Findings\n\nWhat `validate` can say. Some are warnings, with which a workflow still runs.\n\n"
+        f"## Problems\n\nThe problems that `validate` reports. A workflow with warnings can still run.\n\n"
         f"| code | what it means |\n| --- | --- |\n{codes}",
         f"# Kinds of nodes\n\n{help_text().rstrip()}",
     ]

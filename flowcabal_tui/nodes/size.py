@@ -64,7 +64,7 @@ def _many(count: int) -> Problem:
 
 def _deep(node: str, graphs: bool) -> Problem:
     if graphs:
-        message = _("More than {n} graphs are nested.").format(n=MAX_BODIES)
+        message = _("Graphs are nested more than {n} levels deep.").format(n=MAX_BODIES)
     else:
-        message = _("The parameters are nested more than {n} deep.").format(n=MAX_DEPTH)
+        message = _("The parameters are nested more than {n} levels deep.").format(n=MAX_DEPTH)
     return Problem(code="TOO_DEEP", message=message, node=node, field="params")

@@ -187,7 +187,7 @@ def check_words(check: AngleCheck) -> str:
 def text_stays() -> str:
     """The message after a keep was undone without a change of the chapter's text."""
     return _(
-        "The text of the chapter stays as it is, because it was edited or kept anew since. In the manuscript, `V` "
+        "The text of the chapter stays as it is, because it was edited or kept again later. In the manuscript, `V` "
         "lists its versions: choose the one before the keep, and `a` restores it."
     )
 

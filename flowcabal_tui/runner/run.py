@@ -133,7 +133,7 @@ class Run:
             self._inside.remove((node, schedule))
         if unfinished := schedule.unfinished:
             raise StepFailed(
-                _("A step inside did not end: {node}").format(node=frame.path + unfinished[0]),
+                _("A step inside it did not finish: {node}").format(node=frame.path + unfinished[0]),
                 self._past.node(NodeId(frame.path + unfinished[0])).error,
                 _("The outputs of the other steps are kept. Run it again when the cause is fixed."),
             )

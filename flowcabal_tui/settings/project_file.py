@@ -34,7 +34,9 @@ class ModelsSettings(_Table):
 
     user: Endpoint | None = Field(None, description="Writes the text of the book.")
     agent: Endpoint | None = Field(None, description="Checks facts and writes summaries; unset: as `user`.")
-    embedding: Endpoint | None = Field(None, description="Makes vectors; unset: made here, from words alone.")
+    embedding: Endpoint | None = Field(
+        None, description="Makes vectors; unset: computed on this machine, from words alone."
+    )
     more: dict[str, Endpoint] = Field(
         default_factory=dict, description="Further models that a node may name, each by a name of your own."
     )
@@ -118,42 +120,44 @@ class AgentsSettings(_Table):
     monitor: bool = Field(True, description="Checks drafts for contradictions with the book.")
     curator: bool = Field(True, description="Makes summaries and profiles of what is kept.")
     profiles: int = Field(3, ge=0, le=50, description="Profiles that one kept chapter may renew.")
-    references: bool = Field(False, description="Looks into all reference books; else only an inquiry that names one.")
+    references: bool = Field(
+        False, description="Searches all reference books; otherwise only an inquiry that names one does."
+    )
     scene: bool = Field(
         False,
         description="Asks the agents' model who is in a chapter's scene, where, when, and which kind it is, once for "
-        "the same outline and wish; else they are read by rule.",
+        "the same outline and instruction; otherwise rules read them.",
     )
     plugins: AgentPlugins = Field(AgentPlugins(), description="Agents of installed plug-ins; see the next table.")
 
 
 class ChecksSettings(_Table):
     off: tuple[RuleName, ...] = Field(
-        (), description=f"Rules that are not to check this book: {', '.join(get_args(RuleName))}."
+        (), description=f"Rules that do not check this book: {', '.join(get_args(RuleName))}."
     )
 
 
 class ProofingSettings(_Table):
     """Rules that proof the text without a model."""
 
-    off: tuple[ProofRule, ...] = Field((), description=f"Rules that are silent here: {', '.join(PROOF_RULES)}.")
-    on: tuple[ProofRule, ...] = Field((), description="Rules that are off by themselves and work here: repeats.")
+    off: tuple[ProofRule, ...] = Field((), description=f"Rules that are off in this book: {', '.join(PROOF_RULES)}.")
+    on: tuple[ProofRule, ...] = Field((), description="Rules that are off by default and on in this book: repeats.")
 
 
 class KnowledgeSettings(_Table):
     enabled: bool = Field(True, description="Whether a knowledge server is used.")
-    url: str = Field("", description="An OpenViking server elsewhere; empty: one is started beside us.")
+    url: str = Field("", description="An OpenViking server elsewhere; empty: one is started on this machine.")
     api_key_env: str = Field("", description="Name of the environment variable with that server's root key.")
 
 
 class GoalsSettings(_Table):
     """Lengths in characters for a Chinese book, in words otherwise; 0: no goal."""
 
-    book: int = Field(0, ge=0, description="Length that the book is to reach; 0: none.")
-    chapter: int = Field(0, ge=0, description="Length that a chapter is to reach; 0: none.")
-    day: int = Field(0, ge=0, description="Length that is to be written in a day; 0: none.")
-    volume: int = Field(0, ge=0, description="Length that a volume is to reach; 0: none.")
-    until: date | None = Field(None, description="Day by which the book is to have its length, as 2027-03-31.")
+    book: int = Field(0, ge=0, description="Target length of the book; 0: none.")
+    chapter: int = Field(0, ge=0, description="Target length of a chapter; 0: none.")
+    day: int = Field(0, ge=0, description="Target length of a day's writing; 0: none.")
+    volume: int = Field(0, ge=0, description="Target length of a volume; 0: none.")
+    until: date | None = Field(None, description="Day by which the book should be finished, such as 2027-03-31.")
     day_begins: int = Field(0, ge=0, le=23, description="Hour at which a writing day begins, for late writers.")
     hand_only: bool = Field(False, description="Only what is written by hand counts towards the goal of a day.")
     counting: Counting = Field(
@@ -164,8 +168,8 @@ class GoalsSettings(_Table):
 
 
 class KindSettings(_Table):
-    base: EntityKind = Field(description="The kind as which agents and profiles treat its names.")
-    fields: tuple[str, ...] = Field((), max_length=40, description="What is noted of each name of the kind.")
+    base: EntityKind = Field(description="The kind that agents and profiles treat its names as.")
+    fields: tuple[str, ...] = Field((), max_length=40, description="The fields of each name of the kind.")
 
 
 class NamesSettings(_Table):
@@ -177,7 +181,7 @@ class NamesSettings(_Table):
 
 
 class RunSettings(_Table):
-    concurrency: int = Field(8, ge=1, le=256, description="Nodes that work at the same time, over all runs.")
+    concurrency: int = Field(8, ge=1, le=256, description="Nodes that run at the same time, in all runs together.")
 
 
 class ActionsSettings(_Table):
@@ -188,7 +192,7 @@ class ActionsSettings(_Table):
     commands: dict[str, tuple[str, ...]] = Field(
         default_factory=dict, description="Commands that actions and `code` nodes may use: a name and its command line."
     )
-    role: str = Field("", description="In whose role workflows act; where an action lists roles, it must be one.")
+    role: str = Field("", description="Role of workflows; an action that lists roles must list it.")
     timeout: float = Field(60, gt=0, le=86_400, description="Seconds that an action may take.")
 
 

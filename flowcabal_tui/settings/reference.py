@@ -23,23 +23,26 @@ _LIMITS: Final = {"gt": ">", "ge": "at least", "le": "at most"}
 _ENVIRONMENT: Final = (
     ("FLOWCABAL_LANG", "Language of the screen and of messages: en or zh."),
     ("FLOWCABAL_CONFIG_DIR", "Folder of config.toml and secrets.toml."),
-    ("FLOWCABAL_STATE_DIR", "Folder of the list of recent projects and of crash reports."),
-    ("FLOWCABAL_CACHE_DIR", "Folder of what can be made again: the knowledge server's workspaces."),
-    ("FLOWCABAL_DATA_DIR", "Folder in which the demo is made and the knowledge server is installed."),
+    ("FLOWCABAL_STATE_DIR", "Folder of recent projects, answers about trust and money, and crash reports."),
+    (
+        "FLOWCABAL_CACHE_DIR",
+        "Folder of files that can be made again: the knowledge server's workspaces, the bench's novels.",
+    ),
+    ("FLOWCABAL_DATA_DIR", "Folder of the demo, the installed knowledge server and vocabularies."),
     (
         "FLOWCABAL_OPENVIKING_SERVER",
-        "openviking-server where it is not beside the program: an absolute path, or a name on PATH.",
+        "The openviking-server to use: an absolute path, or a name on PATH.",
     ),
 )
 _HEAD: Final = """# Settings
 
-Made by `python -m flowcabal_tui.settings.reference > docs/settings.md`; a test holds it.
-A setting that is not known, or cannot be used, is reported with its file and line, and nothing is changed."""
+Made by `python -m flowcabal_tui.settings.reference > docs/settings.md`; a test compares it.
+A setting that is unknown or cannot be used is reported with its file and line, and nothing is changed."""
 
 
 def settings_page() -> str:
     """The page docs/settings.md, in English: every setting with its values, its default and its effect."""
-    parts = [_HEAD, "## Project: `flowcabal.toml`\n\nIn the project's folder. It holds no keys."]
+    parts = [_HEAD, "## Project: `flowcabal.toml`\n\nIn the project's folder. It contains no keys."]
     for table, field in ProjectSettings.model_fields.items():
         if table != "models":
             parts.append(f"### `[{table}]`\n\n{_rows(field.annotation)}")
@@ -54,9 +57,9 @@ def settings_page() -> str:
     parts.append(f"## User: `config.toml`\n\n`flowcabal-tui config path` shows where it is.\n\n{_rows(UserSettings)}")
     parts.append(
         "## Keys of models: `secrets.toml`\n\n"
-        "Beside `config.toml`, with mode 600; otherwise it is not read. One line a key:\n"
+        "Beside `config.toml`, with mode 600; otherwise it is not read. One line per key:\n"
         '`name = "key"`; a model refers to it by `secret = "name"`. A variable that\n'
-        "`api_key_env` names goes first."
+        "`api_key_env` names takes precedence."
     )
     rows = "\n".join(f"| `{name}` | {words} |" for name, words in _ENVIRONMENT)
     parts.append(f"## Environment\n\n| variable | what it is |\n| --- | --- |\n{rows}")

@@ -28,7 +28,7 @@ class UserSettings(ScreenSettings):
     models: ModelsSettings = Field(default=ModelsSettings(), description="The models that new projects begin with.")
     project_files: Literal["private", "shared"] = Field(
         default="private",
-        description="Who may read what is made in a project's folder: only you, or whom your umask allows.",
+        description="Who may read new files in a project's folder: only you, or everyone whom your umask allows.",
     )
     memory_spending: SpendingRule = Field(
         default="ask",
@@ -36,7 +36,7 @@ class UserSettings(ScreenSettings):
         "cost: `ask` first, `never`, or an amount a day that is spent without a question.",
     )
     agents: AgentPlugins = Field(
-        default=AgentPlugins(), description="As `[agents.plugins]` of a project; these go first."
+        default=AgentPlugins(), description="As `[agents.plugins]` of a project; these take precedence."
     )
     key_hosts: dict[str, tuple[str, ...]] = Field(
         default_factory=dict, description="Hosts that each key may be sent to, by the key's name; see trust."

@@ -415,7 +415,7 @@ def _fault(status: int, code: str, message: str) -> KnowledgeError:
         return KnowledgeMissing(_("The knowledge server does not have this text."), message)
     if status in {401, 403} or code in {"UNAUTHENTICATED", "PERMISSION_DENIED"}:
         return KnowledgeError(
-            _("The knowledge server refused our key."),
+            _("The knowledge server refused the key."),
             message,
             _("Set the environment variable named by [knowledge] api_key_env to the server's root key."),
         )

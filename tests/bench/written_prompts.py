@@ -50,7 +50,7 @@ TOLD: Final = {
     "profiles": "The profiles that a kept chapter makes due",
     "outline": "The outline of the book",
     "conversation": "A question about the book",
-    "beats": "The question which beats of the outline a chapter brings",
+    "beats": "The question which beats of the outline a chapter covers",
 }
 """The prompts, in the order of the files."""
 LONGER: Final = {"en": "About 900 words.", "zh": "约一千五百字。"}

@@ -40,7 +40,7 @@ UNKNOWN = [
     ("run {book} chapter --decide plan=none", "approve"),
     ("run {book} chapter --quote --target none", "Its nodes: plan, draft, polish"),
     ("run {book} --resume none", "There is no run none."),
-    ("run {book} chapter --resume none", "Not together with it: chapter"),
+    ("run {book} chapter --resume none", "It cannot be combined with: chapter"),
     ("keep {book} none draft", "There is no run none."),
     ("keep {book} --set-tags none a", "There is nothing named none"),
     ("decide {book} none approve", "Waiting: none"),

@@ -474,7 +474,7 @@ DECISIONS = (
     Decision(
         "a source that leads nowhere is an error that names what there is",
         lambda case, ours, context: (
-            "kind" in _params(case) and "] source: " in ours.error and "There are: " in ours.error
+            "kind" in _params(case) and "] source: " in ours.error and "Available: " in ours.error
         ),
     ),
 )

@@ -254,7 +254,7 @@ def test_what_is_written_is_read_again_with_the_same_graph(form):
     assert again.node("b").params["system"] == [{"kind": "text", "text": "cold"}]
     levels = [note.level for note in notes]
     assert levels.count("lost") == (1 if form in ("template", "workspace") else 2), "the title; and the question"
-    assert ("joined" in notes[0].message) == (form != "map")
+    assert ("joins" in notes[0].message) == (form != "map")
 
 
 def test_what_cannot_be_held_is_not_written():

@@ -120,7 +120,7 @@ def test_a_mistake_is_told_with_its_column(expression: str, column: int) -> None
         ("values.first", "a list has no field first"),
         ("values[9]", "out of range"),
         ("1 / 0", "division"),
-        ("1 > 'a'", "a text does not go with a number"),
+        ("1 > 'a'", "texts, numbers, lists and objects cannot be mixed"),
         ("", "empty"),
     ],
 )

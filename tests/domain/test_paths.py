@@ -95,8 +95,8 @@ def test_what_a_loop_exports_may_be_named_in_short() -> None:
 @pytest.mark.parametrize(
     ("path", "reason", "available"),
     [
-        ("chapter.title", "nothing is called chapter", ("result_of", "loop")),
-        ("walk.total", "nothing is called walk", ("result_of.walk", "result_of", "loop")),
+        ("chapter.title", "nothing here is named chapter", ("result_of", "loop")),
+        ("walk.total", "nothing here is named walk", ("result_of.walk", "result_of", "loop")),
         ("result_of.ghost", "ghost has no result", ("大纲/第一-卷", "act.one", "walk")),
         ("result_of.大纲/第一-卷.scene", "has no field scene", ("scenes", "empty")),
         ("result_of.大纲/第一-卷.scenes.name", "no item", ("title", "mood")),

@@ -77,7 +77,7 @@ async def test_a_permission_that_a_stranger_wrote_starts_nothing(folder: Path, s
     async with opened(folder) as case:
         talk = Talking(case, server, (await case.project.conversations.conversations())[0].id)
         before = len(server.log)
-        with pytest.raises(RunError, match="not asked by your own program"):
+        with pytest.raises(RunError, match="does not come from your own program"):
             await permit(talk)
         assert len(server.log) == before and not await case.project.runs.summaries()
 
@@ -91,7 +91,7 @@ async def test_a_permission_of_another_user_starts_nothing(
     confirmed(folder)
     async with opened(folder) as case:
         talk = Talking(case, server, (await case.project.conversations.conversations())[0].id)
-        with pytest.raises(RunError, match="not asked by your own program"):
+        with pytest.raises(RunError, match="does not come from your own program"):
             await permit(talk)
 
 
@@ -106,7 +106,7 @@ async def test_a_permission_of_another_turn_or_conversation_starts_nothing(folde
         rows.execute("INSERT INTO turn VALUES (9, 1, 'completed', ?)", (body,))
     async with opened(folder) as case:
         for identity, number in (("talk-1", 2), ("talk-9", 1)):
-            with pytest.raises(RunError, match="not asked by your own program"):
+            with pytest.raises(RunError, match="does not come from your own program"):
                 await permit(Talking(case, server, ConversationId(identity)), number)
         assert not await case.project.runs.summaries()
 
@@ -119,7 +119,7 @@ async def test_a_permission_of_a_copied_project_starts_nothing(
     confirmed(other)
     async with opened(other) as case:
         talk = Talking(case, server, (await case.project.conversations.conversations())[0].id)
-        with pytest.raises(RunError, match="not asked by your own program"):
+        with pytest.raises(RunError, match="does not come from your own program"):
             await permit(talk)
 
 

@@ -146,7 +146,7 @@ async def test_ten_workflows_inside_each_other_run_and_eleven_do_not(height, sta
     if state == "done":
         assert values(run) == {"it": "reached"}
     else:
-        assert any("more than 10 deep" in event.error for event in made.of(WorkflowFailed))
+        assert any("more than 10 levels deep" in event.error for event in made.of(WorkflowFailed))
 
 
 async def test_a_workflow_that_includes_itself_without_a_bound_is_refused_before_it_begins():

@@ -239,7 +239,7 @@ def unpaid(rule: str = "ask") -> UnpaidWork:
     ("language", "rule", "line", "told"),
     [
         ("en", "ask", "memory waits for your answer: R", "it would cost about $0.02"),
-        ("zh", "ask", "记忆等待你的答复：R", "大约需要 $0.02"),
+        ("zh", "ask", "后台整理等待你的答复：R", "大约需要 $0.02"),
         ("en", "never", "memory waits for your answer: R", ""),
     ],
 )

@@ -180,7 +180,7 @@ async def test_what_decides_about_a_row_goes_there_and_names_its_key(tmp_path):
         for name, key in (("names.merge", "M"), ("names.remove", "D")):
             await choose(pilot, name)
             assert isinstance(pilot.app.screen, EntitiesScreen)
-            assert said(pilot)[-1].startswith(f"Look first, then press {key}:")
+            assert said(pilot)[-1].startswith(f"Check what is shown, then press {key}:")
             await pilot.press("escape")
             await settled(pilot)
 
@@ -190,7 +190,7 @@ async def test_what_needs_no_row_runs_on_the_page_that_was_opened_for_it(tmp_pat
         await opened(pilot)
         await choose(pilot, "add a character")
         assert isinstance(pilot.app.screen, FormScreen), "its form is open over the names"
-        assert not any(each.startswith("Look first") for each in said(pilot))
+        assert not any(each.startswith("Check what is shown") for each in said(pilot))
 
 
 async def test_what_concerns_a_row_waits_for_the_choice_of_the_row(tmp_path):
@@ -198,7 +198,7 @@ async def test_what_concerns_a_row_waits_for_the_choice_of_the_row(tmp_path):
         await opened(pilot)
         await choose(pilot, "names.edit")
         assert isinstance(pilot.app.screen, EntitiesScreen)
-        assert said(pilot)[-1].startswith("Look first, then press e:")
+        assert said(pilot)[-1].startswith("Check what is shown, then press e:")
 
 
 async def test_a_command_of_the_list_of_workflows_runs_there(tmp_path):

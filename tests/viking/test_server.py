@@ -81,7 +81,7 @@ async def test_the_child_sees_no_key_of_the_user(running: Running) -> None:
 
 async def test_a_wrong_key_is_told_and_the_right_one_works(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     address = running.server.address()
-    for key, told in (("wrong-key-of-mine", "refused our key"), (address.key, "")):
+    for key, told in (("wrong-key-of-mine", "refused the key"), (address.key, "")):
         monkeypatch.setenv("MY_VIKING_KEY", key)
         status = await external_status(ExternalKnowledge, address.url, "MY_VIKING_KEY")
         assert status.url == address.url
@@ -163,6 +163,6 @@ async def test_when_we_are_killed_no_process_stays(tmp_path: Path, monkeypatch: 
 
 async def test_a_foreign_client_is_refused(running: Running) -> None:
     stranger = KnowledgeClient(lambda: Address(running.server.address().url))
-    with pytest.raises(KnowledgeError, match="refused our key"):
+    with pytest.raises(KnowledgeError, match="refused the key"):
         await stranger.ls("viking://resources/")
     await stranger.aclose()

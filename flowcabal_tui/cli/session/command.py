@@ -264,7 +264,7 @@ class _Session:
                 value = await ask(project, question, message.arguments)
                 return {"type": "answer", "id": identity, "question": question, "value": value}
         names = _(", ").join(QUESTIONS)
-        raise BadLine("UnknownQuestion", _("There is no such question."), _("There are: {names}").format(names=names))
+        raise BadLine("UnknownQuestion", _("There is no such question."), _("Available: {names}").format(names=names))
 
     def _connect(self, identity: Identity, message: Connect) -> dict[str, Any]:
         if message.project not in ("", self._identity):

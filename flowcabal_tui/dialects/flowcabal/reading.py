@@ -103,7 +103,9 @@ class _Reader:
                 self.note("lost", place, _("The id {id} occurs twice; the later node is kept.").format(id=clean(key)))
             elif node.id != key:
                 self.note(
-                    "changed", place, _("It calls itself {id}; its key takes precedence.").format(id=clean(node.id))
+                    "changed",
+                    place,
+                    _("Its own id is {id}; its key in the document takes precedence.").format(id=clean(node.id)),
                 )
             found[key] = node, place
         self.name_nodes(found)

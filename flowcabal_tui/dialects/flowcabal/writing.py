@@ -49,9 +49,9 @@ class _Writer:
         self.kept = kept(workflow)
         self.notes: list[ConversionNote] = []
         if (workflow.join, workflow.skip_empty) != (JOINS[form], self.today_form):
-            self.note("changed", "join", _("There, blocks are joined by {join}.").format(join=repr(JOINS[form])))
+            self.note("changed", "join", _("FlowCabal joins blocks with {join}.").format(join=repr(JOINS[form])))
         for edge in workflow.edges:
-            message = _("{source} before {target}: there, only references define the order.")
+            message = _("{source} before {target}: in FlowCabal, only references define the order.")
             self.note("lost", "edges", message.format(source=edge.source, target=edge.target))
 
     def note(self, level: Level, place: str, message: str) -> None:

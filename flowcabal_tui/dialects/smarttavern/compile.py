@@ -158,7 +158,7 @@ class _Compiler:
     def _tell_call(self, spec: FlowNode, call: Call) -> None:
         where = f"nodes[{self._numbers[spec.id]}].subflow"
         if not call.share_state:
-            message = _("SmartTavern shares the state all the same; here the flow starts with an empty one.")
+            message = _("SmartTavern shares the state anyway; here the flow starts with an empty one.")
             self._note("changed", f"{where}.share_state", message)
         if call.ref == self._flow.reference:
             message = _("The flow runs itself: it cannot run until the node has a depth, such as input.depth.")

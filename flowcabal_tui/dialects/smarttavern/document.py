@@ -146,14 +146,14 @@ def _references(flow: TavernFlow) -> Iterator[Problem]:
     named += [(place, target, node.id) for node in flow.nodes for place, target in node.inner]
     for place, target, by in named:
         if target not in ids:
-            message = _("There is no node {node}. There are: {names}").format(node=target, names=names)
+            message = _("There is no node {node}. Available: {names}").format(node=target, names=names)
             yield Problem(code="UNKNOWN_NODE", node=by, field=place, message=message)
 
 
 def _types(flow: TavernFlow) -> Iterator[Problem]:
     for node in flow.nodes:
         if node.kind not in (*ATOMS, *COMPOSITES):
-            message = _("Unknown type {kind}. There are: {names}").format(
+            message = _("Unknown type {kind}. Available: {names}").format(
                 kind=node.type[:60], names=_(", ").join((*ATOMS, *COMPOSITES))
             )
             yield Problem(code="UNKNOWN_TYPE", node=node.id, field="type", message=message)
@@ -189,7 +189,7 @@ def _calls(flow: TavernFlow, known: Collection[str]) -> Iterator[Problem]:
             message = _("The flow runs itself, and no depth is set.")
             yield Problem(code="ENDLESS_CALLS", node=node.id, field="subflow.ref", message=message, severity="warning")
         elif ref not in known:
-            message = _("There is no flow {ref}. There are: {names}").format(
+            message = _("There is no flow {ref}. Available: {names}").format(
                 ref=ref, names=_(", ").join(sorted(known)[:20]) or "-"
             )
             yield Problem(

@@ -176,7 +176,7 @@ class _Writer:
             here = shown((RESULT, matched[0].id))
         if node.params.get("share_state") is False:
             call["share_state"] = False
-            self.notes.append(ConversionNote("lost", node.id, _("SmartTavern shares the state all the same.")))
+            self.notes.append(ConversionNote("lost", node.id, _("SmartTavern shares the state anyway.")))
         name = self.name_for(node.id)
         self.nodes.append({"id": name, "type": "Subflow", "subflow": call})
         return [name], here

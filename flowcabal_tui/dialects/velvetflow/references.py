@@ -138,7 +138,9 @@ class BindingReferences:
         if (path := _bare(text, scope)) is None:
             return self.embedded(text, scope, place)
         if paths.parse(path).root in RUN_ROOTS:
-            message = _("There {text} is a text; here it is read as a path, and fails if the path does not exist.")
+            message = _(
+                "In VelvetFlow, {text} is a text; here it is read as a path, and fails if the path does not exist."
+            )
             self.telling.wrong("NOT_CARRIED_OVER", place, message.format(text=text[:80]))
         return path
 

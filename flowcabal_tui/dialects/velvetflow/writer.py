@@ -97,14 +97,14 @@ class _Writer:
                     "branches": [{"name": name, **self.body(body, f"{place}/{name}/")} for name, body in bodies.items()]
                 }
             case "end" if node.params.get("value") is not None:
-                self.lost(place, _("There an end has no value."))
+                self.lost(place, _("In VelvetFlow, an end has no value."))
         return made
 
     def condition(self, params: Mapping[str, Any], place: str) -> Document:
         """Keeps a source that is given as text: VelvetFlow reads it as a path."""
         made = {key: self.value(value, place) for key, value in params.items() if key != "expression"}
         if "expression" in params:
-            self.lost(place, _("There an expression is Python; ours may be read differently."))
+            self.lost(place, _("VelvetFlow reads an expression as Python: this one may mean something else."))
             made["expression"] = params["expression"]
         return made
 
@@ -131,9 +131,9 @@ class _Writer:
         if accumulator:
             made["accumulator"] = self.value(accumulator.get("initial", {}), place)
         if accumulator.get("set") or accumulator.get("compute"):
-            self.lost(place, _("There an accumulator keeps its initial value."))
+            self.lost(place, _("In VelvetFlow, an accumulator keeps its initial value."))
         if params.get("side_by_side", 1) > 1:
-            self.lost(place, _("There the rounds run one after the other."))
+            self.lost(place, _("In VelvetFlow, the rounds run one after the other."))
         return made | ({"max_iterations": params["max_iterations"]} if "max_iterations" in params else {})
 
     def exports(self, exports: Mapping[str, Any], place: str) -> Document:
@@ -157,9 +157,7 @@ class _Writer:
                 }
                 made.setdefault("aggregates", []).append(whole)
             else:
-                self.lost(
-                    f"{place}.{one['name']}", _("There the aggregate {kind} does not exist.").format(kind=one["kind"])
-                )
+                self.lost(f"{place}.{one['name']}", _("VelvetFlow has no aggregate {kind}.").format(kind=one["kind"]))
         return made
 
     def value(self, value: Any, place: str) -> Any:
@@ -192,7 +190,7 @@ class _Writer:
         except BindingError:
             return text
         if path.root == "input" and len(path.parts) > 1:
-            self.lost(place, _("There a run has no inputs: {path} is kept as text.").format(path=path))
+            self.lost(place, _("In VelvetFlow, a run has no inputs: {path} is kept as text.").format(path=path))
             return paths.shown(path.parts[1:])
         named = paths.node_of(path, self.kinds)
         if named and self.kinds.get(named[0]) == "condition" and path.parts[named[1] :][:1] == ("result",):

@@ -51,7 +51,7 @@ class Subflow(NodeKind):
                 return Produced(resolve(params.bottom, around))
         if context.depth >= MAX_DEPTH:
             raise WorkflowError(
-                _("Workflows call each other more than {n} deep.").format(n=MAX_DEPTH),
+                _("Workflows call each other more than {n} levels deep.").format(n=MAX_DEPTH),
                 params.ref,
                 _("Give the call a smaller depth."),
             )

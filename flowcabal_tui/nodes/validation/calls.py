@@ -52,7 +52,7 @@ def _readable(workflow: Workflow) -> bool:
 def _unknown(call: SubflowCall, known: Library) -> Problem:
     names = sorted({one.reference for one in known.values()})
     listed = _(", ").join(names[:20])
-    message = _("There is no workflow {ref}. There are: {names}").format(ref=call.ref[:80], names=listed)
+    message = _("There is no workflow {ref}. Available: {names}").format(ref=call.ref[:80], names=listed)
     fix = nearest(call.ref, tuple(known))
     return Problem(code="UNKNOWN_WORKFLOW", node=call.node.id, field="ref", message=message, fix=fix)
 
@@ -93,5 +93,7 @@ def _chain(workflow: Workflow, own: Iterable[SubflowCall], known: Library) -> It
 
 
 def _too_deep(call: SubflowCall, field: str) -> Problem:
-    message = _("Workflows would call each other more than {n} deep through {ref}.").format(n=MAX_CALLS, ref=call.ref)
+    message = _("Workflows would call each other more than {n} levels deep through {ref}.").format(
+        n=MAX_CALLS, ref=call.ref
+    )
     return Problem(code="TOO_DEEP", node=call.node.id, field=field, message=message)

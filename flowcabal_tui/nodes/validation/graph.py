@@ -64,7 +64,7 @@ def _branch(edge: Edge, label: str, scope: GraphScope, place: str) -> Iterator[P
         return
     if labels := read.labels:
         if label not in labels:
-            message = _("{node} has no branch {label}. There are: {names}").format(
+            message = _("{node} has no branch {label}. Available: {names}").format(
                 node=edge.source, label=label, names=_(", ").join(labels[:20])
             )
             fix = nearest(label, labels)

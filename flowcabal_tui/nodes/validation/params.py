@@ -27,7 +27,7 @@ def read_node(
     """A node with kind and parameters, with the findings that prevent reading them."""
     kind = kind_named(node.kind)
     if kind is None:
-        message = _("There is no kind {kind}. There are: {names}").format(
+        message = _("There is no kind {kind}. Available: {names}").format(
             kind=node.kind[:60] or '""', names=_(", ").join(sorted(kinds()))
         )
         fix = nearest(node.kind, tuple(kinds()))
@@ -53,7 +53,7 @@ def _bad(path: str, raw: Mapping[str, Any], model: type[BaseModel], error: Any) 
         if len(error["loc"]) == 1:
             known = sorted(model.model_fields)
             fix = nearest(place, known)
-            message = sentences(message, _("There are: {names}").format(names=_(", ").join(known)))
+            message = sentences(message, _("Available: {names}").format(names=_(", ").join(known)))
     return Problem(code="BAD_PARAMS", node=path, field=place, message=message, fix=fix)
 
 

@@ -77,7 +77,7 @@ class Walk:
             self._more = True
         if not self._more:
             return tuple(self._found.values())
-        message = _("There are more findings than the {n} that are listed.").format(n=len(self._found))
+        message = _("There are more problems than the {n} that are listed.").format(n=len(self._found))
         return (*self._found.values(), Problem(code="MORE_FINDINGS", message=message, severity="warning"))
 
     def _add(self, findings: Iterable[Problem]) -> None:

@@ -151,8 +151,8 @@ class Curation:
         await self._store.rewrites.add(rewrite, command.rewrite)
 
     async def forget(self, command: DeleteOutput) -> Literal["", "edited"]:
-        """Removes a kept output from the memory, or restores it. Returns "edited" when the chapter's text stays because
-        it was edited or kept again since, else ""."""
+        """Removes a kept output from the memory, or restores it. Returns "edited" when the text of its chapter stays
+        because it was edited or kept again later, else ""."""
         kept = await (
             self._store.book.restore(command.output, following(AFTER_FORGET))
             if command.restore

@@ -62,7 +62,7 @@ class KeptBuilds:
         except Gone:
             names = _(", ").join(each.id for each in await self._store.workflows.list())
             raise UnknownName(
-                _("There is no workflow {ref}.").format(ref=reference), _("There are: {names}").format(names=names)
+                _("There is no workflow {ref}.").format(ref=reference), _("Available: {names}").format(names=names)
             ) from None
 
 

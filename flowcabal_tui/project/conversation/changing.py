@@ -53,7 +53,7 @@ class ProjectChanges:
         trusted."""
         if permission != await self.sealed(permission, turn):
             raise RunError(
-                _("This was not asked by your own program."),
+                _("This request does not come from your own program."),
                 _("It came with the project, and its price may be wrong. Nothing was started."),
                 _("Ask the question again."),
             )

@@ -170,4 +170,6 @@ def context_tokens(endpoint: Endpoint | None) -> int:
 
 
 def _gone() -> FlowCabalError:
-    return UnknownName(_("A part of the book attached to the question no longer exists."), "", _("Take it out."))
+    return UnknownName(
+        _("A part of the book attached to the question no longer exists."), "", _("Remove it from the question.")
+    )

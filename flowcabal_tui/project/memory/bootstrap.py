@@ -127,7 +127,7 @@ class Bootstrap:
             raise RunError(
                 _("Another reading is paused."),
                 _("Nothing was sent."),
-                _("Continue it without naming chapters, or give it up: bootstrap --drop, or B on the screen."),
+                _("Continue it without naming chapters, or cancel it: bootstrap --drop, or B on the screen."),
             )
         rows = list(await self._store.jobs.open(job.id))
         return rows if rows or job.state != "done" else None

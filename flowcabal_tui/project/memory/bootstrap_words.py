@@ -56,5 +56,5 @@ def progress_words(status: BootstrapStatus) -> str:
     if status.state == "paused":
         parts.append(_("paused") + (f": {status.reason}" if status.reason else ""))
     if status.state == "dropped":
-        parts.append(_("given up"))
+        parts.append(_("cancelled"))
     return FACTS_APART.join(parts)

@@ -100,7 +100,7 @@ class Comparisons:
             known = [each.summary.id for each in await self._store.comparisons.all()]
             raise UnknownName(
                 _("There is no comparison {name}.").format(name=identity),
-                _("There are: {names}").format(names=_(", ").join(known[:20]) or _("none")),
+                _("Available: {names}").format(names=_(", ").join(known[:20]) or _("none")),
             )
         return row.summary.target
 
@@ -278,7 +278,7 @@ def _checked(verdict: Verdict, sources: TargetSources) -> Verdict:
     if not wanted[verdict.kind]:
         words = {
             "chosen": _("Choose one candidate."),
-            "tie": _("A tie is between two candidates or more."),
+            "tie": _("A tie needs at least two candidates."),
             "none": _("Do not name a candidate when none is good enough."),
             "composed": _("The composed text is empty."),
         }

@@ -56,7 +56,7 @@ class Doubts:
             view = await self._store.memory.view(chapter, generation)
             usual = _usual([each.length for each in await view.chapters()])
             if (length := word_count(text)) < usual * SHORTEST:
-                words = _("The text is far too short: {n}; the previous chapters have {usual}.")
+                words = _("The text is far too short: {n}; the previous chapters usually have {usual}.")
                 return words.format(n=f"{length:,}", usual=f"{usual:,}")
         return await asyncio.to_thread(_doubt, text, tuple(given), is_prose)
 

@@ -65,7 +65,7 @@ class Simulated:
             return self.library[reference]
         raise WorkflowError(
             _("There is no workflow {ref}.").format(ref=reference),
-            _("There are: {names}").format(names=_(", ").join(sorted(self.library)) or _("none")),
+            _("Available: {names}").format(names=_(", ").join(sorted(self.library)) or _("none")),
         )
 
 

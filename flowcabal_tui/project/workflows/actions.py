@@ -112,7 +112,7 @@ class ProjectActions:
         known = dict.fromkeys(one.reference for one in (*await self._store.workflows.list(), *own))
         raise WorkflowError(
             _("There is no workflow {ref}.").format(ref=reference),
-            _("There are: {names}").format(names=_(", ").join(known)),
+            _("Available: {names}").format(names=_(", ").join(known)),
         )
 
     async def findings(self, workflow: Workflow) -> tuple[Problem, ...]:

@@ -25,7 +25,7 @@ def no_room(reason: str) -> DiskFull:
     """The error of a disk that cannot be written: full, read-only or failing."""
     return DiskFull(
         _("The project could not be written."),
-        _("{reason}. Everything up to the last confirmed step is kept; nothing was written halfway.").format(
+        _("{reason}. Everything up to the last confirmed step is kept; no step was written in part.").format(
             reason=reason
         ),
         _("Free space on the disk or correct the folder's permissions, then try again."),

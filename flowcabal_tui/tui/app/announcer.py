@@ -32,7 +32,7 @@ class Announcer:
         self.notices = Notices()
         self._timer: Timer | None = None
         self._was_read = True
-        """The row in view may give way to another."""
+        """The row in view may be replaced by another."""
 
     def say(self, words: str, title: str, severity: SeverityLevel) -> None:
         """Adds a notice; displays it at once if the previous one was visible long enough to be read."""

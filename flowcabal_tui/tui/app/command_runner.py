@@ -133,7 +133,7 @@ class CommandRunner:
             return await self._filled(node)
         if node is not None and (isinstance(node, Screen) or acts_on_row(command.id)):
             key, words = command.shown_key(self._own_keys), _(command.words) or _(command.title)
-            self._say(_("Look first, then press {key}: {words}").format(key=key, words=words))
+            self._say(_("Check what is shown, then press {key}: {words}").format(key=key, words=words))
             return None
         return node
 
@@ -198,7 +198,7 @@ class CommandRunner:
         return shown
 
     async def _back_to(self, base: Screen[Any]) -> bool:
-        """Leaves the screens over the workspace as Esc does; False where one stays, for it asks something."""
+        """Leaves the screens over the workspace as Esc does; False if one stays because it asks something."""
         while (top := self._app.screen) is not base:
             left, count = top.active_bindings.get("escape"), len(self._app.screen_stack)
             if left is None:

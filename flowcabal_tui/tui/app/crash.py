@@ -70,7 +70,7 @@ def last_words(report: Path | None) -> str:
     return "\n".join(
         (
             _("FlowCabal TUI has stopped because of an error in the program."),
-            _("Everything kept, approved or received is safe; drafts are offered at the next start."),
+            _("Everything kept, approved or received is safe; unsaved text is shown again when you open the book."),
             _("Report: {where}").format(where=where),
         )
     )

@@ -55,7 +55,7 @@ class Palette:
 
 
 def theme_words(name: str) -> str:
-    """The name of a theme for the user; a theme of the user's own is called as its file."""
+    """The name of a theme for the user; a theme of the user's own is named after its file."""
     return _(THEME_WORDS[name]) if name in THEME_WORDS else name
 
 
@@ -238,5 +238,5 @@ def _refused(path: Path, detail: str) -> SettingsError:
     return SettingsError(
         _("The theme {file} cannot be used.").format(file=path.name),
         detail,
-        _("The other themes are still there. Correct the file: {path}").format(path=path),
+        _("The other themes still work. Correct the file: {path}").format(path=path),
     )

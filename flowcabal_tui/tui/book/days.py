@@ -189,7 +189,7 @@ def _length(words: str, name: str) -> int:
 
 def _hour(words: str) -> int:
     if words and not (words.isascii() and words.isdigit() and int(words) < 24):
-        raise Unreadable(_("The hour of a new day is a number from 0 to 23."))
+        raise Unreadable(_("The hour of a new day must be a number from 0 to 23."))
     return int(words or 0)
 
 

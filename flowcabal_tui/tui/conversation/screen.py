@@ -373,7 +373,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
             self._pages.receipt(receipt, one_line(words, 200))
 
     def action_stop(self) -> None:
-        """Stop the answer; the text so far is kept."""
+        """Stops the answer; the text so far is kept."""
         self._workbench.send(StopAnswer(self.identity))
 
     @attempted(group="talk")

@@ -103,7 +103,7 @@ def idle_actions(question: Question, findings: int, attempts: int, *, is_editing
 
 
 def keys_line(question: Question, off: Container[str], width: int) -> Content:
-    """The keys of this question on one row, without the actions that are `off`; the least needed go if it is full."""
+    """The keys of this question on one row, without those that are `off`, and the least needed only if they fit."""
     if has_candidates(question):
         return Content(_("a Compare the candidates  x Reject  J Next  Esc Back"))
     shown = {

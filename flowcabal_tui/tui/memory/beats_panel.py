@@ -42,8 +42,8 @@ class _Beats(PickList):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "select", mark("Go there"), id="beats-panel.go",
-                tooltip=mark("The words of the text that a model quotes for the beat; else the place where its "
-                             "names are closest together.")),
+                tooltip=mark("The words of the text that a model quotes for the beat; without them, the place where "
+                             "its names are closest together.")),
     ]  # fmt: skip
 
 
@@ -55,11 +55,11 @@ class BeatsPanel(Vertical):
         mark(
             "The beats of the open chapter, and which of their names are in its text: ● all, ◐ some, ○ none, · no name "
             "to look for. It is a rule that finds names: it does not know what happens. `m` asks the agents' model "
-            "which beats the saved text brings, after it has shown the price. ✦ marks its answer, which counts only "
-            "with words that it quotes from the text, and is advice. Enter goes to these words, else to the place "
-            "where the names of the beat are closest together. `e` edits the outline beside the chapter, Esc goes "
-            "back to the text. Scenes are smaller headings (####) or a numbered list in the outline of the chapter; "
-            "each is compared with the scene of the same title, or of the same number."
+            "which beats the saved text covers, after it has shown the price. ✦ marks its answer, which counts only "
+            "with words that it quotes from the text, and is advice. Enter goes to these words, or without them to the "
+            "place where the names of the beat are closest together. `e` edits the outline beside the chapter, Esc "
+            "goes back to the text. Scenes are smaller headings (####) or a numbered list in the outline of the "
+            "chapter; each is compared with the scene of the same title, or of the same number."
         ),
     )
     jump_key = "o"
@@ -73,7 +73,7 @@ class BeatsPanel(Vertical):
         Binding("e", "edit", mark("Edit"), tooltip=mark("Edit the outline of the chapter beside its text."),
                 id="beats-panel.edit"),
         Binding("m", "check", mark("Ask a model"), id="beats-panel.check",
-                tooltip=mark("Ask the agents' model which beats of the outline the text brings; costs money.")),
+                tooltip=mark("Ask the agents' model which beats of the outline the text covers; costs money.")),
         Binding("escape", "leave", mark("To the text"), id="beats-panel.leave"),
     ]  # fmt: skip
 

@@ -210,7 +210,9 @@ class MemoryController:
             self._screen.notify(_("There is nothing left to cancel."), markup=False)
         elif await agrees_to_stop(self._screen.app, _("Cancel background work?")):
             await self._workbench.carry_out(CancelBackground(only_model=True))
-            self._screen.notify(_("Background work is cancelled; it can be retried."), markup=False)
+            self._screen.notify(
+                _("The steps that may call a model or need vectors are cancelled; they can be retried."), markup=False
+            )
 
     async def _ask_money(self, work: UnpaidWork) -> None:
         """Asks whether the waiting background work may cost its price."""

@@ -125,7 +125,7 @@ def _hit(hit: KnowledgeFound, names: Mapping[str, str]) -> Text:
 
 
 _LOOK: Final = 1.0
-"""Seconds between two looks."""
+"""Interval in seconds for reading the state."""
 STATES: Final[Mapping[str, str]] = {
     "off": mark("is switched off"),
     "absent": mark("is not installed"),

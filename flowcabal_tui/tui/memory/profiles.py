@@ -381,7 +381,7 @@ class ProfilePane(Vertical):
         self.app.push_screen(FindLine(), find)
 
     def action_find_next(self) -> None:
-        """Goes to the next profile with the words, round the end."""
+        """Goes to the next profile with the words, wrapping around."""
         if not self.query_one(ProfileTree).find(self._sought, self._chosen):
             self.notify(_("Not found."), markup=False)
 

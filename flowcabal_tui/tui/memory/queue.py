@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from flowcabal_tui.tui.memory.queue_controller import QueueController
 
 _LOOK: Final = 1.0
-"""Seconds between two looks."""
+"""Interval in seconds for reading the queue."""
 _SHOWN: Final = 100
 """Steps of one state that are listed; the others are counted."""
 _BAR: Final = 20
 _CHANGED: Final = 3
-"""Changed chapters that are named beside what rests on them."""
+"""Changed chapters that are named beside the texts based on them."""
 _ORDER: Final[tuple[Freshness, ...]] = ("running", "failed", "stale", "waiting", "cancelled", "fresh")
 _SIGNS: Final[Mapping[Freshness, str]] = {
     "running": "running", "failed": "failed", "stale": "stale", "waiting": "pending", "cancelled": "cancelled",

@@ -155,7 +155,7 @@ def _counts(request: TrustRequest) -> list[Option]:
 
 
 def _in_sight(words: str, limit: int = _LONG) -> str:
-    """Words of a stranger, shortened so that neither their end nor what follows blanks is out of sight."""
+    """Untrusted text, shortened so that its end and the text after blanks stay visible."""
     words = _BLANKS.sub(lambda blanks: _(" [{n} blanks] ").format(n=len(blanks[0])), words)
     if len(words) <= limit:
         return words

@@ -75,7 +75,7 @@ class CommentMarks:
         self._tell()
 
     def _tell(self) -> None:
-        """Shows the comment at the cursor; in the reader the one that was gone to, else the first in view."""
+        """Shows the comment at the cursor; in the reader the last visited one, else the first in view."""
         words, pane = "", self._pane
         if self._marks and pane.face == "edit":
             words = self._pane.area.hint(COMMENT_SIGN)

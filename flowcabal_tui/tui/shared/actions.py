@@ -175,7 +175,7 @@ ACTIONS: Final[tuple[KeyAction, ...]] = (
     KeyAction("memory.retry", "R", mark("Retry background work"), mark("Retry failed work on summaries and profiles."),
            after="R"),
     KeyAction("memory.cancel", "shift+f9", mark("Cancel background work"),
-           mark("Cancel the remaining work on summaries and profiles."), after="x"),
+           mark("Cancel the remaining steps that may call a model or need vectors, such as summaries."), after="x"),
     KeyAction("memory.knowledge", "ampersand", mark("Knowledge server"),
            mark("The contents of the server for search by meaning: install it, search it, rebuild a part."), after="k"),
     KeyAction("models.check", "shift+f7", mark("Check the models"),

@@ -77,7 +77,7 @@ class PickList(OptionList):
         return focused is self or (isinstance(focused, Input) and focused.parent in self.ancestors)
 
     def find_row(self, words: str) -> bool:
-        """Puts the cursor on the next row that contains the words, letter case aside, round the end."""
+        """Puts the cursor on the next row that contains the words, letter case aside, wrapping around."""
         wanted, start = words.casefold(), (self.highlighted if self.highlighted is not None else -1) + 1
         rows = [*range(start, self.option_count), *range(start)]
         for row in rows:

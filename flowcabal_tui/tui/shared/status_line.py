@@ -43,8 +43,8 @@ _MERELY_ABSENT: Final = ("absent", "off", "stopped")
 class _Part:
     """A piece of the line; `short` are fewer words for the same, "" if there are none.
 
-    When the line is too long, pieces from the rank `_MINOR` on go first, then pieces are shortened, then others go:
-    always that of the highest `rank`.
+    When the line is too long, pieces from the rank `_MINOR` on are removed first, then pieces are
+    shortened, then others are removed: always that of the highest `rank`.
     """
 
     words: str

@@ -32,7 +32,7 @@ HELP: Final = HelpData(
          "useful, which counts against the check. `l` puts aside or takes up again. `u` undoes the last decision of "
          "this list; a mend is an edit of the text, and `V` in the manuscript has the version before. Space marks rows "
          "for `i`, `x` and `l`. Five new ones of a chapter are listed, the sure ones first; `f` unfolds the rest. "
-         "Notes that readers left in an imported document stand first: `m` mends there, `c` writes a fact, `i` and `x` "
+         "Notes that readers left in an imported document come first: `m` mends there, `c` writes a fact, `i` and `x` "
          "answer the note, `l` puts it aside. `r` lists the checked chapters, `C` checks chapters, `T` switches the "
          "rule off."),
 )  # fmt: skip

@@ -111,7 +111,7 @@ class DiffView(StreamView):
         return len(self._diff_text.starts)
 
     def show_first(self) -> None:
-        """Bring the first change into view."""
+        """Brings the first change into view."""
         self.scroll_to_offset([*self._diff_text.starts, 0][0])
 
     def set_texts(self, old: str, new: str) -> None:

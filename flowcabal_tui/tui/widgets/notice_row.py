@@ -1,6 +1,6 @@
 """The row of notices: part of the layout, so it covers nothing and no border cuts its words.
 
-A sign and a ground of its own, reversed in the terminal's colours, tell it from the text above it.
+A sign and a ground of its own, reversed in the terminal's colours, distinguish it from the text above it.
 """
 
 from __future__ import annotations

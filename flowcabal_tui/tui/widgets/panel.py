@@ -13,7 +13,7 @@ from flowcabal_tui.tui.widgets.cells import is_plain
 
 
 class FrameEdge(NamedTuple):
-    """The characters of a frame: line, upright, and the corners from the upper left one round."""
+    """The characters of a frame: line, upright, and the corners, clockwise from the upper left one."""
 
     line: str
     upright: str
@@ -27,7 +27,7 @@ PLAIN_HEAVY: Final = FrameEdge("=", "#", ("#", "#", "#", "#"))
 
 
 def edge_of(*, is_current: bool, plain: bool) -> FrameEdge:
-    """The frame of the panel in charge, or of another; `plain` is ASCII."""
+    """The frame of the current panel, or of another; `plain` is ASCII."""
     if plain:
         return PLAIN_HEAVY if is_current else PLAIN_THIN
     return HEAVY if is_current else THIN

@@ -83,7 +83,7 @@ class RunLine(PromptLine):
         """Returns both fields, unless the length is impossible for a chapter."""
         self.length = self.query(Input).last().value.lstrip("0")
         if self.length and int(self.length) > LONGEST_CHAPTER:
-            self.notify(_("No chapter is longer than {n}.").format(n=f"{LONGEST_CHAPTER:,}"), markup=False)
+            self.notify(_("A chapter can have a length of at most {n}.").format(n=f"{LONGEST_CHAPTER:,}"), markup=False)
             return
         super().answer()
 

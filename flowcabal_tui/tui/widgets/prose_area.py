@@ -249,7 +249,7 @@ class ProseArea(TextArea):
 
     @contextmanager
     def _repaint_differences(self) -> Iterator[None]:
-        """Hold back the repaint of everything; afterwards repaint the cells that differ."""
+        """Holds back the repaint of everything; afterwards repaints the cells that differ."""
         if self._repaint_suspended or not self.is_mounted or not self._is_plain:
             yield
             return
@@ -349,7 +349,7 @@ class ProseArea(TextArea):
         self._edit_timer = self._steady_timer = None
 
     def report_edit(self) -> None:
-        """Post `Edited` at once if something has changed since the last one."""
+        """Posts `Edited` at once if something has changed since the last one."""
         if self._steady_timer is not None:
             self._forget_edit()
             self.post_message(self.Edited(self, self.text))

@@ -21,7 +21,7 @@ _PASSAGE_STEPS: Final = 30_000
 _LARGE: Final = 400_000
 """Characters on both sides together above which paragraphs are paired by their order alone."""
 _COMMON_SHARE: Final = 0.35
-"""Less in common than this, and a passage is shown as replaced in one piece."""
+"""With less in common than this, a passage is shown as replaced in one piece."""
 
 
 class DiffKind(StrEnum):
@@ -34,7 +34,7 @@ class DiffKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DiffPiece:
-    """A piece of text with one fate."""
+    """A piece of text that is kept, deleted or inserted as a whole."""
 
     change: DiffKind
     text: str
@@ -217,7 +217,7 @@ def _runs_of(block: tuple[bool, str, str]) -> list[DiffPiece]:
 
 
 def _joined(runs: list[DiffPiece]) -> list[DiffPiece]:
-    """Runs without empty ones; deletions come before insertions, and one run for each fate in a change."""
+    """Runs without empty ones; deletions come before insertions, and one run of each kind in a change."""
     joined: list[DiffPiece] = []
     deleted = inserted = ""
     end = DiffPiece(DiffKind.EQUAL, "")

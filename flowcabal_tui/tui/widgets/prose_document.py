@@ -82,7 +82,7 @@ class ProseDocument(WrappedDocument):
         return len(self._offset_to_line_info)
 
     def wrap(self, width: int, tab_width: int | None = None) -> None:
-        """Wrap everything at `width` cells (0: no wrapping)."""
+        """Wraps everything at `width` cells (0: no wrapping)."""
         self._width = width
         self._tab_width = tab_width or self._tab_width
         self._wrap_offsets = []
@@ -124,7 +124,7 @@ class ProseDocument(WrappedDocument):
         return [cells for _part, cells in get_tab_widths(line, self._tab_width)]
 
     def _shift_below(self, line: int, line_shift: int, row: int, row_shift: int) -> None:
-        """Renumber lines from `line` and rows from `row` on."""
+        """Renumbers lines from `line` and rows from `row` on."""
         if line_shift:
             below = self._offset_to_line_info[row:]
             self._offset_to_line_info[row:] = [(index + line_shift, section) for index, section in below]

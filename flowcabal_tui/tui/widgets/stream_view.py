@@ -28,7 +28,7 @@ _THOUGHT_SIGN = "· "
 class StreamView(ScrollView, can_focus=True):
     """Append-only text, wrapped for the script it is in; follows the end only while it is at the end.
 
-    Offsets are offsets into `text`; thinking is shown before the text, apart, and is no part of it.
+    Offsets are offsets into `text`; thinking is shown before the text, apart, and is not part of it.
     `follow_step` is how many rows a full pane moves up at a time: each move repaints the pane, so it
     is 8 over SSH and 1 elsewhere unless given.
     """
@@ -142,7 +142,7 @@ class StreamView(ScrollView, can_focus=True):
         self.refresh()
 
     def scroll_to_offset(self, offset: int) -> None:
-        """Bring the character at `offset` into the upper third of the view."""
+        """Brings the character at `offset` into the upper third of the view."""
         row = self._prose_top + self._prose.row_of(offset)
         self.scroll_to(y=max(0, row - self.size.height // 3), animate=False, force=True)
 
@@ -160,7 +160,7 @@ class StreamView(ScrollView, can_focus=True):
         return count
 
     def next_match(self, step: int = 1) -> int | None:
-        """Goes to the match that many places further, round the end; its number from 0, or None if there is none."""
+        """Goes to the match that many places further, wrapping around; its number from 0, or None if there is none."""
         return self._go_to_match(self._text_marks.beside(step))
 
     def _go_to_match(self, number: int) -> int | None:
@@ -191,7 +191,7 @@ class StreamView(ScrollView, can_focus=True):
                 self._scroll_update(self.virtual_size)
 
     def _show_growth(self, first_row: int) -> None:
-        """Repaint from `first_row` of the view on: only these rows, unless the view had to move."""
+        """Repaints from `first_row` of the view on: only these rows, unless the view had to move."""
         scrolled = self.scroll_offset.y
         following = self._following
         self._fit_height()
@@ -286,7 +286,7 @@ class StreamView(ScrollView, can_focus=True):
         self._following = True
 
     def action_search(self) -> None:
-        """Ask for something to search."""
+        """Asks for the words to find."""
         ask_to_find(self.app, self.find)
 
     def action_match(self, step: int) -> None:

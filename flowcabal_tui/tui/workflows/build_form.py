@@ -106,7 +106,7 @@ class FormScreens:
         verb = known.get(typed.casefold())
         if verb is None:
             there = _(", ").join(self._offered)
-            raise Unreadable(_("There is no step {name}. There are: {names}").format(name=typed, names=there))
+            raise Unreadable(_("There is no step {name}. Available: {names}").format(name=typed, names=there))
         return verb
 
     def _read_steps(self, first: Form, typed: Typed) -> tuple[Form, bool]:
@@ -118,7 +118,7 @@ class FormScreens:
             raise Unreadable(_("Name at least one step."))
         number = typed.text("number")
         if not number.isdecimal() or not 2 <= int(number) <= 12:
-            raise Unreadable(_("Candidates: a number from 2 to 12."))
+            raise Unreadable(_("Candidates: write a number from 2 to 12."))
         rest, steps = list(first.steps), []
         for verb in verbs:
             step = next((each for each in rest if _shown_verb(each) == verb), None) or Step(does=verb)
@@ -175,7 +175,7 @@ class FormScreens:
         for field in ("node", "before"):
             if (name := typed.text(field)) and name not in nodes:
                 there = _(", ").join(nodes)
-                raise Unreadable(_("There is no node {node}. There are: {names}").format(node=name, names=there))
+                raise Unreadable(_("There is no node {node}. Available: {names}").format(node=name, names=there))
         change = typed.text("change")
         to: Any = typed.text("to") or None
         if change in ("set", "keep") and to is not None:

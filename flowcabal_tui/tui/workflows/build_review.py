@@ -287,7 +287,7 @@ class BuildReviewScreen(ModalScreen[str]):
         return is_open and not self._workbench.info.read_only
 
     async def _may_pay(self, record: BuildRecord) -> bool:
-        """The writer's answer to the price of going on; True without a question where nothing is paid."""
+        """The writer's answer to the price of continuing; True without a question where nothing is paid."""
         if record.offline or record.form is not None:
             return True
         workflow = str(record.base["id"]) if record.base and not record.from_file else ""

@@ -277,7 +277,7 @@ class WorkflowPane(Vertical):
                 self._branches[path].expand()
 
     def _fill_rails(self) -> None:
-        """One row a node, and those inside an open node; the head has the state of the node at the cursor in words."""
+        """One row per node, and those inside an open node; the head has the state of the current node in words."""
         rails = self.query_one(RailGraph)
         rails.set_graph(self._rail(path) for path in self._rows_in_sight())
         if self.highlighted is not None:

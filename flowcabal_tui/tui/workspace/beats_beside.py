@@ -150,7 +150,7 @@ class BeatsBeside:
 
     @on_request(BeatsPanel.CheckRequested, group="beats-check", exclusive=True)
     async def check(self) -> None:
-        """Asks the agents' model which beats the saved text brings, after the writer has agreed to the price."""
+        """Asks the agents' model which beats the saved text covers, after the writer has agreed to the price."""
         chapter = self._view.chapter
         if chapter is None:
             return
@@ -158,7 +158,7 @@ class BeatsBeside:
         if quote is None:
             self._screen.notify(_("The model has answered for this text and these beats."), markup=False)
             return
-        title = _("Ask the model which beats the text brings?")
+        title = _("Ask the model which beats the text covers?")
         if await agrees_to_spend(self._screen.app, self._workbench, title, quote, "agent"):
             self._screen.notify(_("The model reads the chapter."), markup=False)
             await self._workbench.carry_out(CheckBeats(chapter))

@@ -23,7 +23,7 @@ from flowcabal_tui.tui.shared.view import OpenView
 
 log = logging.getLogger(__name__)
 SECONDS: Final = 20.0
-"""A program that is killed loses so much of where the writer was, and no text."""
+"""Seconds between two writes: a killed program loses at most this much of the writer's place, and no text."""
 
 
 class SummaryKeeper:

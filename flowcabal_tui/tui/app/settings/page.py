@@ -79,11 +79,13 @@ def agents_form(agents: AgentsSettings) -> FormScreen[Values]:
         values: Values = {name: typed.tick(name) for name in AGENT_WORDS}
         profiles = typed.text("profiles")
         if not (profiles.isascii() and profiles.isdigit() and int(profiles[:4]) <= 50):
-            raise Unreadable(_("The number of profiles is from 0 to 50."))
+            raise Unreadable(_("The number of profiles must be from 0 to 50."))
         return values | {"profiles": int(profiles)}
 
     ticks = tuple(Field(name, _(words), bool(getattr(agents, name))) for name, words in AGENT_WORDS.items())
-    profiles = Field("profiles", _("Profiles a chapter"), str(agents.profiles), _("0 to 50: each is a call of a model"))
+    profiles = Field(
+        "profiles", _("Profiles a chapter"), str(agents.profiles), _("0 to 50; one call of a model writes up to 4")
+    )
     return FormScreen(_("Agents"), (*ticks, profiles), read)
 
 
@@ -273,7 +275,7 @@ class SettingsScreen(ModalScreen[None]):
         return self._user.models
 
     async def _may_use(self, choice: ModelChoice, known: Endpoint | None) -> bool:
-        """The user's word for a host that gets text, or a key, which it did not get before."""
+        """The user's answer before a host gets text or a key for the first time."""
         endpoint = choice.endpoint
         if endpoint.provider == "offline":
             return True
