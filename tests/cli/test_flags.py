@@ -13,7 +13,7 @@ from flowcabal_tui.cli.answers import BadArgument
 from flowcabal_tui.cli.flags import given_inputs, request_of
 from flowcabal_tui.demo import templates
 from tests.cli.conftest import Call
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 
 COUNTING = {
     "id": "counting",
@@ -76,7 +76,7 @@ async def test_a_length_is_an_input_of_the_run() -> None:
         workflow="chapter", chapter=None, input=[], instruction="", length=700, target=[], fresh_context=False,
         again=[], step=False, set=[],
     )  # fmt: skip
-    assert (await request_of(FakeWorkbench(), workflow, given)).inputs == (("length", "700"),)
+    assert (await request_of(FakeProject(), workflow, given)).inputs == (("length", "700"),)
 
 
 @pytest.mark.parametrize(("flag", "label"), [("count:=5", "true"), ("count:=2", "false")])

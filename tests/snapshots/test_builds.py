@@ -12,7 +12,7 @@ from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import FlowCabalApp
 from tests.snapshots.test_shell import NOW, SIZES, pressed
 from tests.tui.fake_builds import suggestion
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.try_out import invented_access
 from tests.tui.waiting import settled
 
@@ -23,8 +23,8 @@ BOTH = pytest.mark.parametrize("language", ["en", "zh"])
 def opened(language: str) -> FlowCabalApp:
     """A project in which a suggestion waits."""
 
-    async def opener(_folder: Path, read_only: bool) -> FakeWorkbench:
-        made = FakeWorkbench(language, read_only=read_only)
+    async def opener(_folder: Path, read_only: bool) -> FakeProject:
+        made = FakeProject(language, read_only=read_only)
         made.build_records["build-1"] = suggestion(language)
         return made
 

@@ -14,5 +14,5 @@ from tests.tui.fake_conversation import TALK, FakeTalk, pages
 @BOTH
 def test_an_answer_with_a_place_a_card_and_a_run_that_asks(snap_compare, size, language):
     talk = FakeTalk(language)
-    panel = ConversationScreen(talk.workbench, TALK, InView(books.chapter_id(2)), UnsentQuestion(), pages(talk))
+    panel = ConversationScreen(talk.project, TALK, InView(books.chapter_id(2)), UnsentQuestion(), pages(talk))
     assert snap_compare(app(language), terminal_size=size, run_before=on_top(panel))

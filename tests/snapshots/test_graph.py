@@ -23,7 +23,7 @@ from flowcabal_tui.tui.workflows.rows import node_marks
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
 from tests.snapshots.test_shell import SIZES, app, settled
 from tests.tui import fake_books as books
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 
 ASK = NodeId("rounds/0/ask")
 BOTH = pytest.mark.parametrize("language", ["en", "zh"])
@@ -71,7 +71,7 @@ def test_the_tree_with_bodies_and_marks(snap_compare, size, language):
         states = {"init": "done", "rounds/0/here": "done", "rounds/0/ask": "waiting", "endings": "failed"}
         pane.show(document, {NodeId(path): state for path, state in states.items()})
         pane.follow(ASK)
-        findings = await FakeWorkbench(language).validate(document.model_copy(update={"entry": NodeId("nowhere")}))
+        findings = await FakeProject(language).validate(document.model_copy(update={"entry": NodeId("nowhere")}))
         marks = node_marks((), findings, (NodeId("story"),))
         stale = StaleMark(NodeId("init"), "direct", ())
         marks[NodeId("init")] = replace(marks.get(NodeId("init"), next(iter(marks.values()))), stale=stale.kind)
@@ -98,10 +98,10 @@ def test_a_story(snap_compare, size, language):
 @EVERY_SIZE
 @BOTH
 def test_versions_of_a_node(snap_compare, size, language):
-    title, workbench = words(language).node_names[1], FakeWorkbench(language)
+    title, project = words(language).node_names[1], FakeProject(language)
 
     async def before(pilot: Pilot[int]) -> None:
-        await on_top(NodeVersionsScreen(title, workbench, "chapter", books.DRAFT, None))(pilot)
+        await on_top(NodeVersionsScreen(title, project, "chapter", books.DRAFT, None))(pilot)
         await pilot.press("d")
         await settled(pilot)
 

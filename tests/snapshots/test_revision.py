@@ -10,37 +10,37 @@ from flowcabal_tui.tui.shared.rewrite_screen import RewriteScreen
 from tests.snapshots.test_graph import BOTH, EVERY_SIZE, on_top
 from tests.snapshots.test_shell import app
 from tests.tui.fake_books import NOW, chapter_id
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 
 
 @EVERY_SIZE
 @BOTH
 def test_comments(snap_compare, size, language):
-    workbench = FakeWorkbench(language)
-    workbench.revision.fill()
-    page = CommentsScreen(workbench, chapter_id(1))
+    project = FakeProject(language)
+    project.revision.fill()
+    page = CommentsScreen(project, chapter_id(1))
     assert snap_compare(app(language), terminal_size=size, run_before=on_top(page), press=["4", "j"])
 
 
 @EVERY_SIZE
 @BOTH
 def test_the_revision(snap_compare, size, language):
-    workbench = FakeWorkbench(language)
-    workbench.revision.fill()
-    page = RevisionScreen(workbench, lambda: NOW, chapter_id(1))
+    project = FakeProject(language)
+    project.revision.fill()
+    page = RevisionScreen(project, lambda: NOW, chapter_id(1))
     assert snap_compare(app(language), terminal_size=size, run_before=on_top(page))
 
 
 @BOTH
 def test_passes(snap_compare, language):
-    page = PassesScreen(FakeWorkbench(language))
+    page = PassesScreen(FakeProject(language))
     assert snap_compare(app(language), terminal_size=(80, 24), run_before=on_top(page), press=["j"])
 
 
 @EVERY_SIZE
 @BOTH
 def test_a_rewrite(snap_compare, size, language):
-    words = FakeWorkbench(language).words
+    words = FakeProject(language).words
     text = words.texts[0]
     after = "\n".join(line[:-4] if line.strip() else line for line in text.split("\n"))
     row = ProposedRewrite(chapter_id(1), 0, text, after, "writer-1", "更冷一些" if language == "zh" else "colder")

@@ -15,7 +15,7 @@ from flowcabal_tui.protocol.settings import SetModel
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import FlowCabalApp
 from tests.snapshots.test_shell import pressed
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.try_out import invented_access
 from tests.tui.waiting import settled
 
@@ -26,11 +26,11 @@ HOSTED = Endpoint(
 
 
 def app(language: str) -> FlowCabalApp:
-    async def opener(folder: Path, read_only: bool) -> FakeWorkbench:
-        workbench = FakeWorkbench(language)
-        workbench.settings.apply(SetModel("user", HOSTED))
-        workbench.settings.shown = replace(workbench.settings.shown, later=("knowledge",))
-        return workbench
+    async def opener(folder: Path, read_only: bool) -> FakeProject:
+        project = FakeProject(language)
+        project.settings.apply(SetModel("user", HOSTED))
+        project.settings.shown = replace(project.settings.shown, later=("knowledge",))
+        return project
 
     return FlowCabalApp(
         replace(invented_access(language), opener=opener),

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from flowcabal_tui.domain.errors import ProjectLocked
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import FlowCabalApp
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.try_out import PROPOSALS, invented_access
 from tests.tui.waiting import settled
 
@@ -21,10 +21,10 @@ SIZES = [(80, 24), (140, 40)]
 
 
 def app(language: str = "en", *, opened: bool = False, locked: bool = False, wizard_done: bool = True) -> FlowCabalApp:
-    async def opener(folder: Path, read_only: bool) -> FakeWorkbench:
+    async def opener(folder: Path, read_only: bool) -> FakeProject:
         if locked and not read_only:
             raise ProjectLocked("The project is open elsewhere.", "Host desk, process 4711.", "Close it there.")
-        return FakeWorkbench(language, read_only=read_only)
+        return FakeProject(language, read_only=read_only)
 
     return FlowCabalApp(
         replace(invented_access(language), opener=opener),

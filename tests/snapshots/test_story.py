@@ -18,7 +18,7 @@ from tests.snapshots.test_graph import BOTH, EVERY_SIZE, on_top
 from tests.snapshots.test_shell import app
 from tests.tui.fake_books import NOW
 from tests.tui.fake_story import HERO
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 
 NAMES = {
     "en": (
@@ -41,24 +41,24 @@ KINDS = {
 }
 
 
-def crowded(language: str) -> FakeWorkbench:
+def crowded(language: str) -> FakeProject:
     """The hero with twelve around: ten relations of every kind, and two who only occur with them."""
-    workbench = FakeWorkbench(language)
+    project = FakeProject(language)
     others = [Entity(EntityId(f"e{n}"), "character", name) for n, name in enumerate(NAMES[language])]
-    workbench.people += others
+    project.people += others
     pairs = [(HERO, other.id) if n % 3 else (other.id, HERO) for n, other in enumerate(others)]
     relations = [
         Relation(RecordId(f"n{n}"), *pair, KINDS[language][n % 5], directed=n % 5 != 2) for n, pair in enumerate(pairs)
     ]
     back = Relation(RecordId("back"), others[1].id, HERO, KINDS[language][3])
-    workbench.records = replace(workbench.records, relations=(*relations, back))
-    return workbench
+    project.records = replace(project.records, relations=(*relations, back))
+    return project
 
 
 @EVERY_SIZE
 @BOTH
 def test_names(snap_compare, size, language):
-    page = EntitiesScreen(FakeWorkbench(language))
+    page = EntitiesScreen(FakeProject(language))
     assert snap_compare(app(language), terminal_size=size, run_before=on_top(page))
 
 
@@ -72,44 +72,44 @@ def test_twelve_stand_around(snap_compare, size, language):
 @EVERY_SIZE
 @BOTH
 def test_the_timeline(snap_compare, size, language):
-    page = RecordsScreen(FakeWorkbench(language), "timeline")
+    page = RecordsScreen(FakeProject(language), "timeline")
     assert snap_compare(app(language), terminal_size=size, run_before=on_top(page))
 
 
 @EVERY_SIZE
 @BOTH
 def test_proposals(snap_compare, size, language):
-    workbench = FakeWorkbench(language)
-    workbench.proposal_list.fill()
-    page = ProposalsScreen(workbench)
+    project = FakeProject(language)
+    project.proposal_list.fill()
+    page = ProposalsScreen(project)
     assert snap_compare(app(language), terminal_size=size, run_before=on_top(page), press=["space", "j"])
 
 
 @EVERY_SIZE
 @BOTH
 def test_findings(snap_compare, size, language):
-    workbench = FakeWorkbench(language)
-    workbench.findings.fill()
-    page = FindingsScreen(workbench, lambda: NOW)
+    project = FakeProject(language)
+    project.findings.fill()
+    page = FindingsScreen(project, lambda: NOW)
     assert snap_compare(app(language), terminal_size=size, run_before=on_top(page), press=["space", "j"])
 
 
 @EVERY_SIZE
 @BOTH
 def test_impact(snap_compare, size, language):
-    workbench = FakeWorkbench(language)
-    name = workbench.people[0].name
-    page = ImpactScreen(workbench, Rename(name, "薇拉" if language == "zh" else "Vera"))
+    project = FakeProject(language)
+    name = project.people[0].name
+    page = ImpactScreen(project, Rename(name, "薇拉" if language == "zh" else "Vera"))
     assert snap_compare(app(language), terminal_size=size, run_before=on_top(page), press=["j", "space", "j"])
 
 
 @BOTH
 def test_promises(snap_compare, language):
-    page = RecordsScreen(FakeWorkbench(language))
+    page = RecordsScreen(FakeProject(language))
     assert snap_compare(app(language), terminal_size=(80, 24), run_before=on_top(page))
 
 
 @BOTH
 def test_what_holds(snap_compare, language):
-    page = RecordsScreen(FakeWorkbench(language), "facts", position=2)
+    page = RecordsScreen(FakeProject(language), "facts", position=2)
     assert snap_compare(app(language), terminal_size=(80, 24), run_before=on_top(page))

@@ -13,15 +13,15 @@ from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import FlowCabalApp
 from tests.snapshots.test_shell import pressed
 from tests.tui.fake_trust import CHANGED, RESTRICTED
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.try_out import invented_access
 
 
 def app(language: str, view: TrustView) -> FlowCabalApp:
-    async def opener(folder: Path, read_only: bool) -> FakeWorkbench:
-        workbench = FakeWorkbench(language)
-        workbench.trust_view = view
-        return workbench
+    async def opener(folder: Path, read_only: bool) -> FakeProject:
+        project = FakeProject(language)
+        project.trust_view = view
+        return project
 
     return FlowCabalApp(
         replace(invented_access(language), opener=opener),

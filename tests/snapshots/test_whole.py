@@ -14,7 +14,7 @@ from flowcabal_tui.tui.app.app import FlowCabalApp
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.snapshots.test_shell import SIZES, app, settled
 from tests.tui import fake_books as books
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.waiting import answered
 
 EVERY_SIZE = pytest.mark.parametrize("size", SIZES)
@@ -22,9 +22,9 @@ BOTH = pytest.mark.parametrize("language", ["en", "zh"])
 SOUGHT = {"en": "Mara", "zh": "沈月"}
 
 
-def workbench(pilot: Pilot[int]) -> FakeWorkbench:
-    found = next(screen for screen in pilot.app.screen_stack if isinstance(screen, WorkspaceScreen))._workbench
-    assert isinstance(found, FakeWorkbench)
+def project(pilot: Pilot[int]) -> FakeProject:
+    found = next(screen for screen in pilot.app.screen_stack if isinstance(screen, WorkspaceScreen))._project
+    assert isinstance(found, FakeProject)
     return found
 
 
@@ -33,16 +33,16 @@ def typed(*keys: str):
 
     async def before(pilot: Pilot[int]) -> None:
         await settled(pilot)
-        rows = workbench(pilot).chapter_rows
+        rows = project(pilot).chapter_rows
         names = ("One", "One", "Two", "Two") if language_in_use() == "en" else ("卷一", "卷一", "卷二", "卷二")
-        workbench(pilot).chapter_rows = [replace(row, volume=name) for row, name in zip(rows, names, strict=True)]
-        workbench(pilot).tasks += [
+        project(pilot).chapter_rows = [replace(row, volume=name) for row, name in zip(rows, names, strict=True)]
+        project(pilot).tasks += [
             BackgroundTask(2, "profile", f"hero@{books.chapter_id(2)}", digest("2"), "failed", 2, 5, "HTTP 503"),
             BackgroundTask(3, "index", books.chapter_id(1), digest("3"), "running", 1),
             BackgroundTask(4, "mirror", books.chapter_id(1), digest("4"), "fresh", 1),
         ]
         stale = StaleText(f"manuscript/{books.chapter_id(2)}", 2, (books.chapter_id(2),))
-        workbench(pilot).stale_rows = [stale]
+        project(pilot).stale_rows = [stale]
         for key in keys:
             await pilot.press(key)
             await answered(pilot)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.snapshots.test_shell import SIZES, app, pressed
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -21,7 +21,7 @@ SLIPS = {"en": "She saw the the door, and definately knew,, he said.", "zh": "å¥
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_proof_of_a_chapter(snap_compare, size, language, monkeypatch):
-    monkeypatch.setattr(FakeWorkbench, "_text", lambda self, _chapter: SLIPS[self.words.language])
+    monkeypatch.setattr(FakeProject, "_text", lambda self, _chapter: SLIPS[self.words.language])
     keys = pressed("1", "g", "enter", "exclamation_mark")
     assert snap_compare(app(language, opened=True), terminal_size=size, run_before=keys)
 

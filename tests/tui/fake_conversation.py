@@ -85,7 +85,7 @@ class FakeTalk:
         ]
 
     @property
-    def workbench(self) -> Any:
+    def project(self) -> Any:
         """The part of a project that the panel uses."""
         return SimpleNamespace(
             conversations=SimpleNamespace(

@@ -1,4 +1,4 @@
-"""A workbench in memory: answers every question of the screen, records commands, plays scripted events."""
+"""A project in memory: answers every question of the screen, records commands, plays scripted events."""
 
 from __future__ import annotations
 
@@ -151,24 +151,24 @@ from tests.tui.fake_settings import FakeSettings
 class FakeDrafts:
     """Unsaved texts, each with the version that it was typed over."""
 
-    def __init__(self, workbench: FakeWorkbench) -> None:
-        self._workbench = workbench
+    def __init__(self, project: FakeProject) -> None:
+        self._project = project
         self.texts: dict[ChapterId, tuple[str, int | None]] = {}
         self.fields: dict[str, str] = {}
 
     async def of(self, chapter: ChapterId) -> Draft | None:
         if chapter not in self.texts:
             return None
-        newest = next((row.version for row in self._workbench.chapter_rows if row.id == chapter), 0)
+        newest = next((row.version for row in self._project.chapter_rows if row.id == chapter), 0)
         text, base = self.texts[chapter]
         return Draft(chapter, text, base, newest, books.NOW)
 
     async def all(self) -> tuple[tuple[Chapter, Draft], ...]:
-        found = [(row, await self.of(row.id)) for row in self._workbench.chapter_rows]
+        found = [(row, await self.of(row.id)) for row in self._project.chapter_rows]
         return tuple((row, draft) for row, draft in found if draft is not None)
 
     async def put(self, chapter: ChapterId, text: str | None, base: int | None) -> bool:
-        known = self._workbench.version_rows.get(chapter, ())
+        known = self._project.version_rows.get(chapter, ())
         if text is None or text in (kept for version, kept in known if version.version >= (base or 0)):
             self.texts.pop(chapter, None)
             return False
@@ -185,7 +185,7 @@ class FakeDrafts:
             self.fields[key] = text
 
 
-class FakeWorkbench(FakeReading, FakeBuilds):
+class FakeProject(FakeReading, FakeBuilds):
     """A project of four chapters whose run "run-1" waits for a review of its draft.
 
     `sent` has every command; `take` gives what commands caused, then one batch of `script` a call.
@@ -286,7 +286,7 @@ class FakeWorkbench(FakeReading, FakeBuilds):
             self.script.append((NodeStreaming(run, node, attempt, offset, text[offset : offset + piece]),))
         self.script.append((NodeCompleted(run, node, attempt, text, False), NodeStateChanged(run, node, "done")))
 
-    # Workbench
+    # Project
 
     @property
     def info(self) -> ProjectInfo:

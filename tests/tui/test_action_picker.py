@@ -14,7 +14,7 @@ from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.workflows.action_picker import ActionPicker
 from flowcabal_tui.tui.workflows.params_form import ParamsForm
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.test_workspace import workspace
 from tests.tui.test_workspace_graph import at_workflow, chosen, document, pressed, words_on
 from tests.tui.waiting import settled, until
@@ -26,8 +26,8 @@ ACTIONS = (
 )
 
 
-def workbench(*nodes: Node) -> FakeWorkbench:
-    made = FakeWorkbench()
+def project(*nodes: Node) -> FakeProject:
+    made = FakeProject()
     made.documents, made.run_rows = [Workflow(id="chapter", nodes=nodes)], []
     made.action_rows = ACTIONS
     return made
@@ -44,7 +44,7 @@ async def typed(pilot: Pilot[int], words: str) -> None:
 
 
 async def test_an_action_is_searched_and_taken_in_the_form_of_its_node(tmp_path: Path) -> None:
-    made = workbench(Node(id=NodeId("send"), kind="action", params={"action": "old"}))
+    made = project(Node(id=NodeId("send"), kind="action", params={"action": "old"}))
     async with workspace(made, tmp_path, SMALL) as pilot:
         await at_workflow(pilot)
         await pressed(pilot, "p")
@@ -65,7 +65,7 @@ async def test_an_action_is_searched_and_taken_in_the_form_of_its_node(tmp_path:
 
 
 async def test_a_new_action_node_begins_with_its_action(tmp_path: Path) -> None:
-    async with workspace(workbench(Node(id=NodeId("ask"), kind="human")), tmp_path, SMALL) as pilot:
+    async with workspace(project(Node(id=NodeId("ask"), kind="human")), tmp_path, SMALL) as pilot:
         await at_workflow(pilot)
         await pressed(pilot, "plus")
         await chosen(pilot, "action")
@@ -77,7 +77,7 @@ async def test_a_new_action_node_begins_with_its_action(tmp_path: Path) -> None:
 
 
 async def test_f4_lists_no_actions_for_another_kind_of_node(tmp_path: Path) -> None:
-    async with workspace(workbench(Node(id=NodeId("ask"), kind="human")), tmp_path, SMALL) as pilot:
+    async with workspace(project(Node(id=NodeId("ask"), kind="human")), tmp_path, SMALL) as pilot:
         await at_workflow(pilot)
         await pressed(pilot, "p")
         await until(pilot, lambda: isinstance(pilot.app.screen, ParamsForm))

@@ -16,7 +16,7 @@ from flowcabal_tui.tui.app.keys_page import all_keys
 from flowcabal_tui.tui.runs.controller import RunController
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from tests.tui import fake_books as books
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.test_maintenance import screen_text
 from tests.tui.test_workspace_whole import opened, press
 
@@ -83,13 +83,13 @@ AGREED = {
 """Actions without a question of their own, and why."""
 
 
-def failed(workbench: FakeWorkbench) -> None:
+def failed(project: FakeProject) -> None:
     chapter = books.chapter_id(2)
-    workbench.tasks = [
+    project.tasks = [
         BackgroundTask(1, "l1", chapter, digest("1"), "failed", 2, 5, "HTTP 503"),
         BackgroundTask(2, "story", chapter, digest("2"), "waiting"),
     ]
-    workbench.stale_rows = []
+    project.stale_rows = []
 
 
 def _asks_first(action: str) -> bool:
@@ -105,12 +105,12 @@ def test_every_action_that_pays_or_stops_is_in_one_of_the_tables() -> None:
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("action", PAYING)
 async def test_what_is_paid_for_asks_with_model_likely_and_at_most(action: str, language: str, tmp_path: Path) -> None:
-    async with opened(tmp_path, offline=False, language=language) as (workbench, pilot):
-        failed(workbench)
+    async with opened(tmp_path, offline=False, language=language) as (project, pilot):
+        failed(project)
         if "make" in action:
-            workbench.stale_rows = [StaleText(f"manuscript/{books.chapter_id(2)}", 2, (books.chapter_id(2),))]
-            workbench.tasks = []
-        before = list(workbench.sent)
+            project.stale_rows = [StaleText(f"manuscript/{books.chapter_id(2)}", 2, (books.chapter_id(2),))]
+            project.tasks = []
+        before = list(project.sent)
         await press(pilot, *PAYING[action])
         words = asked(pilot)
         said = {
@@ -119,15 +119,15 @@ async def test_what_is_paid_for_asks_with_model_likely_and_at_most(action: str, 
         }
         assert [each for each in said[language] if each not in words] == []
         await press(pilot, "n")
-        assert workbench.sent == before
+        assert project.sent == before
 
 
 @pytest.mark.parametrize("action", STOPPING)
 async def test_what_stops_work_asks_in_the_same_words(
     action: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with opened(tmp_path) as (workbench, pilot):
-        failed(workbench)
+    async with opened(tmp_path) as (project, pilot):
+        failed(project)
         monkeypatch.setattr(RunController, "active", property(lambda _self: (books.RUN,)))
         if "queue" not in action and "memory" not in action:
             await running(pilot)
@@ -136,9 +136,9 @@ async def test_what_stops_work_asks_in_the_same_words(
         for said in ("Finished parts are kept. The rest can be continued later.", "Stop", "Let it continue"):
             assert said in words
         await press(pilot, "n")
-        assert workbench.sent == []
+        assert project.sent == []
         await press(pilot, STOPPING[action][-1], "y")
-        assert len(workbench.sent) == 1
+        assert len(project.sent) == 1
 
 
 async def running(pilot: Pilot[int]) -> None:

@@ -22,7 +22,7 @@ from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 from flowcabal_tui.tui.widgets.writing_area import WritingArea
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import shown
 from tests.tui.test_ghost_drafts import book, opened
 from tests.tui.test_workspace import pane_in_view, screen_of, settled, workspace
@@ -36,11 +36,11 @@ BEATS = {
 }
 
 
-def outlined(language: str) -> FakeWorkbench:
+def outlined(language: str) -> FakeProject:
     """Three beats for the first chapter: one without names, one that came, one of which a part came."""
-    workbench = FakeWorkbench(language)
-    workbench.outlined = BEATS[language].replace("Mara", workbench.words.hero)
-    return workbench
+    project = FakeProject(language)
+    project.outlined = BEATS[language].replace("Mara", project.words.hero)
+    return project
 
 
 def panel(pilot: Pilot[int]) -> BeatsPanel:
@@ -82,9 +82,9 @@ async def test_one_key_shows_what_came_beside_the_text_and_hides_it_again(tmp_pa
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_wide_characters_at_its_edge_are_whole(tmp_path: Path, size) -> None:
-    workbench = outlined("zh")
-    workbench.outlined = f"#### 灯\n- {'雨' * 200}\n"
-    async with workspace(workbench, tmp_path, size=size) as pilot:
+    project = outlined("zh")
+    project.outlined = f"#### 灯\n- {'雨' * 200}\n"
+    async with workspace(project, tmp_path, size=size) as pilot:
         await opened_beside(pilot)
         rows = "\n".join(shown(pilot.app))
         assert "灯" in rows and rows.count("雨") >= 200
@@ -92,9 +92,9 @@ async def test_wide_characters_at_its_edge_are_whole(tmp_path: Path, size) -> No
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_enter_goes_to_the_place_in_the_reader_and_in_the_editor(tmp_path: Path, size) -> None:
-    workbench = outlined("en")
-    hero = workbench.words.hero
-    async with workspace(workbench, tmp_path, size=size) as pilot:
+    project = outlined("en")
+    hero = project.words.hero
+    async with workspace(project, tmp_path, size=size) as pilot:
         await opened_beside(pilot)
         await pilot.press("j", "enter")
         await settled(pilot)
@@ -105,7 +105,7 @@ async def test_enter_goes_to_the_place_in_the_reader_and_in_the_editor(tmp_path:
         await pilot.press("g", "j", "enter")
         await settled(pilot)
         area = screen_of(pilot).query_one(WritingArea)
-        assert area.has_focus and area.selected_span == (workbench.words.texts[0].index(hero),) * 2
+        assert area.has_focus and area.selected_span == (project.words.texts[0].index(hero),) * 2
 
 
 async def test_it_follows_what_is_typed_in_the_writing_view(tmp_path: Path) -> None:
@@ -144,13 +144,13 @@ async def test_in_a_small_terminal_another_pane_closes_it(tmp_path: Path) -> Non
 
 
 async def test_a_beat_without_a_place_says_so_and_a_chapter_without_beats_names_the_key(tmp_path: Path) -> None:
-    workbench = outlined("en")
-    async with workspace(workbench, tmp_path) as pilot:
+    project = outlined("en")
+    async with workspace(project, tmp_path) as pilot:
         await opened_beside(pilot)
         await pilot.press("enter")
         await settled(pilot)
         assert any("names nobody" in row for row in shown(pilot.app))
-        workbench.outlined = ""
+        project.outlined = ""
         await pilot.press("1", "j", "enter")
         await until(pilot, lambda: "e writes its beats" in said(pilot))
 
@@ -178,14 +178,14 @@ async def test_the_beats_are_edited_beside_the_chapter(book: tuple[Path, Chapter
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 async def test_a_model_is_asked_after_the_price_and_enter_goes_to_its_quotation(tmp_path: Path, language: str) -> None:
-    workbench = outlined(language)
-    async with workspace(workbench, tmp_path) as pilot:
+    project = outlined(language)
+    async with workspace(project, tmp_path) as pilot:
         await opened_beside(pilot)
         await pilot.press("m")
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
         await pilot.press("escape")
         await settled(pilot)
-        assert workbench.advised_on is None
+        assert project.advised_on is None
         await pilot.press("m")
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
         await pilot.press("y")
@@ -195,16 +195,16 @@ async def test_a_model_is_asked_after_the_price_and_enter_goes_to_its_quotation(
         await pilot.press("g", "enter")
         await settled(pilot)
         assert screen_of(pilot).query_one("#read", StreamView).has_focus
-        workbench.beats_quote = None
+        project.beats_quote = None
         await pilot.press("ctrl+d", "ctrl+d", "m")
         await settled(pilot)
-        assert workbench.sent.count(CheckBeats(workbench.chapter_rows[0].id)) == 1
+        assert project.sent.count(CheckBeats(project.chapter_rows[0].id)) == 1
         assert not isinstance(pilot.app.screen, ConfirmScreen)
 
 
 async def test_advice_on_another_text_is_out_of_date(tmp_path: Path) -> None:
-    workbench = outlined("en")
-    async with workspace(workbench, tmp_path) as pilot:
+    project = outlined("en")
+    async with workspace(project, tmp_path) as pilot:
         await opened_beside(pilot, "e")
         await pilot.press("m")
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))

@@ -12,17 +12,17 @@ from flowcabal_tui.tui.shared.diff import DiffScreen
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 from tests.tui import fake_books as books
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import Host, shown
 
 FIRST = books.chapter_id(1)
 LAST = len(books.EN.texts[0].split("\n"))
 
 
-async def page(line: int, workbench: FakeWorkbench | None = None) -> BlameScreen:
-    workbench = workbench or FakeWorkbench("en")
-    chapter = (await workbench.book.chapters())[0]
-    return BlameScreen(chapter, await workbench.book.blame(FIRST), workbench, line)
+async def page(line: int, project: FakeProject | None = None) -> BlameScreen:
+    project = project or FakeProject("en")
+    chapter = (await project.book.chapters())[0]
+    return BlameScreen(chapter, await project.book.blame(FIRST), project, line)
 
 
 async def settle(app: Host, pilot: Pilot[None]) -> None:
@@ -105,17 +105,17 @@ async def test_a_key_that_comes_before_the_line_is_told_of_acts_on_the_line_unde
     app, answers = Host(), list[tuple[RunId, NodeId] | None]()
     may_tell = asyncio.Event()
 
-    workbench = FakeWorkbench("en")
-    provenance = workbench.book.provenance
+    project = FakeProject("en")
+    provenance = project.book.provenance
 
     async def slow(chapter: ChapterId, line: int) -> Provenance:
         if line == LAST:
             await may_tell.wait()
         return await provenance(chapter, line)
 
-    workbench.book.provenance = slow
+    project.book.provenance = slow
     async with app.run_test(size=(80, 24)) as pilot:
-        await app.push_screen(await page(1, workbench), answers.append)
+        await app.push_screen(await page(1, project), answers.append)
         await settle(app, pilot)
         await pilot.press("G", "o")
         may_tell.set()

@@ -14,7 +14,7 @@ from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.widgets.list_detail import DetailText
 from flowcabal_tui.tui.widgets.progress import progress_bar
 from tests.tui import fake_books as books
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import Host, shown
 
 
@@ -22,10 +22,10 @@ class Controller:
     """Into an invented project; what is done with the book is noted."""
 
     def __init__(self, language: str = "en", *volumes: str) -> None:
-        self.workbench = FakeWorkbench(language)
-        rows = self.workbench.chapter_rows
+        self.project = FakeProject(language)
+        rows = self.project.chapter_rows
         volumes = volumes or ("",) * len(rows)
-        self.workbench.chapter_rows = [replace(row, volume=name) for row, name in zip(rows, volumes, strict=True)]
+        self.project.chapter_rows = [replace(row, volume=name) for row, name in zip(rows, volumes, strict=True)]
         self.done: list[tuple[object, ...]] = []
         self.book = self.maintenance = self
 
@@ -110,7 +110,7 @@ async def test_the_book_with_its_goals_and_every_chapter_with_its_length_and_sta
 async def test_the_opening_of_the_chapter_under_the_cursor_is_beside_the_list_or_below_it() -> None:
     for width, height in ((140, 40), (80, 24)):
         app, controller = Host(), Controller()
-        text = await controller.workbench.book.chapter_text(SECOND)
+        text = await controller.project.book.chapter_text(SECOND)
         async with app.run_test(size=(width, height)) as pilot:
             await app.push_screen(BrowserScreen("The Salt Road", "en", controller))
             await settle(app, pilot)
@@ -126,7 +126,7 @@ async def test_the_opening_of_the_chapter_under_the_cursor_is_beside_the_list_or
 
 async def test_scenes_unfold_below_their_chapter_and_enter_opens_one() -> None:
     app, given = Host(), []
-    scenes = await FakeWorkbench("en").scenes(FIRST)
+    scenes = await FakeProject("en").scenes(FIRST)
     async with app.run_test(size=(80, 24)) as pilot:
         await app.push_screen(BrowserScreen("Book", "en", Controller(), FIRST), given.append)
         await settle(app, pilot)
@@ -179,7 +179,7 @@ async def test_volumes_fold_with_their_lengths() -> None:
 
 async def test_a_chapter_is_split_at_the_scene_under_the_cursor_and_merged_with_the_next() -> None:
     app, controller = Host(), Controller()
-    scenes = await controller.workbench.book.scenes(FIRST)
+    scenes = await controller.project.book.scenes(FIRST)
     async with app.run_test(size=(80, 24)) as pilot:
         await app.push_screen(BrowserScreen("Book", "en", controller, FIRST))
         await settle(app, pilot)
@@ -220,16 +220,16 @@ class Losing(Controller):
 
     def __init__(self) -> None:
         super().__init__()
-        self._scenes, self.workbench.book.scenes = self.workbench.book.scenes, self.scenes
+        self._scenes, self.project.book.scenes = self.project.book.scenes, self.scenes
 
     async def delete(self, chapter: ChapterId) -> None:
-        rows = [row for row in self.workbench.chapter_rows if row.id != chapter]
-        self.workbench.chapter_rows = [replace(row, position=at) for at, row in enumerate(rows, 1)]
+        rows = [row for row in self.project.chapter_rows if row.id != chapter]
+        self.project.chapter_rows = [replace(row, position=at) for at, row in enumerate(rows, 1)]
 
     async def split(self, chapter: Chapter, at: int) -> None:
         self.scene_count = 1
         half = replace(chapter, digest=digest("half"))
-        self.workbench.chapter_rows = [half if row.id == chapter.id else row for row in self.workbench.chapter_rows]
+        self.project.chapter_rows = [half if row.id == chapter.id else row for row in self.project.chapter_rows]
 
     async def scenes(self, chapter: ChapterId) -> tuple[ChapterScene, ...]:
         return (await self._scenes(chapter))[: self.scene_count]
@@ -255,7 +255,7 @@ async def test_the_cursor_stays_where_a_chapter_was_deleted_or_split() -> None:
 
 async def test_an_empty_book_can_be_opened() -> None:
     app, controller = Host(), Controller()
-    controller.workbench.chapter_rows = []
+    controller.project.chapter_rows = []
     async with app.run_test(size=(80, 24)) as pilot:
         await app.push_screen(BrowserScreen("Book", "zh", controller))
         await settle(app, pilot)

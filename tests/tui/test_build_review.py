@@ -44,7 +44,7 @@ from flowcabal_tui.tui.workflows.build_review import BuildReviewScreen
 from flowcabal_tui.tui.workflows.builds_list import BuildsScreen
 from flowcabal_tui.tui.workflows.data_editor import DataEditor
 from tests.tui.fake_builds import suggestion
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import HOSTILE, Host, shown
 from tests.tui.test_names import press
 from tests.tui.test_workspace import screen_of, workspace
@@ -54,14 +54,14 @@ NODE, READS = "c2", "c3"
 PRICE = BuildPrice(Spend(8, 40_000, 3_000, Decimal("0.5")), Spend(20, 200_000, 9_000, Decimal(3)), "mock", "USD")
 
 
-def workbench(**how: object) -> FakeWorkbench:
-    made = FakeWorkbench()
+def project(**how: object) -> FakeProject:
+    made = FakeProject()
     made.build_records["build-1"] = replace(suggestion(), **how)
     return made
 
 
 @asynccontextmanager
-async def review(made: FakeWorkbench, size: tuple[int, int] = (80, 24)) -> AsyncIterator[Pilot[None]]:
+async def review(made: FakeProject, size: tuple[int, int] = (80, 24)) -> AsyncIterator[Pilot[None]]:
     app = Host()
     async with app.run_test(size=size) as pilot:
         app.push_screen(BuildReviewScreen(made, "build-1"))
@@ -85,7 +85,7 @@ async def typed(pilot: Pilot[None], words: str) -> None:
     await press(pilot, *("space" if sign == " " else sign for sign in words))
 
 
-async def told(pilot: Pilot[int], made: FakeWorkbench, *events: Event) -> None:
+async def told(pilot: Pilot[int], made: FakeProject, *events: Event) -> None:
     """The engine tells something, and the screen has heard it; a screen that waits for the writer stays open."""
     made.emit(*events)
     screen_of(pilot).drain()
@@ -93,7 +93,7 @@ async def told(pilot: Pilot[int], made: FakeWorkbench, *events: Event) -> None:
 
 
 async def test_changes_are_grouped_by_what_they_serve_with_reason_and_difference():
-    async with review(workbench()) as pilot:
+    async with review(project()) as pilot:
         assert rows(pilot) == [
             "The names are checked", "[x] + new node Names (names)",
             "The polish sees what was found", "[x] ~ polish reads another output (prompt)",
@@ -104,7 +104,7 @@ async def test_changes_are_grouped_by_what_they_serve_with_reason_and_difference
 
 
 async def test_the_first_change_of_a_long_prompt_is_in_view():
-    made = workbench()
+    made = project()
     made.build_records["build-1"] = suggestion("zh")
     async with review(made) as pilot:
         assert "{+" in screen(pilot)
@@ -114,7 +114,7 @@ async def test_the_first_change_of_a_long_prompt_is_in_view():
 
 
 async def test_one_is_turned_down_and_what_needs_it_falls_with_it():
-    made = workbench()
+    made = project()
     async with review(made) as pilot:
         await press(pilot, "x")
         assert made.sent[-1] == MarkChanges("build-1", (NODE,), ticked=False)
@@ -129,7 +129,7 @@ async def test_one_is_turned_down_and_what_needs_it_falls_with_it():
 
 
 async def test_saving_is_one_version_and_one_key_takes_it_back():
-    made = workbench()
+    made = project()
     async with review(made) as pilot:
         await press(pilot, "u")
         assert not any(isinstance(each, UndoBuild) for each in made.sent)
@@ -144,7 +144,7 @@ async def test_saving_is_one_version_and_one_key_takes_it_back():
         assert "waits for you" in head(pilot)
 
 
-class RefusesOnce(FakeWorkbench):
+class RefusesOnce(FakeProject):
     """The first edit of a change is refused."""
 
     async def carry_out(self, command: Command) -> str:
@@ -169,7 +169,7 @@ async def test_an_edit_that_is_refused_is_asked_again_with_what_was_typed():
 
 
 async def test_a_reason_goes_back_to_the_builder_after_its_price():
-    made = workbench()
+    made = project()
     made.price = PRICE
     async with review(made) as pilot:
         await press(pilot, "r")
@@ -186,7 +186,7 @@ async def test_a_reason_goes_back_to_the_builder_after_its_price():
 
 
 async def test_a_question_is_answered_there():
-    made = workbench(status="asks", questions=("How many scenes?",), offline=True)
+    made = project(status="asks", questions=("How many scenes?",), offline=True)
     async with review(made) as pilot:
         assert rows(pilot) == ["? How many scenes?"]
         await press(pilot, "enter")
@@ -205,14 +205,14 @@ async def test_a_question_is_answered_there():
     ],
 )
 async def test_a_build_is_stopped_gone_on_with_and_turned_down(how, key, command):
-    made = workbench(**how)
+    made = project(**how)
     async with review(made) as pilot:
         await press(pilot, key, *("y" if key == "f9" else ""))
         assert made.sent[-1] == command
 
 
 async def test_nothing_is_decided_while_it_is_being_built():
-    made = workbench(status="building")
+    made = project(status="building")
     async with review(made) as pilot:
         await press(pilot, "a", "x", "e", "ctrl+s", "r", "X", "f")
         assert made.sent == []
@@ -220,7 +220,7 @@ async def test_nothing_is_decided_while_it_is_being_built():
 
 
 async def test_the_graph_and_the_rounds_are_shown_beside_the_list():
-    async with review(workbench(), (140, 40)) as pilot:
+    async with review(project(), (140, 40)) as pilot:
         await press(pilot, "g")
         assert "+ Names" in screen(pilot) and "~ Polish" in screen(pilot)
         assert screen(pilot).count("Draft") >= 2, "before and after"
@@ -232,7 +232,7 @@ async def test_the_graph_and_the_rounds_are_shown_beside_the_list():
 
 
 async def test_hostile_words_are_shown_as_words():
-    made = workbench(
+    made = project(
         wish=HOSTILE, items=(("i1", HOSTILE),), explanation=HOSTILE, assumptions=(HOSTILE,), problems=(HOSTILE,)
     )
     async with review(made, (100, 30)) as pilot:
@@ -241,7 +241,7 @@ async def test_hostile_words_are_shown_as_words():
 
 
 async def test_a_read_only_project_decides_nothing():
-    made = FakeWorkbench(read_only=True)
+    made = FakeProject(read_only=True)
     made.build_records["build-1"] = suggestion()
     async with review(made) as pilot:
         await press(pilot, "x", "ctrl+s", "X", "u")
@@ -252,7 +252,7 @@ async def test_a_read_only_project_decides_nothing():
 
 
 async def test_what_waits_is_counted_and_opened_by_one_key(tmp_path):
-    made = workbench()
+    made = project()
     async with workspace(made, tmp_path) as pilot:
         assert "1 suggested workflow: V" in pilot.app.screen.query_one(StatusLine).words
         await press(pilot, "V")
@@ -264,7 +264,7 @@ async def test_what_waits_is_counted_and_opened_by_one_key(tmp_path):
 
 
 async def test_several_are_listed_and_one_is_purged(tmp_path):
-    made = workbench()
+    made = project()
     made.build_records["build-2"] = replace(suggestion(), id="build-2", decided="rejected")
     made.build_records["build-3"] = replace(suggestion(), id="build-3", status="asks", questions=("Which?",))
     async with workspace(made, tmp_path, (80, 24)) as pilot:
@@ -276,7 +276,7 @@ async def test_several_are_listed_and_one_is_purged(tmp_path):
 
 
 async def test_the_list_is_read_again_when_a_page_above_it_is_left(tmp_path):
-    made = workbench()
+    made = project()
     made.build_records["build-1"] = replace(suggestion(), status="building")
     async with workspace(made, tmp_path) as pilot:
         await press(pilot, "V")
@@ -288,7 +288,7 @@ async def test_the_list_is_read_again_when_a_page_above_it_is_left(tmp_path):
 
 
 async def test_a_build_by_a_model_shows_its_price_and_opens_when_it_begins(tmp_path):
-    made = FakeWorkbench()
+    made = FakeProject()
     made.price = PRICE
     async with workspace(made, tmp_path, (80, 24)) as pilot:
         await press(pilot, "2", "w", "R")
@@ -311,7 +311,7 @@ async def test_a_build_by_a_model_shows_its_price_and_opens_when_it_begins(tmp_p
 
 
 async def test_a_suggestion_that_comes_while_the_writer_is_elsewhere_is_announced(tmp_path):
-    made = FakeWorkbench()
+    made = FakeProject()
     async with workspace(made, tmp_path) as pilot:
         made.build_records["build-1"] = suggestion()
         await told(pilot, made, SuggestionMade("build-1", "finished", 3))
@@ -320,7 +320,7 @@ async def test_a_suggestion_that_comes_while_the_writer_is_elsewhere_is_announce
 
 
 async def test_a_near_template_is_offered_and_taken_without_a_form(tmp_path):
-    made = FakeWorkbench()
+    made = FakeProject()
     made.near = (NearTemplate("chapter", "A [b]chapter[/b]", 2, 3),)
     made.results[RequestBuild] = "build-1"
     made.build_records["build-1"] = suggestion()
@@ -337,7 +337,7 @@ async def test_a_near_template_is_offered_and_taken_without_a_form(tmp_path):
 
 
 async def test_without_a_model_the_form_is_filled_from_the_wish(tmp_path):
-    made = FakeWorkbench()
+    made = FakeProject()
     made.results[RequestBuild] = "build-1"
     made.build_records["build-1"] = suggestion()
     async with workspace(made, tmp_path) as pilot:
@@ -355,7 +355,7 @@ async def test_without_a_model_the_form_is_filled_from_the_wish(tmp_path):
 
 
 async def test_several_critics_pass_the_form_unchanged(tmp_path):
-    made = FakeWorkbench()
+    made = FakeProject()
     critics = [{"does": "check", "name": name, "text": f"You are {name}."} for name in ("cruel", "kind")]
     steps = [{"does": "write"}, {"does": "together", "steps": critics}, {"does": "revise"}]
     made.filled = {"steps": steps}
@@ -370,7 +370,7 @@ async def test_several_critics_pass_the_form_unchanged(tmp_path):
 
 
 async def test_what_the_form_of_the_screen_does_not_ask_for_stays_open(tmp_path):
-    made = FakeWorkbench()
+    made = FakeProject()
     made.filled = {"steps": [{"does": "candidates", "number": 6}, {"does": "write"}]}
     made.results[RequestBuild] = "build-1"
     made.build_records["build-1"] = suggestion()
@@ -393,7 +393,7 @@ def test_the_first_frame_and_the_workspace_import_neither_the_builder_nor_the_co
 
 
 async def test_the_name_of_a_workflow_is_edited_on_a_line() -> None:
-    made = workbench()
+    made = project()
     old = made.build_records["build-1"]
     made.build_records["build-1"] = new = replace(old, document={**old.document, "name": "Names first"})
     async with review(made) as pilot:

@@ -14,7 +14,7 @@ from flowcabal_tui.tui.widgets.hints import COMMENT_SIGN
 from flowcabal_tui.tui.widgets.noted_view import NOTE_SIGN, NotedView
 from flowcabal_tui.tui.widgets.writing_area import WritingArea
 from tests.tui import fake_books as books
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import HOSTILE, shown
 from tests.tui.test_names import press
 from tests.tui.test_workspace import settled, until, workspace
@@ -22,18 +22,18 @@ from tests.tui.test_workspace import settled, until, workspace
 ONE = books.chapter_id(1)
 
 
-def noted(*places: tuple[str, str]) -> FakeWorkbench:
+def noted(*places: tuple[str, str]) -> FakeProject:
     """Chapter 1 has these comments: quoted words, and what is said of them."""
-    workbench = FakeWorkbench()
-    workbench.revision.locked.clear()
-    text = workbench.words.texts[0]
-    workbench.revision.rows = [
+    project = FakeProject()
+    project.revision.locked.clear()
+    text = project.words.texts[0]
+    project.revision.rows = [
         Comment(
             ONE, said, "question", quoted, text.index(quoted), text.index(quoted) + len(quoted), id=CommentId(number)
         )
         for number, (quoted, said) in enumerate(places, 1)
     ]
-    return workbench
+    return project
 
 
 def pane(pilot) -> ManuscriptPane:
@@ -50,8 +50,8 @@ async def test_a_row_with_a_comment_has_a_sign_and_the_words_of_the_one_in_view_
 ) -> None:
     text = books.EN.texts[0]
     first, second = text.split("\n")[0][:12].strip(), text.split("\n")[-1][:9].strip()
-    workbench = noted((second, "Who?"), (first, "Too long?"))
-    async with workspace(workbench, tmp_path, size=size) as pilot:
+    project = noted((second, "Who?"), (first, "Too long?"))
+    async with workspace(project, tmp_path, size=size) as pilot:
         await press(pilot, "1", "g", "enter", "z")
         await until(pilot, lambda: "Too long?" in line(pilot))
         await pilot.pause()
@@ -66,8 +66,8 @@ async def test_a_row_with_a_comment_has_a_sign_and_the_words_of_the_one_in_view_
 
 async def test_in_the_editor_marks_move_with_what_is_typed(tmp_path: Path) -> None:
     words = books.EN.texts[0].split("\n")[-1].split()[0]
-    workbench = noted((words, "Who?"))
-    async with workspace(workbench, tmp_path) as pilot:
+    project = noted((words, "Who?"))
+    async with workspace(project, tmp_path) as pilot:
         await press(pilot, "1", "g", "enter", "f2")
         area = pane(pilot).query_one(WritingArea)
         await until(pilot, lambda: bool(area._hints))
@@ -86,18 +86,18 @@ async def test_in_the_editor_marks_move_with_what_is_typed(tmp_path: Path) -> No
 
 
 async def test_a_resolved_comment_a_lost_one_and_one_of_another_chapter_mark_nothing(tmp_path: Path) -> None:
-    workbench = noted()
-    workbench.revision.fill()
-    workbench.revision.locked.clear()
-    workbench.revision.rows = workbench.revision.rows[1:]
-    async with workspace(workbench, tmp_path) as pilot:
+    project = noted()
+    project.revision.fill()
+    project.revision.locked.clear()
+    project.revision.rows = project.revision.rows[1:]
+    async with workspace(project, tmp_path) as pilot:
         await press(pilot, "1", "g", "enter")
         await settled(pilot)
         assert line(pilot) == "" and not pane(pilot).query_one(CommentLine).display
         await press(pilot, "apostrophe")
         assert pane(pilot).query_one("#read", NotedView).highlighted is None
-        workbench.revision.fill()
-        workbench.emit(CommentsChanged())
+        project.revision.fill()
+        project.emit(CommentsChanged())
         await until(pilot, lambda: "rain" in line(pilot))
 
 

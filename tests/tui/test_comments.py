@@ -16,7 +16,7 @@ from flowcabal_tui.tui.story.passages import Passages
 from flowcabal_tui.tui.story.story_page import StoryPlace
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from tests.tui import fake_books as books
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import HOSTILE
 from tests.tui.test_names import opened, press, screen
 from tests.tui.test_workspace import workspace
@@ -24,14 +24,14 @@ from tests.tui.test_workspace import workspace
 ONE = books.chapter_id(1)
 
 
-def filled() -> FakeWorkbench:
-    workbench = FakeWorkbench()
-    workbench.revision.fill()
-    return workbench
+def filled() -> FakeProject:
+    project = FakeProject()
+    project.revision.fill()
+    return project
 
 
-def page(workbench: FakeWorkbench) -> CommentsScreen:
-    return CommentsScreen(workbench, ONE)
+def page(project: FakeProject) -> CommentsScreen:
+    return CommentsScreen(project, ONE)
 
 
 def listed(pilot) -> list[str]:
@@ -55,52 +55,52 @@ async def test_comments_are_listed_by_state_kind_and_chapter_with_their_passage(
 
 
 async def test_a_comment_is_changed_resolved_and_removed() -> None:
-    workbench = filled()
-    async with opened(page(workbench)) as pilot:
+    project = filled()
+    async with opened(page(project)) as pilot:
         await press(pilot, "e", *" Yes", "ctrl+s")
-        assert workbench.sent[-1] == EditComments((1,), "Does the rain last too long? Yes", "question")
+        assert project.sent[-1] == EditComments((1,), "Does the rain last too long? Yes", "question")
         await press(pilot, "space")
-        assert workbench.sent[-1] == EditComments((1,), resolved=True)
+        assert project.sent[-1] == EditComments((1,), resolved=True)
         assert listed(pilot) == ["3", "4"]
         await press(pilot, "D", "n")
         assert listed(pilot) == ["3", "4"]
         await press(pilot, "D", "y")
-        assert workbench.sent[-1] == RemoveComments((3,))
+        assert project.sent[-1] == RemoveComments((3,))
         await press(pilot, "plus", "ctrl+s")
         assert isinstance(pilot.app.screen, FormScreen), "words are needed"
         await press(pilot, *"Slow", "ctrl+s")
-        assert workbench.sent[-1] == AddComment(ONE, "Slow", "note")
+        assert project.sent[-1] == AddComment(ONE, "Slow", "note")
 
 
 @pytest.mark.parametrize(("key", "edit"), [("enter", False), ("m", True)])
 async def test_a_key_opens_the_passage_of_a_comment(key: str, edit: bool) -> None:
-    workbench = filled()
-    async with opened(page(workbench)) as pilot:
+    project = filled()
+    async with opened(page(project)) as pilot:
         await press(pilot, key)
-        row = workbench.revision.rows[0]
+        row = project.revision.rows[0]
         assert pilot.app.answers == [StoryPlace(ONE, row.start, row.end, edit)]
 
 
 async def test_hostile_words_are_shown_and_obeyed_by_nobody() -> None:
-    workbench = filled()
-    workbench.revision.carry_out(EditComments((1,), HOSTILE))
-    async with opened(page(workbench)) as pilot:
+    project = filled()
+    project.revision.carry_out(EditComments((1,), HOSTILE))
+    async with opened(page(project)) as pilot:
         assert "[b]bold[/b]" in screen(pilot) and "\x1b" not in screen(pilot)
 
 
 async def test_the_selection_gets_a_comment_and_so_does_the_paragraph_in_view(tmp_path: Path) -> None:
-    workbench = filled()
-    workbench.revision.locked.clear()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = filled()
+    project.revision.locked.clear()
+    async with workspace(project, tmp_path) as pilot:
         await press(pilot, "1", "g", "enter", "ctrl+underscore", *"Why", "enter")
         first = books.EN.texts[0].split("\n")[0].strip()
-        assert workbench.sent[-1] == AddComment(ONE, "Why", "note", first, books.EN.texts[0].index(first))
+        assert project.sent[-1] == AddComment(ONE, "Why", "note", first, books.EN.texts[0].index(first))
         await press(pilot, "f2")
         pilot.app.screen.query_one(ManuscriptPane).query_one(ProseArea).select_span(4, 9)
         await press(pilot, "ctrl+underscore", *"So", "ctrl+s")
         words = books.EN.texts[0][4:9]
         start = 4 + len(words) - len(words.lstrip())
-        assert workbench.sent[-1] == AddComment(ONE, "So", "note", words.strip(), start)
+        assert project.sent[-1] == AddComment(ONE, "So", "note", words.strip(), start)
         assert pilot.app.screen.query_one(ManuscriptPane).face == "edit"
         await press(pilot, "escape", "semicolon")
         assert isinstance(pilot.app.screen, CommentsScreen)

@@ -47,7 +47,7 @@ async def opened(talk: FakeTalk, size: tuple[int, int] = (100, 30)) -> AsyncIter
     app = Host()
     async with app.run_test(size=size) as pilot:
         app.answers = []  # type: ignore[attr-defined]
-        page = ConversationScreen(talk.workbench, TALK, VIEW, UnsentQuestion(), pages(talk))
+        page = ConversationScreen(talk.project, TALK, VIEW, UnsentQuestion(), pages(talk))
         app.push_screen(page, app.answers.append)  # type: ignore[attr-defined]
         await settled(pilot)
         yield pilot
@@ -365,10 +365,10 @@ async def test_what_was_typed_is_there_when_the_panel_is_opened_again():
     talk, typed = FakeTalk(), UnsentQuestion()
     app = Host()
     async with app.run_test(size=(80, 24)) as pilot:
-        app.push_screen(ConversationScreen(talk.workbench, TALK, VIEW, typed, pages(talk)))
+        app.push_screen(ConversationScreen(talk.project, TALK, VIEW, typed, pages(talk)))
         await settled(pilot)
         await press(pilot, *"Who", "escape")
-        app.push_screen(ConversationScreen(talk.workbench, TALK, VIEW, typed, pages(talk)))
+        app.push_screen(ConversationScreen(talk.project, TALK, VIEW, typed, pages(talk)))
         await settled(pilot)
         assert app.screen.query_one(Input).value == "Who"
 

@@ -15,7 +15,7 @@ from flowcabal_tui.protocol.book import SetGoals
 from flowcabal_tui.tui.book.days import DaysScreen
 from flowcabal_tui.tui.book.month import MonthCalendar
 from flowcabal_tui.tui.shared.form import FormScreen
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import shown
 from tests.tui.test_workspace import workspace
 from tests.tui.waiting import settled, until
@@ -37,7 +37,7 @@ def page(pilot: Pilot[int]) -> str:
 
 @pytest.mark.parametrize("size", [(80, 24), (140, 40)])
 async def test_the_month_shows_words_and_the_days_that_reached_the_goal(tmp_path: Path, size):
-    async with workspace(FakeWorkbench(), tmp_path, size=size) as pilot:
+    async with workspace(FakeProject(), tmp_path, size=size) as pilot:
         await days(pilot)
         told = page(pilot)
         assert "March 2026" in told and "Mon" in told and "Sun" in told
@@ -47,7 +47,7 @@ async def test_the_month_shows_words_and_the_days_that_reached_the_goal(tmp_path
 
 
 async def test_the_cursor_goes_from_day_to_day_and_never_into_the_future(tmp_path: Path):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         screen = await days(pilot)
         month = screen.query_one(MonthCalendar)
         await pilot.press("right", "left", "up")
@@ -65,7 +65,7 @@ async def test_the_cursor_goes_from_day_to_day_and_never_into_the_future(tmp_pat
 
 
 async def test_the_last_day_of_a_longer_month_has_one_in_a_shorter(tmp_path: Path):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         month = (await days(pilot)).query_one(MonthCalendar)
         month.show_log(WritingLog(date(2026, 3, 31)))
         month.action_today()
@@ -74,8 +74,8 @@ async def test_the_last_day_of_a_longer_month_has_one_in_a_shorter(tmp_path: Pat
 
 
 async def test_goals_are_set_by_a_form_that_says_what_it_cannot_read(tmp_path: Path):
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
         await days(pilot)
         await pilot.press("e")
         await until(pilot, lambda: isinstance(pilot.app.screen, FormScreen))
@@ -84,9 +84,9 @@ async def test_goals_are_set_by_a_form_that_says_what_it_cannot_read(tmp_path: P
         form.query_one("#field-until", Input).value = "next week"
         await pilot.press("ctrl+s")
         await settled(pilot)
-        assert "Write the date as year-month-day" in page(pilot) and not workbench.sent
+        assert "Write the date as year-month-day" in page(pilot) and not project.sent
         form.query_one("#field-until", Input).value = "2027-03-31"
         form.query_one("#field-day_begins", Input).value = "4"
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: workbench.sent)
-        assert workbench.sent == [SetGoals(Goals(1_000, 100, 1_500, "plain", 0, date(2027, 3, 31), 4))]
+        await until(pilot, lambda: project.sent)
+        assert project.sent == [SetGoals(Goals(1_000, 100, 1_500, "plain", 0, date(2027, 3, 31), 4))]

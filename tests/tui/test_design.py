@@ -19,7 +19,7 @@ from flowcabal_tui.tui.story.proposal_list import _SIGNS as PROPOSAL_SIGNS
 from flowcabal_tui.tui.story.words import PROMISE_STATES
 from flowcabal_tui.tui.widgets.rail_graph import STATE_ROLES, STATE_SIGNS
 from flowcabal_tui.tui.widgets.roles import ROLES
-from tests.snapshots.test_whole import SOUGHT, opened, typed, workbench
+from tests.snapshots.test_whole import SOUGHT, opened, project, typed
 from tests.tui.waiting import answered
 
 CHAIN = " · "
@@ -47,7 +47,7 @@ def test_the_page_is_the_one_in_the_docs() -> None:
     use_language("en")
     page = (Path(__file__).parents[2] / "docs" / "design-language.md").read_text(encoding="utf-8")
     assert page == design_page(page)
-    limits = f"{TEXT_CONTRAST} for text on every ground that text lies on, {SECONDARY_CONTRAST} for secondary text"
+    limits = f"{TEXT_CONTRAST} for text on every ground that text appears on, {SECONDARY_CONTRAST} for secondary text"
     assert limits in " ".join(page.split())
     assert f"Grounds: {', '.join(f'`{ground}`' for ground in GROUNDS)}." in page
 
@@ -82,8 +82,8 @@ async def test_rows_are_columns_and_chain_nothing(name: str, language: str) -> N
     app = opened(language)
     async with app.run_test(size=(140, 40)) as pilot:
         await typed()(pilot)
-        workbench(pilot).findings.fill()
-        workbench(pilot).proposal_list.fill()
+        project(pilot).findings.fill()
+        project(pilot).proposal_list.fill()
         for key in (*LISTS[name], *(SOUGHT[language] if name == "search" else ())):
             await pilot.press(key)
             await answered(pilot)

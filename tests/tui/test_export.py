@@ -11,7 +11,7 @@ from textual.widgets import Input, Select
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.tui.shared.form import Field, FormScreen
 from tests.tui import fake_books as books
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import Host, shown
 from tests.tui.test_maintenance import said
 from tests.tui.test_workspace import screen_of, until, workspace
@@ -28,23 +28,23 @@ async def fill(pilot: Pilot, **typed: str) -> None:
 
 
 async def test_a_range_goes_to_the_clipboard_as_a_platform_wants_it(tmp_path: Path) -> None:
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
         await fill(pilot, form="site", which="range", range="1..2", to="clipboard")
         await until(pilot, lambda: pilot.app.clipboard)
         assert pilot.app.clipboard == f"site: {books.chapter_id(1)}, {books.chapter_id(2)}\n"
-        assert workbench.exported == []
+        assert project.exported == []
         notices = said(pilot)
         assert "shorter than 500: One" in notices and "A Site: 1 chapter" in notices
 
 
 async def test_the_open_chapter_goes_to_a_file_of_the_platform(tmp_path: Path) -> None:
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
         await screen_of(pilot).book.open(books.chapter_id(1))
         await fill(pilot, form="site", which="this", file=str(tmp_path / "today"))
-        await until(pilot, lambda: workbench.exported)
-        assert workbench.exported == [tmp_path / "today.txt"]
+        await until(pilot, lambda: project.exported)
+        assert project.exported == [tmp_path / "today.txt"]
 
 
 @pytest.mark.parametrize(
@@ -60,25 +60,25 @@ async def test_the_open_chapter_goes_to_a_file_of_the_platform(tmp_path: Path) -
 async def test_what_cannot_be_exported_keeps_the_form_open_and_says_why(
     tmp_path: Path, typed: dict[str, str], wrong: str
 ) -> None:
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
         await fill(pilot, **typed)
         await until(pilot, lambda: wrong in " ".join("\n".join(shown(pilot.app)).split()))
         assert isinstance(pilot.app.screen, FormScreen)
         await pilot.press("escape")
-        assert workbench.exported == []
+        assert project.exported == []
 
 
 async def test_a_profile_that_cannot_be_read_leaves_the_other_forms(tmp_path: Path) -> None:
-    class Broken(FakeWorkbench):
+    class Broken(FakeProject):
         async def platforms(self) -> tuple[()]:
             raise SettingsError("The profile of a platform cannot be read: mine.toml")
 
-    workbench = Broken()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = Broken()
+    async with workspace(project, tmp_path) as pilot:
         await fill(pilot, form="txt", file=str(tmp_path / "book"))
-        await until(pilot, lambda: workbench.exported)
-        assert workbench.exported == [tmp_path / "book.txt"]
+        await until(pilot, lambda: project.exported)
+        assert project.exported == [tmp_path / "book.txt"]
 
 
 async def test_the_title_of_the_open_chapter_is_no_markup(tmp_path: Path) -> None:

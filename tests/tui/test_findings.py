@@ -33,7 +33,7 @@ from flowcabal_tui.tui.story.story_page import StoryPlace
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from tests.tui import fake_books as books
 from tests.tui.fake_story import HERO
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import HOSTILE
 from tests.tui.test_names import opened, press, screen
 from tests.tui.test_workspace import settled, workspace
@@ -42,18 +42,18 @@ from tests.tui.waiting import until
 ONE, TWO, THREE = (books.chapter_id(n) for n in (1, 2, 3))
 
 
-def filled() -> FakeWorkbench:
-    workbench = FakeWorkbench()
-    workbench.findings.fill()
-    return workbench
+def filled() -> FakeProject:
+    project = FakeProject()
+    project.findings.fill()
+    return project
 
 
 def now() -> datetime:
     return books.NOW
 
 
-def page(workbench: FakeWorkbench) -> FindingsScreen:
-    return FindingsScreen(workbench, now, THREE)
+def page(project: FakeProject) -> FindingsScreen:
+    return FindingsScreen(project, now, THREE)
 
 
 def listed(pilot) -> list[str]:
@@ -97,29 +97,29 @@ async def test_five_of_a_chapter_are_listed_and_the_rest_unfolds() -> None:
 
 
 async def test_each_word_is_one_key_and_is_taken_back() -> None:
-    workbench = filled()
-    async with opened(page(workbench)) as pilot:
+    project = filled()
+    async with opened(page(project)) as pilot:
         await press(pilot, "x")
-        assert workbench.sent[-1] == DecideFindings((ProposalId("f1"),), "useless")
+        assert project.sent[-1] == DecideFindings((ProposalId("f1"),), "useless")
         assert pilot.app.screen.query_one(FindingList).picked == "f2"
         await press(pilot, "l")
-        assert workbench.sent[-1] == DecideFindings((ProposalId("f2"),), "later")
+        assert project.sent[-1] == DecideFindings((ProposalId("f2"),), "later")
         await press(pilot, "i", "enter")
-        assert workbench.sent[-1] == DecideFindings((ProposalId("f2"),), "later"), "a reason is needed"
+        assert project.sent[-1] == DecideFindings((ProposalId("f2"),), "later"), "a reason is needed"
         await press(pilot, "i", *"joke", "enter", "n")
-        assert workbench.sent[-1] == DecideFindings((ProposalId("f3"),), "intended", "joke")
+        assert project.sent[-1] == DecideFindings((ProposalId("f3"),), "intended", "joke")
         await press(pilot, "3")
         assert listed(pilot) == ["f1", "f3"]
         await press(pilot, "2", "l")
-        assert workbench.sent[-1] == DecideFindings((ProposalId("f2"),), "waiting")
+        assert project.sent[-1] == DecideFindings((ProposalId("f2"),), "waiting")
         await press(pilot, "u")
-        assert workbench.sent[-1] == UndoDecision(scope="findings")
+        assert project.sent[-1] == UndoDecision(scope="findings")
         assert listed(pilot) == ["f2"]
 
 
 async def test_the_cursor_goes_to_the_finding_that_an_undo_brings_back() -> None:
-    workbench = filled()
-    async with opened(page(workbench)) as pilot:
+    project = filled()
+    async with opened(page(project)) as pilot:
         rows = pilot.app.screen.rows
         before = listed(pilot)
         await press(pilot, "g", "x")
@@ -129,14 +129,14 @@ async def test_the_cursor_goes_to_the_finding_that_an_undo_brings_back() -> None
 
 
 async def test_the_reason_of_what_is_intended_can_be_written_down_as_a_fact() -> None:
-    workbench = filled()
-    async with opened(page(workbench)) as pilot:
+    project = filled()
+    async with opened(page(project)) as pilot:
         await press(pilot, "i", *"lies", "enter")
-        assert workbench.sent[-1] == DecideFindings((ProposalId("f1"),), "intended", "lies"), "stored before the offer"
+        assert project.sent[-1] == DecideFindings((ProposalId("f1"),), "intended", "lies"), "stored before the offer"
         await press(pilot, "y")
         assert isinstance(pilot.app.screen, FormScreen)
         await press(pilot, "ctrl+s")
-        written = workbench.sent[-1]
+        written = project.sent[-1]
         assert isinstance(written, PutRecord) and isinstance(written.record, Fact)
         assert (written.record.text, written.record.since, written.record.about) == ("lies", TWO, (HERO,))
         await press(pilot, "G", "i", *"draft", "enter")
@@ -144,19 +144,19 @@ async def test_the_reason_of_what_is_intended_can_be_written_down_as_a_fact() ->
 
 
 async def test_marked_rows_get_one_word() -> None:
-    workbench = filled()
-    async with opened(page(workbench)) as pilot:
+    project = filled()
+    async with opened(page(project)) as pilot:
         await press(pilot, "space", "space", "x")
-        assert workbench.sent[-1] == DecideFindings((ProposalId("f1"), ProposalId("f2")), "useless")
+        assert project.sent[-1] == DecideFindings((ProposalId("f1"), ProposalId("f2")), "useless")
 
 
 async def test_a_change_is_written_in_the_form_of_a_fact_that_begins_here() -> None:
-    workbench = filled()
-    async with opened(page(workbench)) as pilot:
+    project = filled()
+    async with opened(page(project)) as pilot:
         await press(pilot, "c")
         assert isinstance(pilot.app.screen, FormScreen)
         await press(pilot, "ctrl+s")
-        sent = workbench.sent[-1]
+        sent = project.sent[-1]
         assert isinstance(sent, ChangeFromHere) and sent.finding == "f1" and sent.fact
         assert (sent.fact.since, sent.fact.evidence[0].chapter) == (TWO, TWO)
         await press(pilot, "G", "c")
@@ -179,8 +179,8 @@ async def test_a_key_leads_to_each_passage_to_read_or_to_edit(key: str, place: S
 
 
 async def test_the_editor_opens_at_the_quoted_words_and_the_list_again_where_it_was(tmp_path: Path) -> None:
-    workbench = filled()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = filled()
+    async with workspace(project, tmp_path) as pilot:
         await pilot.press("L")
         await settled(pilot)
         await press(pilot, "j", "j", "M")
@@ -194,9 +194,9 @@ async def test_the_editor_opens_at_the_quoted_words_and_the_list_again_where_it_
 
 
 async def test_nothing_found_says_what_was_read_and_what_was_not() -> None:
-    workbench = FakeWorkbench()
-    workbench.findings.unread = (THREE,)
-    async with opened(page(workbench)) as pilot:
+    project = FakeProject()
+    project.findings.unread = (THREE,)
+    async with opened(page(project)) as pilot:
         assert "read by rule: 2 of 3 chapters" in told(pilot) and "not read: 1" in told(pilot)
         await press(pilot, "r")
         assert isinstance(pilot.app.screen, SourceScreen)
@@ -205,39 +205,39 @@ async def test_nothing_found_says_what_was_read_and_what_was_not() -> None:
 
 
 async def test_chapters_are_checked_by_rule_at_once_and_by_a_model_after_a_quote() -> None:
-    workbench = filled()
-    async with opened(page(workbench)) as pilot:
+    project = filled()
+    async with opened(page(project)) as pilot:
         await press(pilot, "C")
         assert isinstance(pilot.app.screen, ChooseScreen)
         await press(pilot, "enter")
-        assert workbench.sent[-1] == CheckChapters(None, None, False)
+        assert project.sent[-1] == CheckChapters(None, None, False)
         await press(pilot, "C", "j")
         await press(pilot, "enter")
         assert "Check by the agents' model?" in screen(pilot)
         await press(pilot, "y")
-        assert workbench.sent[-1] == CheckChapters(3, 3, True)
+        assert project.sent[-1] == CheckChapters(3, 3, True)
 
 
 async def test_a_rule_is_switched_off_and_on_by_one_key() -> None:
-    workbench = filled()
-    async with opened(page(workbench)) as pilot:
+    project = filled()
+    async with opened(page(project)) as pilot:
         await press(pilot, "T")
-        assert workbench.sent[-1] == SwitchRule("dead-acts", on=False)
+        assert project.sent[-1] == SwitchRule("dead-acts", on=False)
         assert "Off for this book, on again with `T` under `5`: A dead person acts." in [
             each.message for each in pilot.app._notifications
         ]
-        workbench.findings.rows = [
-            replace(row, proposal=replace(row.proposal, state="withdrawn")) for row in workbench.findings.rows
+        project.findings.rows = [
+            replace(row, proposal=replace(row.proposal, state="withdrawn")) for row in project.findings.rows
         ]
         await press(pilot, "5")
         await press(pilot, "T")
-        assert workbench.sent[-1] == SwitchRule("dead-acts", on=True)
+        assert project.sent[-1] == SwitchRule("dead-acts", on=True)
 
 
-def noted() -> FakeWorkbench:
+def noted() -> FakeProject:
     """A reader's note on words of the second chapter, before the findings of checks."""
-    workbench = filled()
-    first = workbench.findings.rows[0]
+    project = filled()
+    first = project.findings.rows[0]
     said = replace(
         first.proposal.difference.after,
         subtype="question",
@@ -247,54 +247,54 @@ def noted() -> FakeWorkbench:
     note = replace(
         first.proposal, difference=Difference(said), origin=Origin("reader", "Anna [b]"), id=ProposalId("note-7")
     )
-    workbench.findings.rows.insert(0, replace(first, proposal=note))
-    return workbench
+    project.findings.rows.insert(0, replace(first, proposal=note))
+    return project
 
 
 async def test_a_readers_note_stands_in_the_list_with_its_words() -> None:
-    workbench = noted()
-    async with opened(page(workbench), (140, 40)) as pilot:
+    project = noted()
+    async with opened(page(project), (140, 40)) as pilot:
         assert "note of Anna [b]" in screen(pilot) and "question" in screen(pilot)
         assert "Who is [red] this?" in told(pilot)
         assert len(passages(pilot)) == 1
         await press(pilot, "i")
-        assert workbench.sent[-1] == DecideFindings((ProposalId("note-7"),), "intended"), "without a reason"
+        assert project.sent[-1] == DecideFindings((ProposalId("note-7"),), "intended"), "without a reason"
 
 
 async def test_an_answered_note_says_so() -> None:
-    workbench = noted()
-    first = workbench.findings.rows[0]
-    workbench.findings.rows = [replace(first, proposal=replace(first.proposal, state="resolved"))]
-    async with opened(page(workbench)) as pilot:
+    project = noted()
+    first = project.findings.rows[0]
+    project.findings.rows = [replace(first, proposal=replace(first.proposal, state="resolved"))]
+    async with opened(page(project)) as pilot:
         await press(pilot, "4")
         assert "answered" in told(pilot) and "the text was edited" not in screen(pilot)
 
 
 async def test_a_fact_is_written_from_a_readers_note() -> None:
-    workbench = noted()
-    async with opened(page(workbench)) as pilot:
+    project = noted()
+    async with opened(page(project)) as pilot:
         await press(pilot, "c")
         assert isinstance(pilot.app.screen, FormScreen)
         await press(pilot, "ctrl+s")
-        sent = workbench.sent[-1]
+        sent = project.sent[-1]
         assert isinstance(sent, ChangeFromHere) and (sent.finding, sent.fact.since) == (ProposalId("note-7"), TWO)
 
 
 async def test_a_note_is_put_aside_and_taken_up_again_in_any_tab() -> None:
-    workbench = noted()
-    async with opened(page(workbench)) as pilot:
+    project = noted()
+    async with opened(page(project)) as pilot:
         await press(pilot, "5", "l")
-        assert workbench.sent[-1] == DecideFindings((ProposalId("note-7"),), "later")
+        assert project.sent[-1] == DecideFindings((ProposalId("note-7"),), "later")
         await press(pilot, "l")
-        assert workbench.sent[-1] == DecideFindings((ProposalId("note-7"),), "waiting")
+        assert project.sent[-1] == DecideFindings((ProposalId("note-7"),), "waiting")
 
 
 async def test_the_status_line_counts_new_findings(tmp_path: Path) -> None:
-    workbench = filled()
-    async with workspace(workbench, tmp_path, size=(140, 40)) as pilot:
+    project = filled()
+    async with workspace(project, tmp_path, size=(140, 40)) as pilot:
         assert "8 findings: L" in screen(pilot)
-        workbench.findings.rows = workbench.findings.rows[:1]
-        workbench.emit(FindingsChanged())
+        project.findings.rows = project.findings.rows[:1]
+        project.emit(FindingsChanged())
         await until(pilot, lambda: "1 finding: L" in screen(pilot))
 
 
@@ -309,27 +309,27 @@ async def test_the_styles_of_the_list_are_read_before_it_is_opened(tmp_path: Pat
 
 
 async def test_words_of_a_text_are_no_markup() -> None:
-    workbench = filled()
-    first = workbench.findings.rows[0]
-    workbench.findings.rows = [replace(first, proposal=replace(first.proposal, quotation=HOSTILE))]
-    async with opened(page(workbench)) as pilot:
+    project = filled()
+    first = project.findings.rows[0]
+    project.findings.rows = [replace(first, proposal=replace(first.proposal, quotation=HOSTILE))]
+    async with opened(page(project)) as pilot:
         assert "\x1b" not in screen(pilot)
         assert "no longer in the text" in passages(pilot)[0]
 
 
 async def test_five_thousand_are_read_by_the_page() -> None:
-    workbench = filled()
-    one = workbench.findings.rows[0]
+    project = filled()
+    one = project.findings.rows[0]
 
     def row(number: int) -> FindingRow:
         place = replace(one.proposal.place, chapter=books.chapter_id(number))
         return replace(one, proposal=replace(one.proposal, id=ProposalId(f"n{number}"), place=place))
 
-    workbench.findings.rows = [row(number) for number in range(1, 5_001)]
-    async with opened(page(workbench)) as pilot:
-        assert workbench.findings.asked == [(0, 100)]
+    project.findings.rows = [row(number) for number in range(1, 5_001)]
+    async with opened(page(project)) as pilot:
+        assert project.findings.asked == [(0, 100)]
         await press(pilot, "G")
-        assert workbench.findings.asked[-1] == (100, 100)
+        assert project.findings.asked[-1] == (100, 100)
 
 
 async def test_progress_is_shown_while_a_check_goes_on() -> None:

@@ -21,7 +21,7 @@ from flowcabal_tui.tui.widgets.list_detail import DetailText
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui import fake_books
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import shown
 from tests.tui.try_out import invented_access
 from tests.tui.waiting import settled, until
@@ -55,12 +55,12 @@ class Books:
 
 
 def app_over(
-    books: Books, workbench: FakeWorkbench | None = None, *, opened: bool = False, now: datetime | None = None
+    books: Books, project: FakeProject | None = None, *, opened: bool = False, now: datetime | None = None
 ) -> FlowCabalApp:
-    async def opener(_folder: Path, _read_only: bool) -> FakeWorkbench:
-        if workbench is None:
+    async def opener(_folder: Path, _read_only: bool) -> FakeProject:
+        if project is None:
             raise ProjectNotFound("There is no project here.", "", "")
-        return workbench
+        return project
 
     access = replace(
         invented_access("en"), opener=opener, recents=lambda: tuple(books.listed), books=books.access()
@@ -187,7 +187,7 @@ async def opened(app: FlowCabalApp, pilot) -> ManuscriptPane:
 
 
 async def test_enter_goes_on_at_the_chapter_and_the_cursor():
-    app = app_over(Books(LEFT), FakeWorkbench())
+    app = app_over(Books(LEFT), FakeProject())
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)
         await pilot.press("enter")
@@ -201,7 +201,7 @@ async def test_enter_goes_on_at_the_chapter_and_the_cursor():
     ("left", "read_only"), [(replace(LEFT, is_editing=False), False), (LEFT, True), (replace(LEFT, place=-5), True)]
 )
 async def test_who_was_reading_or_may_only_read_goes_on_reading(left, read_only):
-    app = app_over(Books(left), FakeWorkbench(read_only=read_only), opened=True)
+    app = app_over(Books(left), FakeProject(read_only=read_only), opened=True)
     async with app.run_test(size=(80, 24)) as pilot:
         pane = await opened(app, pilot)
         assert (pane.face, app.screen.view.chapter) == ("read", LEFT.chapter)
@@ -209,11 +209,11 @@ async def test_who_was_reading_or_may_only_read_goes_on_reading(left, read_only)
 
 
 async def test_a_chapter_that_is_gone_and_a_cursor_behind_the_end_do_no_harm():
-    app = app_over(Books(replace(LEFT, chapter="gone")), FakeWorkbench(), opened=True)
+    app = app_over(Books(replace(LEFT, chapter="gone")), FakeProject(), opened=True)
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(app, pilot)
         assert app.screen.view.chapter == fake_books.chapter_id(4), "the one that is written next, as without a summary"
-    app = app_over(Books(replace(LEFT, place=10**9)), FakeWorkbench(), opened=True)
+    app = app_over(Books(replace(LEFT, place=10**9)), FakeProject(), opened=True)
     async with app.run_test(size=(80, 24)) as pilot:
         pane = await opened(app, pilot)
         await until(pilot, lambda: pane.face == "edit")
@@ -222,7 +222,7 @@ async def test_a_chapter_that_is_gone_and_a_cursor_behind_the_end_do_no_harm():
 
 async def test_closing_keeps_the_place_and_a_full_disk_keeps_nobody_from_leaving():
     books = Books()
-    app = app_over(books, FakeWorkbench(), opened=True)
+    app = app_over(books, FakeProject(), opened=True)
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(app, pilot)
         await app.screen.save_drafts()
@@ -239,7 +239,7 @@ async def test_closing_keeps_the_place_and_a_full_disk_keeps_nobody_from_leaving
 
     books = Books()
     access = replace(books.access(), keep=full)
-    app = app_over(books, FakeWorkbench(), opened=True)
+    app = app_over(books, FakeProject(), opened=True)
     app._access = replace(app._access, books=access)
     app.front._access = app._access
     async with app.run_test(size=(80, 24)) as pilot:
@@ -249,7 +249,7 @@ async def test_closing_keeps_the_place_and_a_full_disk_keeps_nobody_from_leaving
 
 async def test_a_book_that_is_only_read_keeps_no_summary():
     books = Books()
-    app = app_over(books, FakeWorkbench(read_only=True), opened=True)
+    app = app_over(books, FakeProject(read_only=True), opened=True)
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(app, pilot)
         await app.screen.save_drafts()

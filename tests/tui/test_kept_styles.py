@@ -10,7 +10,7 @@ from textual.css import stylesheet
 
 from flowcabal_tui.tui.app import kept_styles
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.test_workspace import workspace
 from tests.tui.waiting import settled, until
 
@@ -34,7 +34,7 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[Any, ...]]:
 
 
 async def test_no_page_and_no_theme_that_was_seen_parses_a_style_sheet_again(tmp_path, parsed):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         for key in PAGES:
             await pilot.press(key)
             await settled(pilot)
@@ -52,7 +52,7 @@ async def test_no_page_and_no_theme_that_was_seen_parses_a_style_sheet_again(tmp
 
 
 async def test_the_workspace_is_not_styled_again_when_a_page_over_it_closes(tmp_path, monkeypatch):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         styled: list[bool] = []
         monkeypatch.setattr(WorkspaceScreen, "update_node_styles", lambda _self, animate=True: styled.append(animate))
         for key in PAGES:

@@ -27,7 +27,7 @@ from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.workflows.block_editor import BlockEditor
 from tests.tui import fake_books as books
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import Host
 from tests.tui.test_app import app_at_home
 from tests.tui.test_workspace import workspace
@@ -268,7 +268,7 @@ async def test_words_typed_ahead_of_a_command_of_the_palette_go_to_its_page(tmp_
         await carry_out(self, command)
 
     monkeypatch.setattr(CommandRunner, "carry_out", later)
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         await burst(pilot, f"\x10rename{ENTER}Mara")
         assert isinstance(pilot.app.screen, PromptLine)
         assert pilot.app.screen.query_one(Input).value == "Mara"

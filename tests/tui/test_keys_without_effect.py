@@ -12,7 +12,7 @@ from flowcabal_tui.protocol.book import EditChapter
 from flowcabal_tui.protocol.runs import CancelRun, NodeStateChanged, RunStateChanged, RunWorkflow
 from flowcabal_tui.tui.app.error_screen import ErrorScreen
 from tests.tui import fake_books as books
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import shown
 from tests.tui.test_workspace import settled, told, workspace
 from tests.tui.test_workspace_graph import pressed
@@ -29,11 +29,11 @@ def said(pilot: Pilot[int]) -> list[str]:
     return [notice.words for notice in pilot.app.announcer.notices.listed]
 
 
-def nothing_written() -> FakeWorkbench:
+def nothing_written() -> FakeProject:
     """A new project: no chapter, no run."""
-    workbench = FakeWorkbench()
-    workbench.chapter_rows, workbench.run_rows, workbench.waiting = [], [], []
-    return workbench
+    project = FakeProject()
+    project.chapter_rows, project.run_rows, project.waiting = [], [], []
+    return project
 
 
 @pytest.mark.parametrize(
@@ -50,41 +50,41 @@ def nothing_written() -> FakeWorkbench:
 async def test_keys_without_effect_give_a_reason_in_a_new_project(
     pane: str, key: str, words: str, tmp_path: Path
 ) -> None:
-    workbench = nothing_written()
-    async with workspace(workbench, tmp_path, SMALL) as pilot:
+    project = nothing_written()
+    async with workspace(project, tmp_path, SMALL) as pilot:
         await pressed(pilot, pane)
-        before = list(workbench.sent)
+        before = list(project.sent)
         await pressed(pilot, key)
         await settled(pilot)
         assert said(pilot) == [words]
-        assert workbench.sent == before
+        assert project.sent == before
 
 
 @pytest.mark.parametrize("key", ["R", "Q", "c"])
 async def test_a_run_that_needs_a_chapter_is_not_begun_without_one(key: str, tmp_path: Path) -> None:
-    workbench = nothing_written()
-    async with workspace(workbench, tmp_path, SMALL) as pilot:
+    project = nothing_written()
+    async with workspace(project, tmp_path, SMALL) as pilot:
         await pressed(pilot, "2", key)
         await until(pilot, lambda: isinstance(pilot.app.screen, ErrorScreen))
         assert "press + in the list of chapters" in "\n".join(shown(pilot.app))
-        assert not any(isinstance(command, RunWorkflow) for command in workbench.sent)
+        assert not any(isinstance(command, RunWorkflow) for command in project.sent)
 
 
 @pytest.mark.parametrize("key", ["x", "c", "b", "o", "f", "R", "p", "delete"])
 async def test_a_workflow_without_nodes_says_how_one_comes(key: str, tmp_path: Path) -> None:
-    workbench = nothing_written()
-    workbench.documents = [Workflow(id="mine", name="Mine", nodes=())]
-    async with workspace(workbench, tmp_path, SMALL) as pilot:
+    project = nothing_written()
+    project.documents = [Workflow(id="mine", name="Mine", nodes=())]
+    async with workspace(project, tmp_path, SMALL) as pilot:
         await pressed(pilot, "2", key)
         await settled(pilot)
         assert said(pilot) == [NO_NODE]
 
 
 async def test_only_a_step_at_work_is_stopped_and_of_one_that_has_ended_it_is_said(tmp_path: Path) -> None:
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path, SMALL) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path, SMALL) as pilot:
         await told(
-            pilot, workbench,
+            pilot, project,
             RunStateChanged(books.RUN, "running"), NodeStateChanged(books.RUN, books.DRAFT, "running"),
         )  # fmt: skip
         await pressed(pilot, "2", "g", "x")
@@ -92,16 +92,16 @@ async def test_only_a_step_at_work_is_stopped_and_of_one_that_has_ended_it_is_sa
         assert said(pilot) == ["This step has ended. `X` in the workflow stops the whole run."]
         await pressed(pilot, "j", "x", "y")
         await settled(pilot)
-        assert [command for command in workbench.sent if isinstance(command, CancelRun)] == [
+        assert [command for command in project.sent if isinstance(command, CancelRun)] == [
             CancelRun(books.RUN, books.DRAFT)
         ]
 
 
 @pytest.mark.parametrize("key", ["x", "X", "b"])
 async def test_after_a_run_there_is_nothing_to_stop(key: str, tmp_path: Path) -> None:
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path, SMALL) as pilot:
-        await told(pilot, workbench, RunStateChanged(books.RUN, "done"))
+    project = FakeProject()
+    async with workspace(project, tmp_path, SMALL) as pilot:
+        await told(pilot, project, RunStateChanged(books.RUN, "done"))
         await pressed(pilot, "2", key)
         await settled(pilot)
         assert said(pilot) == ["Nothing is running."]
@@ -109,9 +109,9 @@ async def test_after_a_run_there_is_nothing_to_stop(key: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize(("keys", "words"), [("g<", "previous"), ("G>", "next")])
 async def test_the_first_chapter_moves_no_earlier_and_the_last_no_later(keys: str, words: str, tmp_path: Path) -> None:
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path, SMALL) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path, SMALL) as pilot:
         await pressed(pilot, "1", *keys)
         await settled(pilot)
         assert said(pilot) == [f"There is no {words} chapter."]
-        assert not any(isinstance(command, EditChapter) for command in workbench.sent)
+        assert not any(isinstance(command, EditChapter) for command in project.sent)

@@ -30,8 +30,8 @@ async def asked(pilot: Pilot[int]) -> None:
 
 async def test_the_server_is_installed_used_and_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tool(monkeypatch, "whole")
-    async with opened(tmp_path) as (workbench, pilot):
-        server = workbench.knowledge
+    async with opened(tmp_path) as (project, pilot):
+        server = project.knowledge
         server.now = replace(server.now, status=KnowledgeStatus("absent"), entries=())
         await press(pilot, "ampersand", "plus")
         await asked(pilot)
@@ -50,19 +50,19 @@ async def test_the_server_is_installed_used_and_removed(tmp_path: Path, monkeypa
 
 async def test_declining_installs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tool(monkeypatch, "whole")
-    async with opened(tmp_path) as (workbench, pilot):
+    async with opened(tmp_path) as (project, pilot):
         await press(pilot, "ampersand", "plus")
         await asked(pilot)
         await pilot.press("n")
         await until(pilot, lambda: not any(worker.group == "install" for worker in pilot.app.workers))
-        assert not installed() and not workbench.knowledge.asked
+        assert not installed() and not project.knowledge.asked
 
 
 async def test_an_installation_goes_on_without_the_page_and_is_stopped_by_a_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tool(monkeypatch, "waits")
-    async with opened(tmp_path) as (_workbench, pilot):
+    async with opened(tmp_path) as (_project, pilot):
         await press(pilot, "ampersand", "plus")
         await asked(pilot)
         await pilot.press("y")
@@ -82,7 +82,7 @@ async def test_an_installation_goes_on_without_the_page_and_is_stopped_by_a_key(
 
 async def test_a_failed_installation_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tool(monkeypatch, "full")
-    async with opened(tmp_path) as (_workbench, pilot):
+    async with opened(tmp_path) as (_project, pilot):
         await press(pilot, "ampersand", "plus")
         await asked(pilot)
         await pilot.press("y")
@@ -92,8 +92,8 @@ async def test_a_failed_installation_says_why(tmp_path: Path, monkeypatch: pytes
 
 
 async def test_a_search_that_costs_asks_first_and_a_part_is_written_again(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (workbench, pilot):
-        server = workbench.knowledge
+    async with opened(tmp_path) as (project, pilot):
+        server = project.knowledge
         server.costs = True
         await press(pilot, "ampersand", "slash")
         await typed(pilot, "ferry")
@@ -108,5 +108,5 @@ async def test_a_search_that_costs_asks_first_and_a_part_is_written_again(tmp_pa
         await press(pilot, "m")
         await asked(pilot)
         await press(pilot, "y")
-        assert workbench.sent == [Rebuild("knowledge", (f"manuscript/{books.chapter_id(2)}",))]
+        assert project.sent == [Rebuild("knowledge", (f"manuscript/{books.chapter_id(2)}",))]
         await settled(pilot)

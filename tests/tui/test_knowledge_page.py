@@ -28,7 +28,7 @@ class Controller:
 
     def __init__(self, contents: KnowledgeContents = READY) -> None:
         self.now, self.progress, self.done = contents, "", list[object]()
-        self.workbench = SimpleNamespace(knowledge=self)
+        self.project = SimpleNamespace(knowledge=self)
 
     async def contents(self) -> KnowledgeContents:
         return self.now

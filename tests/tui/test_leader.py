@@ -14,7 +14,7 @@ from flowcabal_tui.tui.app.leader import LeaderScreen
 from flowcabal_tui.tui.story.entities import EntitiesScreen
 from flowcabal_tui.tui.story.findings import FindingsScreen
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.test_app import app_at_home
 from tests.tui.test_palette import app
 from tests.tui.waiting import settled, until
@@ -34,7 +34,7 @@ async def test_a_letter_after_the_leader_key_runs_its_command_and_nothing_is_pai
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(leader, "PAUSE", NEVER)
-    async with app(FakeWorkbench("en"), tmp_path).run_test(size=(80, 24)) as pilot:
+    async with app(FakeProject("en"), tmp_path).run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         await pilot.press("comma")
         assert isinstance(pilot.app.screen, LeaderScreen) and not pilot.app.screen.query_one(Static).display
@@ -43,7 +43,7 @@ async def test_a_letter_after_the_leader_key_runs_its_command_and_nothing_is_pai
 
 
 async def test_it_works_on_a_page_over_the_workspace(tmp_path: Path) -> None:
-    async with app(FakeWorkbench("en"), tmp_path).run_test(size=(80, 24)) as pilot:
+    async with app(FakeProject("en"), tmp_path).run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         await pilot.press("8")
         await until(pilot, lambda: isinstance(pilot.app.screen, EntitiesScreen))
@@ -56,7 +56,7 @@ async def test_the_letters_are_shown_after_a_pause_and_fit(
     language: str, size: tuple[int, int], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(leader, "PAUSE", 0.001)
-    program = app(FakeWorkbench(language), tmp_path)
+    program = app(FakeProject(language), tmp_path)
     use_language(language)
     async with program.run_test(size=size) as pilot:
         await opened(pilot)
@@ -70,7 +70,7 @@ async def test_the_letters_are_shown_after_a_pause_and_fit(
 
 async def test_the_leader_key_again_shows_the_letters_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leader, "PAUSE", NEVER)
-    async with app(FakeWorkbench("en"), tmp_path).run_test(size=(80, 24)) as pilot:
+    async with app(FakeProject("en"), tmp_path).run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         await pilot.press("comma", "comma")
         assert "Findings" in panel(pilot)
@@ -79,7 +79,7 @@ async def test_the_leader_key_again_shows_the_letters_at_once(tmp_path: Path, mo
 
 
 async def test_a_letter_without_a_command_ends_it_and_does_nothing_else(tmp_path: Path) -> None:
-    async with app(bench := FakeWorkbench("en"), tmp_path).run_test(size=(80, 24)) as pilot:
+    async with app(bench := FakeProject("en"), tmp_path).run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         await pilot.press("1", "comma", "D")
         await settled(pilot)
@@ -88,7 +88,7 @@ async def test_a_letter_without_a_command_ends_it_and_does_nothing_else(tmp_path
 
 
 async def test_where_one_types_it_is_a_comma_and_on_the_start_page_nothing(tmp_path: Path) -> None:
-    async with app(FakeWorkbench("en"), tmp_path).run_test(size=(80, 24)) as pilot:
+    async with app(FakeProject("en"), tmp_path).run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         await pilot.press("1", "slash", "comma")
         assert pilot.app.focused is not None and getattr(pilot.app.focused, "value", "") == ","
@@ -99,7 +99,7 @@ async def test_where_one_types_it_is_a_comma_and_on_the_start_page_nothing(tmp_p
 
 
 async def test_the_letter_is_the_users_own(tmp_path: Path) -> None:
-    program = app(FakeWorkbench("en"), tmp_path)
+    program = app(FakeProject("en"), tmp_path)
     program.preferences.own_keys["leader.story.names"] = "9"
     async with program.run_test(size=(80, 24)) as pilot:
         await opened(pilot)

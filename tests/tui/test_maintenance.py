@@ -29,7 +29,7 @@ from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.type_name import TypeNameScreen
 from tests.tui import fake_books as books
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import HOSTILE, Host, shown
 from tests.tui.test_workspace_whole import opened, press, settled, until, workspace
 
@@ -43,8 +43,8 @@ def kept(output: OutputId, version: int) -> Curated:
     return Curated(output, "chapter", "replace", FIRST, digest(output), (), books.NOW, "run-1", "draft", 2, version)
 
 
-def keep(workbench: FakeWorkbench) -> None:
-    workbench.kept_rows = [(kept(OLD, 1), f"The older text. {HOSTILE}"), (kept(NEW, 2), "The newer text.")]
+def keep(project: FakeProject) -> None:
+    project.kept_rows = [(kept(OLD, 1), f"The older text. {HOSTILE}"), (kept(NEW, 2), "The newer text.")]
 
 
 def screen_text(pilot: Pilot[int]) -> str:
@@ -62,8 +62,8 @@ async def typed(pilot: Pilot[int], words: str) -> None:
 
 
 async def test_kept_outputs_of_a_chapter_are_read_taken_out_and_brought_back(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (workbench, pilot):
-        keep(workbench)
+    async with opened(tmp_path) as (project, pilot):
+        keep(project)
         await press(pilot, "M", "g", "K")
         assert isinstance(pilot.app.screen, KeptScreen)
         rows = [row.strip() for row in shown(pilot.app)]
@@ -71,31 +71,31 @@ async def test_kept_outputs_of_a_chapter_are_read_taken_out_and_brought_back(tmp
         assert rows[1].startswith("+ ") and "draft, attempt 2" in rows[1] and "v2" in rows[1].split()
         assert "The newer text." in screen_text(pilot)
         await press(pilot, "U", "j", "D")
-        assert workbench.sent == [DeleteOutput(OLD)], "what is in cannot be brought back"
+        assert project.sent == [DeleteOutput(OLD)], "what is in cannot be brought back"
         assert "The older text. [/] [b]bold[/b]" in screen_text(pilot) and "keep undone" in screen_text(pilot)
         await press(pilot, "D", "U")
-        assert workbench.sent[1:] == [DeleteOutput(OLD, restore=True)]
+        assert project.sent[1:] == [DeleteOutput(OLD, restore=True)]
         await press(pilot, "escape")
         assert isinstance(pilot.app.screen, BrowserScreen)
 
 
 async def test_that_edited_text_stays_in_the_chapter_is_said_when_its_keep_is_undone(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (workbench, pilot):
-        keep(workbench)
-        workbench.edited_since = True
+    async with opened(tmp_path) as (project, pilot):
+        keep(project)
+        project.edited_since = True
         await press(pilot, "M", "g", "K", "j", "D")
-        assert workbench.sent == [DeleteOutput(OLD)]
+        assert project.sent == [DeleteOutput(OLD)]
         (words,) = said(pilot)
         assert words.startswith("The text of the chapter stays as it is")
         assert "In the manuscript, V lists its versions" in words
 
 
 async def test_what_was_kept_for_no_chapter_or_a_deleted_one_is_listed_with_the_whole_book(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (workbench, pilot):
-        keep(workbench)
+    async with opened(tmp_path) as (project, pilot):
+        keep(project)
         outline = replace(kept(OutputId("5555666677778888"), 3), kind="outline", chapter=None)
         gone = replace(kept(OutputId("9999000099990000"), 1), chapter=books.chapter_id(99))
-        workbench.kept_rows += [(outline, "The outline."), (gone, "Of a deleted chapter.")]
+        project.kept_rows += [(outline, "The outline."), (gone, "Of a deleted chapter.")]
         await press(pilot, "M", "g", "K")
         assert "Outline" not in screen_text(pilot)
         await press(pilot, "b")
@@ -105,18 +105,18 @@ async def test_what_was_kept_for_no_chapter_or_a_deleted_one_is_listed_with_the_
         assert re.match(r"\+ Outline +draft, attempt 2 ", rows[2])
         assert re.match(r"\+ Chapter 1 Rain +draft, attempt 2 ", rows[3])
         await press(pilot, "g", "j", "D")
-        assert workbench.sent == [DeleteOutput(outline.id)]
+        assert project.sent == [DeleteOutput(outline.id)]
         await press(pilot, "b")
         assert "Kept for chapter 1, Rain" in screen_text(pilot) and "Outline" not in screen_text(pilot)
 
 
 async def test_tags_are_set_shown_and_filtered_by(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (workbench, pilot):
-        keep(workbench)
+    async with opened(tmp_path) as (project, pilot):
+        keep(project)
         await press(pilot, "M", "g", "K", "f")
         assert "Nothing here has a tag" in screen_text(pilot)
         await press(pilot, "t", *"siege, [b]night", "enter")
-        assert workbench.sent == [TagOutput(NEW, ("siege", "[b]night"))]
+        assert project.sent == [TagOutput(NEW, ("siege", "[b]night"))]
         rows = [row.strip() for row in shown(pilot.app)]
         assert "#siege #[b]night" in rows[1] and "#" not in rows[2]
         await press(pilot, "f", "enter")
@@ -128,67 +128,65 @@ async def test_tags_are_set_shown_and_filtered_by(tmp_path: Path) -> None:
 
 
 async def test_a_kept_output_is_purged_only_when_its_name_was_typed(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (workbench, pilot):
-        keep(workbench)
+    async with opened(tmp_path) as (project, pilot):
+        keep(project)
         await press(pilot, "M", "g", "K", "shift+delete")
         assert isinstance(pilot.app.screen, TypeNameScreen)
         assert "This cannot be undone." in screen_text(pilot) and "Type 11112222 and press Enter" in screen_text(pilot)
         await press(pilot, "enter")
         await typed(pilot, "aaaabbbb")
-        assert "That is not the name." in screen_text(pilot) and workbench.sent == []
+        assert "That is not the name." in screen_text(pilot) and project.sent == []
         await typed(pilot, " 11112222 ")
-        assert workbench.sent == [Purge(output=NEW)]
+        assert project.sent == [Purge(output=NEW)]
         assert isinstance(pilot.app.screen, KeptScreen) and "The older text." in screen_text(pilot)
 
 
 async def test_a_chapter_is_purged_by_its_title_and_its_unsaved_words_are_not_written_again(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (workbench, pilot):
+    async with opened(tmp_path) as (project, pilot):
         workspace(pilot).book.drafts.edited(FIRST, "Typed and not saved.", 1)
         await press(pilot, "M", "g", "shift+delete", "escape")
-        assert workbench.sent == []
+        assert project.sent == []
         await press(pilot, "shift+delete")
         await typed(pilot, "Rain")
-        assert workbench.sent == [Purge(chapter=FIRST)]
-        workbench.drafts.texts.clear()
+        assert project.sent == [Purge(chapter=FIRST)]
+        project.drafts.texts.clear()
         await workspace(pilot).save_drafts()
-        assert workbench.drafts.texts == {}
+        assert project.drafts.texts == {}
         await settled(pilot)
         assert said(pilot) == ["Purged: 2 versions, 1 runs, 3 derived texts, 4 answers."]
 
 
 async def test_a_chapter_that_was_deleted_before_can_be_purged(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (workbench, pilot):
-        gone = workbench.chapter_rows.pop(1)
-        workbench.deleted_rows = [gone]
+    async with opened(tmp_path) as (project, pilot):
+        gone = project.chapter_rows.pop(1)
+        project.deleted_rows = [gone]
         await press(pilot, "M", "g", "shift+delete")
         assert isinstance(pilot.app.screen, ChooseScreen) and "2 The Ferry deleted" in screen_text(pilot)
         await press(pilot, "j", "enter")
         await typed(pilot, gone.title)
-        assert workbench.sent == [Purge(chapter=SECOND)]
+        assert project.sent == [Purge(chapter=SECOND)]
 
 
 async def test_what_is_out_of_date_is_listed_with_what_was_changed_and_made_again_one_by_one_or_all(
     tmp_path: Path,
 ) -> None:
-    async with opened(tmp_path) as (workbench, pilot):
-        workbench.stale_rows = [SUMMARY, HERO]
+    async with opened(tmp_path) as (project, pilot):
+        project.stale_rows = [SUMMARY, HERO]
         await press(pilot, "Q")
         rows = [row.strip() for row in shown(pilot.app)]
         at = next(n for n, row in enumerate(rows) if row.startswith("made from text that has been changed since  2"))
         assert " 1 Rain, 2 The Ferry" in rows[at + 2]
         await press(pilot, "j", "m", "M")
-        assert workbench.sent == [Rebuild("stale", (HERO.uri,)), Rebuild("stale", (SUMMARY.uri, HERO.uri))]
+        assert project.sent == [Rebuild("stale", (HERO.uri,)), Rebuild("stale", (SUMMARY.uri, HERO.uri))]
         await press(pilot, "G", "m")
-        assert len(workbench.sent) == 2 and said(pilot)[-1].startswith("Put the cursor on a text")
+        assert len(project.sent) == 2 and said(pilot)[-1].startswith("Put the cursor on a text")
 
 
 async def test_no_step_and_no_text_is_called_by_its_address(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (workbench, pilot):
+    async with opened(tmp_path) as (project, pilot):
         subjects = ("summaries/work", "summaries/arcs/part-1", f"{HERO.uri}@{SECOND}", "meta/outline", SUMMARY.uri)
-        workbench.tasks = [
-            BackgroundTask(n, "knowledge", uri, digest(uri), "waiting") for n, uri in enumerate(subjects)
-        ]
-        workbench.stale_rows = [replace(HERO, uri="summaries/arcs/part-1"), SUMMARY]
+        project.tasks = [BackgroundTask(n, "knowledge", uri, digest(uri), "waiting") for n, uri in enumerate(subjects)]
+        project.stale_rows = [replace(HERO, uri="summaries/arcs/part-1"), SUMMARY]
         await press(pilot, "Q")
         page = screen_text(pilot)
         for name in ("The whole work", "Chapters 1-3", "Characters Mara, 2 The Ferry", "Outline", "2 The Ferry"):
@@ -198,36 +196,36 @@ async def test_no_step_and_no_text_is_called_by_its_address(tmp_path: Path) -> N
 
 
 async def test_a_profile_is_made_again_after_a_question_where_that_costs_money(tmp_path: Path) -> None:
-    async with opened(tmp_path, offline=False) as (workbench, pilot):
+    async with opened(tmp_path, offline=False) as (project, pilot):
         await press(pilot, "7", "home", "j", "k", "j", "r")
         assert isinstance(pilot.app.screen, ConfirmScreen) and "Regenerate 1 text?" in screen_text(pilot)
         await press(pilot, "n")
-        assert workbench.sent == []
+        assert project.sent == []
         await press(pilot, "r", "y")
-        assert [type(each) for each in workbench.sent] == [RegenerateProfile, PayMemory]
+        assert [type(each) for each in project.sent] == [RegenerateProfile, PayMemory]
 
 
 async def test_where_the_agents_model_costs_money_it_is_asked_for_first(tmp_path: Path) -> None:
-    async with opened(tmp_path, offline=False) as (workbench, pilot):
-        workbench.stale_rows = [SUMMARY]
+    async with opened(tmp_path, offline=False) as (project, pilot):
+        project.stale_rows = [SUMMARY]
         await press(pilot, "Q", "m")
         assert isinstance(pilot.app.screen, ConfirmScreen) and "This costs money." in screen_text(pilot)
         await press(pilot, "n", "escape")
         await press(pilot, "Q", "m", "y")
-        (remade, paid) = workbench.sent
+        (remade, paid) = project.sent
         assert isinstance(remade, Rebuild) and isinstance(paid, PayMemory)
         assert paid.limit.cost == Decimal("0.06"), "what was shown as the highest price is the limit"
 
 
 async def test_a_change_of_the_text_asks_no_question_about_money(tmp_path: Path) -> None:
     """The memory work that follows asks: where it is paid for, not before the text is changed."""
-    async with opened(tmp_path, offline=False) as (workbench, pilot):
-        keep(workbench)
+    async with opened(tmp_path, offline=False) as (project, pilot):
+        keep(project)
         await press(pilot, "M", "g", "K", "D", "escape", "m", "y")
-        assert workbench.sent == [DeleteOutput(NEW), MergeChapters(FIRST, SECOND)]
-        scenes = await workbench.book.scenes(FIRST)
+        assert project.sent == [DeleteOutput(NEW), MergeChapters(FIRST, SECOND)]
+        scenes = await project.book.scenes(FIRST)
         await press(pilot, "l", "j", "j", "s", "2", "enter")
-        assert workbench.sent[2:] == [SplitChapter(FIRST, scenes[1].body.start, "2", 1)]
+        assert project.sent[2:] == [SplitChapter(FIRST, scenes[1].body.start, "2", 1)]
 
 
 def unpaid(rule: str = "ask") -> UnpaidWork:
@@ -246,9 +244,9 @@ def unpaid(rule: str = "ask") -> UnpaidWork:
 async def test_memory_work_that_waits_for_money_is_shown_and_one_key_asks_with_its_price(
     tmp_path: Path, language: str, rule: str, line: str, told: str
 ) -> None:
-    async with opened(tmp_path, offline=False, language=language) as (workbench, pilot):
-        workbench.unpaid_work = unpaid(rule)
-        workbench.emit(MemoryWaits(4))
+    async with opened(tmp_path, offline=False, language=language) as (project, pilot):
+        project.unpaid_work = unpaid(rule)
+        project.emit(MemoryWaits(4))
         await until(pilot, lambda: line in pilot.app.screen.query_one(StatusLine).words)
         assert [bool(told) for words in said(pilot) if told in words] == [True] * bool(told)
         await press(pilot, "R")
@@ -256,18 +254,18 @@ async def test_memory_work_that_waits_for_money_is_shown_and_one_key_asks_with_i
         assert isinstance(pilot.app.screen, ConfirmScreen)
         assert "$0.02" in words and "$0.06" in words and "$1.75" not in words
         await press(pilot, "n")
-        assert workbench.sent == []
+        assert project.sent == []
         await press(pilot, "R", "y")
-        assert workbench.sent == [PayMemory(unpaid().quote.pause)]
-        workbench.unpaid_work = None
-        workbench.emit(MemoryWaits(0))
+        assert project.sent == [PayMemory(unpaid().quote.pause)]
+        project.unpaid_work = None
+        project.emit(MemoryWaits(0))
         await until(pilot, lambda: line not in pilot.app.screen.query_one(StatusLine).words)
     use_language("en")
 
 
 async def test_a_rebuild_shows_what_it_would_do_and_then_how_far_it_is(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (workbench, pilot):
-        workbench.stale_rows, workbench.results[Rebuild] = [SUMMARY], "3"
+    async with opened(tmp_path) as (project, pilot):
+        project.stale_rows, project.results[Rebuild] = [SUMMARY], "3"
         await press(pilot, "Y")
         assert isinstance(pilot.app.screen, ChooseScreen) and "all of it" in screen_text(pilot)
         await press(pilot, "enter")
@@ -275,10 +273,10 @@ async def test_a_rebuild_shows_what_it_would_do_and_then_how_far_it_is(tmp_path:
         for words in ("index: 4 chapters", "summary: 3 steps", "will be regenerated: 2 The Ferry", "out of date: 1"):
             assert words in screen_text(pilot)
         await press(pilot, "enter")
-        assert workbench.sent == [], "No is the default"
+        assert project.sent == [], "No is the default"
         await press(pilot, "Y", "j", "enter", "y")
-        assert workbench.sent == [Rebuild("stale")]
-        workbench.emit(RebuildProgress(4, 4, 2))
+        assert project.sent == [Rebuild("stale")]
+        project.emit(RebuildProgress(4, 4, 2))
         page = pilot.app.screen
         assert isinstance(page, QueueScreen)
         workspace(pilot).drain()
@@ -289,12 +287,12 @@ async def test_a_rebuild_shows_what_it_would_do_and_then_how_far_it_is(tmp_path:
 
 
 async def test_a_backup_goes_to_the_file_that_is_named(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (workbench, pilot):
+    async with opened(tmp_path) as (project, pilot):
         await press(pilot, "Z")
         line = pilot.app.screen.query_one(Input)
         assert Path(line.value).name == "book-2026-11-21-0941.zip"
         await typed(pilot, f"'{tmp_path / 'safe'}'")
-        assert workbench.exported == [tmp_path / "safe.zip"]
+        assert project.exported == [tmp_path / "safe.zip"]
         assert said(pilot) == [f"{tmp_path / 'safe.zip'}: 1 files, 3.0 MiB."]
 
 
@@ -310,17 +308,17 @@ async def test_names_from_outside_are_shown_as_they_are(tmp_path: Path) -> None:
 
 
 async def test_keys_of_an_empty_page_do_nothing(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (workbench, pilot):
+    async with opened(tmp_path) as (project, pilot):
         await press(pilot, "M", "g", "K", "D", "U", "shift+delete")
         assert isinstance(pilot.app.screen, KeptScreen) and "Nothing of this chapter is kept yet:" in screen_text(pilot)
-        workbench.chapter_rows = [replace(row, title="") for row in workbench.chapter_rows]
+        project.chapter_rows = [replace(row, title="") for row in project.chapter_rows]
         await press(pilot, "escape")
-        assert workbench.sent == []
+        assert project.sent == []
 
 
 async def test_on_any_page_one_key_names_the_last_change_of_the_book(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (workbench, pilot):
-        workbench.logged_changes = [
+    async with opened(tmp_path) as (project, pilot):
+        project.logged_changes = [
             LoggedChange(Generation(7), "replace", "", "replaced: Maud with Vera", 12, books.NOW, False)
         ]
         for pages in (["M"], ["L"], ["dollar_sign"], ["M", "V"]):
@@ -329,16 +327,16 @@ async def test_on_any_page_one_key_names_the_last_change_of_the_book(tmp_path: P
             assert "replaced: Maud with Vera" in screen_text(pilot)
             await press(pilot, "escape")
         await press(pilot, "shift+f11", "enter")
-        assert workbench.sent == [RevertChange(Generation(7))]
+        assert project.sent == [RevertChange(Generation(7))]
 
 
 async def test_the_last_change_of_the_book_is_undone_by_one_key_and_enter(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (workbench, pilot):
+    async with opened(tmp_path) as (project, pilot):
         await press(pilot, "U")
         assert said(pilot) == [
             "There is no change of the whole book to undo. `M` moves and merges chapters, F11 replaces words."
         ]
-        workbench.logged_changes = [
+        project.logged_changes = [
             LoggedChange(Generation(9), "undo", "", "change undone", 1, books.NOW, False, "8"),
             LoggedChange(Generation(8), "move", f"Rain {HOSTILE}", "", 1, books.NOW, True, FIRST),
             LoggedChange(Generation(7), "replace", "", "replaced: Maud with Vera", 12, books.NOW, False),
@@ -350,5 +348,5 @@ async def test_the_last_change_of_the_book_is_undone_by_one_key_and_enter(tmp_pa
         assert "  undone: chapter moved: Rain [/] [b]bold[/b] " in rows[1] and "\x1b" not in rows[1]
         assert len(rows) == 2, "what is undone already is not listed"
         await press(pilot, "enter")
-        assert workbench.sent == [RevertChange(Generation(7))]
+        assert project.sent == [RevertChange(Generation(7))]
         assert said(pilot)[-1] == "Undone: replaced: Maud with Vera"

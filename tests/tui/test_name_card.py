@@ -20,7 +20,7 @@ from flowcabal_tui.tui.widgets.writing_area import WritingArea
 from tests.effort import effort
 from tests.tui import fake_books as books
 from tests.tui.fake_story import FERRYMAN, HERO
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import HOSTILE, shown
 from tests.tui.test_names import press
 from tests.tui.test_workspace import pane_in_view, settled, told, workspace
@@ -55,13 +55,13 @@ async def place(pilot: Pilot[int], name: str) -> None:
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("size", [(80, 24), (140, 40)])
 async def test_one_key_opens_the_card_and_the_same_key_closes_it(tmp_path: Path, language, size) -> None:
-    workbench = FakeWorkbench(language)
-    hero = workbench.words.hero
-    async with workspace(workbench, tmp_path, size=size) as pilot:
+    project = FakeProject(language)
+    hero = project.words.hero
+    async with workspace(project, tmp_path, size=size) as pilot:
         await press(pilot, "1", "g", "enter", "at")
         assert card(pilot).region.width and words(pilot)[0] == hero
-        assert workbench.words.abstract in words(pilot)[2]
-        assert "1 " + workbench.words.titles[0] in words(pilot)[-1]
+        assert project.words.abstract in words(pilot)[2]
+        assert "1 " + project.words.titles[0] in words(pilot)[-1]
         text, beside = pane(pilot).query_one("#read").region, card(pilot).region
         assert (beside.x >= text.right) == (size[0] == 80), "beside the text, or below it where three columns are"
         assert beside.y >= text.bottom or size[0] == 80
@@ -71,8 +71,8 @@ async def test_one_key_opens_the_card_and_the_same_key_closes_it(tmp_path: Path,
 
 @pytest.mark.parametrize("view", ["f2", "ctrl+n"])
 async def test_in_the_editor_and_the_writing_view_it_follows_the_cursor(tmp_path: Path, view: str) -> None:
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
         await press(pilot, "1", "g", "j", "enter", view, "ctrl+j")
         assert words(pilot)[0] == "Joss", "the only name of the paragraph"
         assert words(pilot)[0] == "Joss" and "→ ferries: Mara" in words(pilot)[-1]
@@ -81,23 +81,23 @@ async def test_in_the_editor_and_the_writing_view_it_follows_the_cursor(tmp_path
         await press(pilot, "space", *"Mara")
         assert words(pilot)[0] == "Mara", "the name that was just typed"
         assert area(pilot).has_focus and " Mara " in area(pilot).text
-        assert workbench.cards_asked == [(FERRYMAN, TWO), (HERO, TWO)], "asked once a name, not once a key"
+        assert project.cards_asked == [(FERRYMAN, TWO), (HERO, TWO)], "asked once a name, not once a key"
 
 
 async def test_nothing_is_looked_up_while_it_is_closed(tmp_path: Path) -> None:
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
         await press(pilot, "1", "g", "j", "enter", "f2", "ctrl+j", "ctrl+j")
-        asked = len(workbench.cards_asked)
+        asked = len(project.cards_asked)
         await place(pilot, "Joss")
-        assert len(workbench.cards_asked) == asked and not card(pilot).display
+        assert len(project.cards_asked) == asked and not card(pilot).display
 
 
 async def test_the_longest_of_chinese_names_is_meant(tmp_path: Path) -> None:
-    workbench = FakeWorkbench("zh")
-    workbench.people.append(Entity(EntityId("river"), "location", "渡口的雾"))
-    workbench.people.append(Entity(EntityId("ferry"), "location", "渡口"))
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject("zh")
+    project.people.append(Entity(EntityId("river"), "location", "渡口的雾"))
+    project.people.append(Entity(EntityId("ferry"), "location", "渡口"))
+    async with workspace(project, tmp_path) as pilot:
         await press(pilot, "1", "g", "j", "enter", "f2", "ctrl+j")
         assert words(pilot)[0] == "渡口的雾"
         await press(pilot, "ctrl+end", *"在渡口")
@@ -105,7 +105,7 @@ async def test_the_longest_of_chinese_names_is_meant(tmp_path: Path) -> None:
 
 
 async def test_in_the_reader_keys_go_from_name_to_name(tmp_path: Path) -> None:
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         await press(pilot, "1", "g", "j", "enter", "full_stop")
         reader = pane(pilot).query_one("#read", NotedView)
         assert reader.highlighted and pane(pilot).text[slice(*reader.highlighted)] == "Joss"
@@ -116,8 +116,8 @@ async def test_in_the_reader_keys_go_from_name_to_name(tmp_path: Path) -> None:
 
 
 async def test_enter_leads_to_the_place_the_other_name_the_profile_and_the_names(tmp_path: Path) -> None:
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
         await press(pilot, "1", "g", "j", "j", "enter", "f2", "ctrl+j")
         await place(pilot, "Mara")
         assert [row.split()[0] for row in words(pilot)[1:]] == ["Character", "Profile:", "Last", "First:", "←"]
@@ -137,26 +137,26 @@ async def test_enter_leads_to_the_place_the_other_name_the_profile_and_the_names
 
 
 async def test_a_name_that_is_changed_is_shown_anew(tmp_path: Path) -> None:
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
         await press(pilot, "1", "g", "enter", "at")
-        workbench.people[0] = replace(workbench.people[0], aliases=("the blade",))
-        await told(pilot, workbench, BookChanged())
+        project.people[0] = replace(project.people[0], aliases=("the blade",))
+        await told(pilot, project, BookChanged())
         assert words(pilot)[0] == "Mara\n= the blade"
 
 
 async def test_a_hostile_name_is_words(tmp_path: Path) -> None:
-    workbench = FakeWorkbench()
-    workbench.people[0] = replace(workbench.people[0], aliases=(HOSTILE,), note=HOSTILE)
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    project.people[0] = replace(project.people[0], aliases=(HOSTILE,), note=HOSTILE)
+    async with workspace(project, tmp_path) as pilot:
         await press(pilot, "1", "g", "enter", "at")
         assert "\x1b" not in "".join(words(pilot)) and sum("[b]" in row for row in words(pilot)) == 2
 
 
 async def test_a_key_in_a_chapter_of_200_000_characters_looks_only_at_the_cursor(tmp_path: Path) -> None:
-    workbench = FakeWorkbench()
-    workbench.people += [Entity(EntityId(f"n{n}"), "character", f"Name {n}") for n in range(2_000)]
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    project.people += [Entity(EntityId(f"n{n}"), "character", f"Name {n}") for n in range(2_000)]
+    async with workspace(project, tmp_path) as pilot:
         await press(pilot, "1", "g", "enter", "f2", "ctrl+j")
         area(pilot).load_text("word " * 40_000)
         area(pilot).move_cursor((0, 100_001))

@@ -18,7 +18,7 @@ from flowcabal_tui.tui.app.app import FlowCabalApp
 from flowcabal_tui.tui.app.keys_page import all_keys
 from flowcabal_tui.tui.app.settings.preferences import named_actions, named_keys
 from flowcabal_tui.tui.shared.actions import shown_key
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import shown
 from tests.tui.try_out import invented_access
 from tests.tui.waiting import settled
@@ -97,8 +97,8 @@ def test_keys_that_change_places_change_them_in_the_words() -> None:
 
 
 async def test_the_screen_names_the_key_that_works(tmp_path: Path) -> None:
-    async def opener(_folder: Path, read_only: bool) -> FakeWorkbench:
-        return FakeWorkbench("en", read_only=read_only)
+    async def opener(_folder: Path, read_only: bool) -> FakeProject:
+        return FakeProject("en", read_only=read_only)
 
     settings = ScreenSettings(language="en", keys={"run.start": "ctrl+r", "decisions.open": "ctrl+g"})
     access = replace(invented_access("en"), opener=opener)

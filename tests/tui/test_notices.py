@@ -21,7 +21,7 @@ from flowcabal_tui.tui.shared.prose_form import ProseScreen
 from flowcabal_tui.tui.widgets.cells import cell_width
 from flowcabal_tui.tui.widgets.notice_row import NoticeRow
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import shown
 from tests.tui.test_workspace import PANE_IDS, app_over, screen_of, settled, told, until, workspace
 
@@ -47,7 +47,7 @@ def row_of(pilot: Pilot[int]) -> NoticeRow:
 @pytest.mark.usefixtures("lasting")
 @pytest.mark.parametrize("size", SIZES)
 async def test_wide_characters_of_a_notice_are_whole_at_every_width_and_in_every_pane(tmp_path, size):
-    async with workspace(FakeWorkbench("zh"), tmp_path, size) as pilot:
+    async with workspace(FakeProject("zh"), tmp_path, size) as pilot:
         pilot.app.notify(REFUSED)
         await settled(pilot)
         for digit in "1234567":
@@ -65,7 +65,7 @@ async def test_wide_characters_of_a_notice_are_whole_at_every_width_and_in_every
 @pytest.mark.usefixtures("lasting")
 @pytest.mark.parametrize("size", [(80, 24), (81, 25), (140, 41)])
 async def test_a_notice_moves_no_pane_and_leaves_the_row_when_it_is_over(tmp_path, size):
-    async with workspace(FakeWorkbench("zh"), tmp_path, size) as pilot:
+    async with workspace(FakeProject("zh"), tmp_path, size) as pilot:
         await pilot.press("3")
         await settled(pilot)
         before = shown(pilot.app)
@@ -81,7 +81,7 @@ async def test_a_notice_moves_no_pane_and_leaves_the_row_when_it_is_over(tmp_pat
 @pytest.mark.usefixtures("lasting")
 @pytest.mark.parametrize("size", [(80, 24), (101, 31)])
 async def test_on_a_page_over_the_panes_the_row_takes_its_place_and_covers_nothing_that_is_typed(tmp_path, size):
-    async with workspace(FakeWorkbench("zh"), tmp_path, size) as pilot:
+    async with workspace(FakeProject("zh"), tmp_path, size) as pilot:
         page = ProseScreen("Outline", "\n".join(f"第{n}行" for n in range(60)), "")
         pilot.app.push_screen(page)
         await settled(pilot)
@@ -102,7 +102,7 @@ async def test_on_a_page_over_the_panes_the_row_takes_its_place_and_covers_nothi
 async def test_a_notice_differs_from_the_text_above_it_in_every_theme_and_without_colour(tmp_path, monkeypatch, theme):
     if not theme:
         monkeypatch.setenv("NO_COLOR", "1")
-    async with workspace(FakeWorkbench("zh"), tmp_path, (80, 24)) as pilot:
+    async with workspace(FakeProject("zh"), tmp_path, (80, 24)) as pilot:
         pilot.app.looks.load()
         pilot.app.looks.use(theme)
         pilot.app.notify(REFUSED)
@@ -121,7 +121,7 @@ async def test_a_notice_differs_from_the_text_above_it_in_every_theme_and_withou
 @pytest.mark.usefixtures("lasting")
 @pytest.mark.parametrize("page", [lambda: PromptLine("问"), lambda: ChooseScreen("选", (("a", "甲"),))])
 async def test_over_a_dialog_the_notice_is_whole_too_and_not_shown_twice(tmp_path, page):
-    async with workspace(FakeWorkbench("zh"), tmp_path, (80, 24)) as pilot:
+    async with workspace(FakeProject("zh"), tmp_path, (80, 24)) as pilot:
         pilot.app.notify(REFUSED)
         pilot.app.push_screen(page())
         await settled(pilot)
@@ -132,7 +132,7 @@ async def test_over_a_dialog_the_notice_is_whole_too_and_not_shown_twice(tmp_pat
 
 
 async def test_a_notice_that_comes_while_the_application_closes_is_listed_and_not_shown(tmp_path):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         announcer = pilot.app.announcer
     announcer.say("Too late.", "", "information")
     announcer.hold("model", "waiting")
@@ -142,17 +142,17 @@ async def test_a_notice_that_comes_while_the_application_closes_is_listed_and_no
 @pytest.mark.usefixtures("lasting")
 async def test_that_nothing_waits_is_withdrawn_when_a_decision_arrives(tmp_path, monkeypatch):
     monkeypatch.setattr(notices, "reading_seconds", lambda _words: 36_000.0)
-    workbench = FakeWorkbench()
-    question = workbench.waiting.pop()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    question = project.waiting.pop()
+    async with workspace(project, tmp_path) as pilot:
         await pilot.press("f8")
         await until(pilot, lambda: "Nothing is waiting for you" in str(row_of(pilot).render()))
-        workbench.ask(question)
+        project.ask(question)
         await until(pilot, lambda: "Nothing is waiting for you" not in "\n".join(shown(pilot.app)))
 
 
 async def test_the_key_that_copies_says_in_plain_words_which_key_quits(tmp_path):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         await pilot.press("ctrl+c")
         await settled(pilot)
         (said,) = pilot.app.announcer.notices.listed
@@ -160,7 +160,7 @@ async def test_the_key_that_copies_says_in_plain_words_which_key_quits(tmp_path)
 
 
 async def test_a_notice_is_shown_on_the_start_page(tmp_path):
-    app = app_over(FakeWorkbench(), tmp_path)
+    app = app_over(FakeProject(), tmp_path)
     app._first_path = None
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)
@@ -170,7 +170,7 @@ async def test_a_notice_is_shown_on_the_start_page(tmp_path):
 
 
 async def test_a_second_notice_waits_until_the_first_was_read_and_the_row_says_so(tmp_path):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         pilot.app.notify("First.")
         pilot.app.notify("Second.")
         await settled(pilot)
@@ -181,7 +181,7 @@ async def test_a_second_notice_waits_until_the_first_was_read_and_the_row_says_s
 
 
 async def test_all_notices_are_read_again_with_one_key(tmp_path):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         pilot.app.notify("First.")
         pilot.app.notify("[b]Second.[/b]\x1b[31m", title="About it", severity="warning")
         await pilot.press("3", "ctrl+b")
@@ -279,9 +279,9 @@ def test_a_chinese_notice_has_full_width_marks_and_no_blank_between_sentences():
 
 
 async def test_the_end_of_an_import_is_a_sentence_with_its_warnings_if_any(tmp_path):
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
-        await told(pilot, workbench, ImportProgress(30, 30), ImportProgress(30, 30, ("Chapter 4 is empty.",)))
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
+        await told(pilot, project, ImportProgress(30, 30), ImportProgress(30, 30, ("Chapter 4 is empty.",)))
         listed = [each.line for each in pilot.app.announcer.notices.listed]
         assert listed == ["30 of 30 chapters imported.", "30 of 30 chapters imported: Chapter 4 is empty."]
 
@@ -299,7 +299,7 @@ def test_a_row_does_not_end_inside_a_command() -> None:
 
 
 async def test_what_the_project_reports_is_in_the_list_of_notices(tmp_path):
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
-        await told(pilot, workbench, Status("error", skipped_words("comments", 2)))
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
+        await told(pilot, project, Status("error", skipped_words("comments", 2)))
         assert "2 entries cannot be read" in pilot.app.announcer.notices.listed[-1].words

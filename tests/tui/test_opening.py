@@ -15,13 +15,13 @@ from flowcabal_tui.tui.app.home import HomeScreen
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import shown
 from tests.tui.test_workspace import app_over, settled
 from tests.tui.waiting import until
 
 
-class SlowBook(FakeWorkbench):
+class SlowBook(FakeProject):
     """Its chapters come when `there` is set."""
 
     def __init__(self) -> None:
@@ -37,8 +37,8 @@ class SlowBook(FakeWorkbench):
 async def test_the_panes_say_that_the_book_is_being_opened_until_they_are_filled(
     tmp_path: Path, size: tuple[int, int]
 ) -> None:
-    workbench = SlowBook()
-    app = app_over(workbench, tmp_path)
+    project = SlowBook()
+    app = app_over(project, tmp_path)
     async with app.run_test(size=size) as pilot:
         await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen))
         panes = app.screen.query_one(ManuscriptPane), app.screen.query_one(WorkflowPane)
@@ -47,9 +47,9 @@ async def test_the_panes_say_that_the_book_is_being_opened_until_they_are_filled
             return [str(pane.query_one(".head", Static).render()) for pane in panes]
 
         await until(pilot, lambda: all(pane.query(".head") for pane in panes))
-        opening = f"Opening {workbench.folder.name} ..."
+        opening = f"Opening {project.folder.name} ..."
         assert heads() == [f"{opening}\nKeys that you press now are not used.", opening]
-        workbench.there.set()
+        project.there.set()
         await settled(pilot)
         assert not any("Opening" in head or "No workflow yet" in head for head in heads())
 
@@ -63,31 +63,31 @@ class EmptyBook(SlowBook):
 
 
 async def test_an_open_book_without_chapters_says_how_one_is_added(tmp_path: Path) -> None:
-    workbench = EmptyBook()
-    app = app_over(workbench, tmp_path)
+    project = EmptyBook()
+    app = app_over(project, tmp_path)
     async with app.run_test(size=(140, 40)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen))
-        workbench.there.set()
+        project.there.set()
         await settled(pilot)
         head = app.screen.query_one(ManuscriptPane).query_one(".head", Static)
         assert "No chapter is open" in str(head.render())
 
 
 async def test_keys_wait_for_no_book_that_opens(tmp_path: Path) -> None:
-    workbench = SlowBook()
-    app = app_over(workbench, tmp_path)
+    project = SlowBook()
+    app = app_over(project, tmp_path)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen))
         screen = app.screen
         assert isinstance(screen, WorkspaceScreen)
         assert "opening" in screen.status.words
-        assert not workbench.has_begun, "nothing runs behind a book that is not shown yet"
+        assert not project.has_begun, "nothing runs behind a book that is not shown yet"
         await pilot.press("2", "5", "n")
-        workbench.there.set()
+        project.there.set()
         await settled(pilot)
         assert app.screen is screen and "[1 Chapters]" in shown(app)[0], "nothing of it was carried out"
         assert "opening" not in screen.status.words
-        assert workbench.has_begun
+        assert project.has_begun
         await pilot.press("2")
         await settled(pilot)
         assert "[2 Workflow]" in shown(app)[0], "the first key after it is used"
@@ -97,7 +97,7 @@ class IncompleteBook(SlowBook):
     """Its chapters can be read; what else is needed cannot, when `there` is set."""
 
     async def chapters(self) -> tuple[Chapter, ...]:
-        return await FakeWorkbench.chapters(self)
+        return await FakeProject.chapters(self)
 
     async def complete(self) -> None:
         await self.there.wait()
@@ -105,15 +105,15 @@ class IncompleteBook(SlowBook):
 
 
 async def test_a_book_that_cannot_be_worked_with_is_closed_with_the_reason(tmp_path: Path) -> None:
-    workbench = IncompleteBook()
-    app = app_over(workbench, tmp_path)
+    project = IncompleteBook()
+    app = app_over(project, tmp_path)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen))
         workspace = app.screen
         assert isinstance(workspace, WorkspaceScreen)
-        workbench.there.set()
+        project.there.set()
         await until(pilot, lambda: isinstance(app.screen, ErrorScreen))
         assert "line 3: name" in "\n".join(shown(app))
         assert isinstance(app.screen_stack[-2], HomeScreen)
         assert workspace.is_opening, "no key was used: nothing was there to carry it out"
-        assert workbench.closed and not workbench.has_begun and app.departure.workspace is None
+        assert project.closed and not project.has_begun and app.departure.workspace is None

@@ -27,7 +27,7 @@ from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.story.entities import EntitiesScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import shown
 from tests.tui.test_app import app_at_home, words_of
 from tests.tui.test_workspace import workspace
@@ -127,8 +127,8 @@ def test_commands_for_a_page_as_a_whole_decide_about_no_row():
     assert [each.id for each in whole if acts_on_row(each.id)] == []
 
 
-def app(bench: FakeWorkbench, tmp_path: Path) -> FlowCabalApp:
-    async def opener(_folder: Path, _read_only: bool) -> FakeWorkbench:
+def app(bench: FakeProject, tmp_path: Path) -> FlowCabalApp:
+    async def opener(_folder: Path, _read_only: bool) -> FakeProject:
         return bench
 
     return FlowCabalApp(
@@ -155,7 +155,7 @@ async def opened(pilot) -> None:
 
 
 async def test_a_command_of_another_pane_runs_there(tmp_path):
-    async with app(FakeWorkbench("en"), tmp_path).run_test(size=(80, 24)) as pilot:
+    async with app(FakeProject("en"), tmp_path).run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         await pilot.press("3")
         await choose(pilot, "chapters.rename")
@@ -175,7 +175,7 @@ async def test_a_row_that_further_letters_took_away_explains_nothing(tmp_path):
 
 
 async def test_what_decides_about_a_row_goes_there_and_names_its_key(tmp_path):
-    async with app(FakeWorkbench("en"), tmp_path).run_test(size=(80, 24)) as pilot:
+    async with app(FakeProject("en"), tmp_path).run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         for name, key in (("names.merge", "M"), ("names.remove", "D")):
             await choose(pilot, name)
@@ -186,7 +186,7 @@ async def test_what_decides_about_a_row_goes_there_and_names_its_key(tmp_path):
 
 
 async def test_what_needs_no_row_runs_on_the_page_that_was_opened_for_it(tmp_path):
-    async with app(FakeWorkbench("en"), tmp_path).run_test(size=(80, 24)) as pilot:
+    async with app(FakeProject("en"), tmp_path).run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         await choose(pilot, "add a character")
         assert isinstance(pilot.app.screen, FormScreen), "its form is open over the names"
@@ -194,7 +194,7 @@ async def test_what_needs_no_row_runs_on_the_page_that_was_opened_for_it(tmp_pat
 
 
 async def test_what_concerns_a_row_waits_for_the_choice_of_the_row(tmp_path):
-    async with app(FakeWorkbench("en"), tmp_path).run_test(size=(80, 24)) as pilot:
+    async with app(FakeProject("en"), tmp_path).run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         await choose(pilot, "names.edit")
         assert isinstance(pilot.app.screen, EntitiesScreen)
@@ -202,14 +202,14 @@ async def test_what_concerns_a_row_waits_for_the_choice_of_the_row(tmp_path):
 
 
 async def test_a_command_of_the_list_of_workflows_runs_there(tmp_path):
-    async with app(FakeWorkbench("en"), tmp_path).run_test(size=(80, 24)) as pilot:
+    async with app(FakeProject("en"), tmp_path).run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         await choose(pilot, "new workflow")
         assert isinstance(pilot.app.screen, PromptLine)
 
 
 async def test_the_palette_of_a_page_goes_back_to_the_workspace(tmp_path):
-    async with app(FakeWorkbench("en"), tmp_path).run_test(size=(80, 24)) as pilot:
+    async with app(FakeProject("en"), tmp_path).run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         await pilot.press("8")
         await until(pilot, lambda: isinstance(pilot.app.screen, EntitiesScreen))
@@ -227,7 +227,7 @@ async def test_every_command_runs_from_the_start_page_or_says_why_not(tmp_path):
 
 
 async def test_every_command_of_a_pane_reaches_it_from_any_other(tmp_path):
-    async with app(FakeWorkbench("en"), tmp_path).run_test(size=(140, 40)) as pilot:
+    async with app(FakeProject("en"), tmp_path).run_test(size=(140, 40)) as pilot:
         await opened(pilot)
         workspace = pilot.app.screen
         for command in all_commands():
@@ -240,7 +240,7 @@ async def test_every_command_of_a_pane_reaches_it_from_any_other(tmp_path):
 
 
 async def test_a_command_for_the_text_that_is_read_names_the_key_that_leaves_the_editor(tmp_path: Path) -> None:
-    async with workspace(FakeWorkbench("en"), tmp_path) as pilot:
+    async with workspace(FakeProject("en"), tmp_path) as pilot:
         await pilot.press("3", "e")
         await settled(pilot)
         versions = next(each for each in all_commands() if each.id == "manuscript.versions")

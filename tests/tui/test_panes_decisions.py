@@ -17,7 +17,7 @@ from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 from tests.tui import fake_books as books
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import HOSTILE, Host, shown
 
 WORDS = books.EN
@@ -42,7 +42,7 @@ class Queue(Host):
     def __init__(self, *questions: Question, view: NodeView | None = None, grace: bool = False) -> None:
         super().__init__()
         self.clock = Clock()
-        self.bench = FakeWorkbench("en")
+        self.bench = FakeProject("en")
         self.view = view
         self.decisions = DecisionsScreen(questions, self.load, now=self.clock)
         self.grace = grace
@@ -67,7 +67,7 @@ def screen_text(app: Queue) -> str:
 
 
 async def test_a_review_names_the_steps_that_approval_starts() -> None:
-    view = await FakeWorkbench("en").runs.node(REVIEW.run, REVIEW.node)
+    view = await FakeProject("en").runs.node(REVIEW.run, REVIEW.node)
     app = Queue(REVIEW, view=replace(view, begins=("Polish", "Check [b]it[/b]")))
     async with app.run_test(size=(80, 24)) as pilot:
         await app.opened(pilot)
@@ -175,7 +175,7 @@ async def test_m_has_single_paragraphs_changed_and_a_finding_needs_no_note() -> 
 
 
 async def test_m_without_a_finding_needs_a_note() -> None:
-    view = await FakeWorkbench("en").node(REVIEW.run, REVIEW.node)
+    view = await FakeProject("en").node(REVIEW.run, REVIEW.node)
     clean = replace(view, attempts=tuple(replace(each, evaluation=None) for each in view.attempts))
     app = Queue(MENDABLE, view=clean)
     async with app.run_test() as pilot:
@@ -190,7 +190,7 @@ async def test_m_without_a_finding_needs_a_note() -> None:
 
 
 async def test_a_mended_attempt_is_shown_as_a_difference_to_the_one_that_it_was_made_from() -> None:
-    view = await FakeWorkbench("en").node(REVIEW.run, REVIEW.node)
+    view = await FakeProject("en").node(REVIEW.run, REVIEW.node)
     first, second = view.attempts
     third = replace(second, number=3, text=first.text + " Rain.", of=1, paragraphs=(1,))
     app = Queue(replace(MENDABLE, attempts=(1, 2, 3)), view=replace(view, attempts=(first, second, third)))
@@ -406,7 +406,7 @@ async def test_hostile_text_is_shown_as_words_everywhere() -> None:
 
 async def test_a_chinese_quotation_begins_beside_its_mark() -> None:
     """There is no blank at which a line of Chinese could break behind the mark."""
-    view = await FakeWorkbench("en").runs.node(REVIEW.run, REVIEW.node)
+    view = await FakeProject("en").runs.node(REVIEW.run, REVIEW.node)
     last = view.attempts[-1]
     (check,) = [each for each in last.evaluation.checks if each.findings]
     quoted = replace(

@@ -6,12 +6,12 @@ from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.protocol.book import WriteChapter
 from flowcabal_tui.protocol.runs import NodeStreaming, RunWorkflow
 from tests.tui import fake_books as books
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
-async def test_the_fake_workbench_holds_a_review_whose_quotations_stand_where_they_say(language: str) -> None:
-    bench = FakeWorkbench(language)
+async def test_the_fake_project_holds_a_review_whose_quotations_are_where_they_say(language: str) -> None:
+    bench = FakeProject(language)
     (question,) = await bench.runs.questions()
     view = await bench.runs.node(question.run, question.node)
     finding = view.attempts[-1].evaluation.findings[0]  # type: ignore[union-attr]  # the fake always has one
@@ -21,7 +21,7 @@ async def test_the_fake_workbench_holds_a_review_whose_quotations_stand_where_th
 
 
 async def test_a_run_of_the_fake_streams_its_nodes_piece_by_piece() -> None:
-    bench = FakeWorkbench("zh")
+    bench = FakeProject("zh")
     bench.send(RunWorkflow(RunRequest("chapter@1", books.chapter_id(4))))
     events = [event for _tick in range(100) for event in bench.take()]
     streamed = "".join(event.chunk for event in events if isinstance(event, NodeStreaming))
@@ -29,7 +29,7 @@ async def test_a_run_of_the_fake_streams_its_nodes_piece_by_piece() -> None:
 
 
 async def test_writing_a_chapter_of_the_fake_makes_a_version() -> None:
-    bench = FakeWorkbench()
+    bench = FakeProject()
     await bench.carry_out(WriteChapter(books.chapter_id(1), "New."))
     assert await bench.book.chapter_text(books.chapter_id(1)) == "New."
     assert [item.version for item in await bench.book.chapter_versions(books.chapter_id(1))] == [2, 1]

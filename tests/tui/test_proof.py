@@ -14,7 +14,7 @@ from flowcabal_tui.tui.widgets.list_detail import DetailText
 from flowcabal_tui.tui.widgets.writing_area import MARGIN_SIGN, WritingArea
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui import fake_books as books
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import Host, shown
 from tests.tui.test_workspace import screen_of, workspace
 from tests.tui.waiting import settled, until
@@ -22,13 +22,13 @@ from tests.tui.waiting import settled, until
 FIRST = books.chapter_id(1)
 
 
-def slips() -> FakeWorkbench:
+def slips() -> FakeProject:
     """Its first chapter has a doubled word and a wrong one, its second a doubled mark."""
-    workbench = FakeWorkbench()
+    project = FakeProject()
     for position, text in ((1, "She saw the the door.\nShe definately knew."), (2, "Well,, he said.")):
-        ((version, _text), *rest) = workbench.version_rows[books.chapter_id(position)]
-        workbench.version_rows[books.chapter_id(position)] = ((version, text), *rest)
-    return workbench
+        ((version, _text), *rest) = project.version_rows[books.chapter_id(position)]
+        project.version_rows[books.chapter_id(position)] = ((version, text), *rest)
+    return project
 
 
 async def proofed(pilot: Pilot[int]) -> ProofScreen:
@@ -62,31 +62,31 @@ async def test_the_open_chapter_or_all_are_listed_and_enter_opens_the_words_in_t
 
 
 async def test_a_proposal_is_put_in_and_a_rule_is_silenced(tmp_path: Path):
-    workbench = slips()
-    async with workspace(workbench, tmp_path, size=(100, 30)) as pilot:
+    project = slips()
+    async with workspace(project, tmp_path, size=(100, 30)) as pilot:
         await proofed(pilot)
         await pilot.press("a")
         await settled(pilot)
-        assert workbench.sent[-1] == ReplaceText("the the", "the", (TextPlace(FIRST, 1, 8),))
+        assert project.sent[-1] == ReplaceText("the the", "the", (TextPlace(FIRST, 1, 8),))
         await pilot.press("T")
         await settled(pilot)
-        assert workbench.sent[-1] == SwitchProofRule("doubled-words")
+        assert project.sent[-1] == SwitchProofRule("doubled-words")
         assert "doubled word" in pilot.app.announcer.notices.listed[-1].words
 
 
 async def test_rules_that_are_off_are_listed_at_the_end_and_come_back_by_the_same_key(tmp_path: Path):
-    workbench = slips()
-    workbench.rules_off = ("quotes",)
-    async with workspace(workbench, tmp_path, size=(100, 30)) as pilot:
+    project = slips()
+    project.rules_off = ("quotes",)
+    async with workspace(project, tmp_path, size=(100, 30)) as pilot:
         screen = await proofed(pilot)
         page = "\n".join(shown(pilot.app))
         assert page.index("Off for this book") > page.index("wrong word: definitely?")
         await pilot.press("G", "enter")
         assert pilot.app.screen is screen, "there is no place to open"
-        workbench.rules_off = ()
+        project.rules_off = ()
         await pilot.press("T")
         await settled(pilot)
-        assert workbench.sent[-1] == SwitchProofRule("quotes", on=True)
+        assert project.sent[-1] == SwitchProofRule("quotes", on=True)
         assert "quotes" in pilot.app.announcer.notices.listed[-1].words
         assert "Off for this book" not in "\n".join(shown(pilot.app))
 
@@ -121,6 +121,6 @@ async def test_a_hint_of_a_paragraph_of_several_rows_is_where_its_words_are():
 
 
 async def test_a_chapter_without_anything_to_mend_names_the_next_key(tmp_path: Path):
-    async with workspace(FakeWorkbench(), tmp_path, size=(100, 30)) as pilot:
+    async with workspace(FakeProject(), tmp_path, size=(100, 30)) as pilot:
         await proofed(pilot)
         assert "Nothing found in 1 chapter: o changes the scope." in "\n".join(shown(pilot.app))

@@ -15,21 +15,21 @@ from flowcabal_tui.tui.story.proposals import ProposalsScreen
 from flowcabal_tui.tui.widgets.list_detail import DetailText
 from tests.effort import effort
 from tests.tui import fake_books as books
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import HOSTILE
-from tests.tui.test_names import RefusingWorkbench, opened, press, screen
+from tests.tui.test_names import RefusingProject, opened, press, screen
 from tests.tui.test_workspace import settled, workspace
 
 THREE = books.chapter_id(3)
 
 
-def filled(workbench: FakeWorkbench) -> FakeWorkbench:
-    workbench.proposal_list.fill()
-    return workbench
+def filled(project: FakeProject) -> FakeProject:
+    project.proposal_list.fill()
+    return project
 
 
-def page(workbench: FakeWorkbench) -> ProposalsScreen:
-    return ProposalsScreen(workbench, THREE)
+def page(project: FakeProject) -> ProposalsScreen:
+    return ProposalsScreen(project, THREE)
 
 
 def listed(pilot) -> list[str]:
@@ -41,8 +41,8 @@ def told(pilot) -> str:
 
 
 async def test_what_waits_is_marked_and_says_why_with_its_quotation():
-    workbench = filled(FakeWorkbench())
-    async with opened(page(workbench), (100, 30)) as pilot:
+    project = filled(FakeProject())
+    async with opened(page(project), (100, 30)) as pilot:
         assert listed(pilot) == [f"p{n}" for n in range(1, 11)]
         assert "3 wait for your decision   7 in use" in screen(pilot)
         assert "Mara = Mar" in told(pilot) and "occurs once" in told(pilot)
@@ -57,52 +57,52 @@ async def test_what_waits_is_marked_and_says_why_with_its_quotation():
 
 
 async def test_one_is_confirmed_one_dropped_and_each_is_taken_back():
-    workbench = filled(FakeWorkbench())
-    async with opened(page(workbench)) as pilot:
+    project = filled(FakeProject())
+    async with opened(page(project)) as pilot:
         await press(pilot, "j", "a")
-        assert workbench.sent[-1] == DecideProposals((ProposalId("p2"),), "confirm")
+        assert project.sent[-1] == DecideProposals((ProposalId("p2"),), "confirm")
         assert listed(pilot)[:3] == ["p1", "p3", "p4"]
         assert pilot.app.screen.query_one(ProposalList).picked == "p3"
         await press(pilot, "x")
-        assert workbench.sent[-1] == DecideProposals((ProposalId("p3"),), "drop")
+        assert project.sent[-1] == DecideProposals((ProposalId("p3"),), "drop")
         await press(pilot, "3")
         assert listed(pilot) == ["p2", "p3"]
         await press(pilot, "u", "u")
-        assert isinstance(workbench.sent[-1], UndoDecision)
+        assert isinstance(project.sent[-1], UndoDecision)
         assert listed(pilot) == []
         assert "Nothing is listed here:" in told(pilot)
 
 
 async def test_marked_rows_are_decided_at_once():
-    workbench = filled(FakeWorkbench())
-    async with opened(page(workbench)) as pilot:
+    project = filled(FakeProject())
+    async with opened(page(project)) as pilot:
         await press(pilot, "space", "space")
         assert "2 rows marked" in told(pilot)
         await press(pilot, "x")
-        assert workbench.sent[-1] == DecideProposals((ProposalId("p1"), ProposalId("p2")), "drop")
+        assert project.sent[-1] == DecideProposals((ProposalId("p1"), ProposalId("p2")), "drop")
         await press(pilot, "asterisk", "a")
-        assert len(workbench.sent[-1].proposals) == 8
+        assert len(project.sent[-1].proposals) == 8
         assert listed(pilot) == []
 
 
 async def test_a_fact_is_corrected_in_its_form_and_an_ending_in_that_of_its_record():
-    workbench = filled(FakeWorkbench())
-    async with opened(page(workbench)) as pilot:
+    project = filled(FakeProject())
+    async with opened(page(project)) as pilot:
         await press(pilot, "j", "e")
         assert isinstance(pilot.app.screen, FormScreen)
         await press(pilot, "ctrl+s")
-        sent = workbench.sent[-1]
+        sent = project.sent[-1]
         assert isinstance(sent, CorrectProposal) and isinstance(sent.change, Fact)
         assert (sent.proposal, sent.change.id) == ("p2", "f9")
         await press(pilot, "j", "j", "e", "ctrl+s")
-        sent = workbench.sent[-1]
+        sent = project.sent[-1]
         assert isinstance(sent, CorrectProposal) and isinstance(sent.change, Promise)
         assert (sent.proposal, sent.change.id) == ("p5", "p1")
 
 
 async def test_enter_shows_the_words_and_a_filter_and_a_chapter_narrow_the_list():
-    workbench = filled(FakeWorkbench())
-    async with opened(page(workbench)) as pilot:
+    project = filled(FakeProject())
+    async with opened(page(project)) as pilot:
         await press(pilot, "enter")
         assert isinstance(pilot.app.screen, SourceScreen)
         await press(pilot, "escape", "o")
@@ -113,33 +113,33 @@ async def test_enter_shows_the_words_and_a_filter_and_a_chapter_narrow_the_list(
         assert "p4" not in listed(pilot)
 
 
-def many(workbench: FakeWorkbench, count: int) -> None:
-    row = workbench.proposal_list.rows[1]
+def many(project: FakeProject, count: int) -> None:
+    row = project.proposal_list.rows[1]
     fact = row.difference.after
     assert isinstance(fact, Fact)
-    workbench.proposal_list.rows = [
+    project.proposal_list.rows = [
         replace(row, id=ProposalId(f"n{n}"), difference=Difference(replace(fact, id=RecordId(f"n{n}"))))
         for n in range(count)
     ]
 
 
 async def test_five_thousand_rows_are_read_by_the_page():
-    workbench = filled(FakeWorkbench())
-    many(workbench, 5_000)
-    async with opened(page(workbench)) as pilot:
-        assert (len(listed(pilot)), workbench.proposal_list.asked) == (PAGE, [(0, PAGE)])
+    project = filled(FakeProject())
+    many(project, 5_000)
+    async with opened(page(project)) as pilot:
+        assert (len(listed(pilot)), project.proposal_list.asked) == (PAGE, [(0, PAGE)])
         await press(pilot, "G")
-        assert (len(listed(pilot)), workbench.proposal_list.asked[-1]) == (2 * PAGE, (PAGE, PAGE))
+        assert (len(listed(pilot)), project.proposal_list.asked[-1]) == (2 * PAGE, (PAGE, PAGE))
         assert "5000 wait" in screen(pilot) or "5,000 wait" in screen(pilot)
 
 
 async def test_opening_five_thousand_rows_takes_the_steps_of_one_page():
     steps = []
     for count in (PAGE, 5_000):
-        workbench = filled(FakeWorkbench())
-        many(workbench, count)
-        rows = workbench.proposal_list.page(ProposalFilter(), 0, PAGE).rows
-        async with opened(page(workbench)) as pilot:
+        project = filled(FakeProject())
+        many(project, count)
+        rows = project.proposal_list.page(ProposalFilter(), 0, PAGE).rows
+        async with opened(page(project)) as pilot:
             cast = pilot.app.screen.cast
             with effort() as counted:
                 pilot.app.screen.query_one(ProposalList).show_rows(rows, count, cast)
@@ -148,32 +148,32 @@ async def test_opening_five_thousand_rows_takes_the_steps_of_one_page():
 
 
 async def test_hostile_words_stand_as_they_are():
-    workbench = filled(FakeWorkbench())
-    row = workbench.proposal_list.rows[7]
+    project = filled(FakeProject())
+    row = project.proposal_list.rows[7]
     fact = row.difference.after
     assert isinstance(fact, Fact)
     hostile = replace(
         row, quotation=HOSTILE, difference=Difference(replace(fact, text=HOSTILE)), reason=Reason("unquoted", HOSTILE)
     )
-    workbench.proposal_list.rows = [hostile]
-    async with opened(page(workbench), (120, 30)) as pilot:
+    project.proposal_list.rows = [hostile]
+    async with opened(page(project), (120, 30)) as pilot:
         assert "[/] [b]bold[/b] red" in told(pilot)
         assert "\x1b" not in told(pilot)
         await press(pilot, "space", "a")
-        assert workbench.sent[-1] == DecideProposals((row.id,), "confirm")
+        assert project.sent[-1] == DecideProposals((row.id,), "confirm")
 
 
 async def test_a_refused_decision_is_said_and_the_list_stays():
-    workbench = filled(RefusingWorkbench())
-    async with opened(page(workbench)) as pilot:
+    project = filled(RefusingProject())
+    async with opened(page(project)) as pilot:
         await press(pilot, "a")
         assert next(str(item.error) for item in pilot.app.seen if isinstance(item, Trouble)).startswith("No.")
         assert listed(pilot)[0] == "p1"
 
 
 async def test_the_list_opens_from_the_workspace(tmp_path):
-    workbench = filled(FakeWorkbench())
-    async with workspace(workbench, tmp_path) as pilot:
+    project = filled(FakeProject())
+    async with workspace(project, tmp_path) as pilot:
         assert "3 proposals: Shift+F8" in pilot.app.screen.status.words
         await pilot.press("shift+f8")
         await settled(pilot)

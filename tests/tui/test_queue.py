@@ -15,7 +15,7 @@ from flowcabal_tui.tui.memory.queue import QueueScreen
 from flowcabal_tui.tui.memory.queue_controller import QueueController
 from flowcabal_tui.tui.widgets.list_detail import DetailText
 from tests.tui import fake_books as books
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import HOSTILE, Host, shown
 
 NOW = books.NOW
@@ -38,7 +38,7 @@ class Controller:
         self.status: BootstrapStatus | None = None
         self.old: dict[StaleText, str] = {}
         self.rebuilt: RebuildProgress | None = None
-        self.workbench = SimpleNamespace(memory=self)
+        self.project = SimpleNamespace(memory=self)
 
     async def tasks(self, state: Freshness | None) -> tuple[BackgroundTask, ...]:
         return tuple(task for task in self.rows if task.state == state or (state is None and task.state != "fresh"))
@@ -198,10 +198,10 @@ async def test_the_kind_of_equal_steps_is_named_once() -> None:
 
 
 async def test_texts_for_a_server_that_is_not_used_are_no_work_of_the_list() -> None:
-    workbench = FakeWorkbench()
+    project = FakeProject()
     owed = [replace(TASKS[0], id=7 + n, kind="knowledge", tries=0, error="") for n in range(21)]
-    workbench.tasks = [*TASKS, *owed, replace(owed[0], id=40, state="failed")]
-    controller = QueueController(Screen(), workbench)
+    project.tasks = [*TASKS, *owed, replace(owed[0], id=40, state="failed")]
+    controller = QueueController(Screen(), project)
     for state, listed in (("absent", 1), ("off", 1), ("ready", 22), ("starting", 22), ("asks", 22)):
         controller.note_server(KnowledgeStatus(state))
         assert len(await controller.tasks("waiting")) == listed == (await controller.counts())["waiting"]

@@ -5,23 +5,23 @@ from flowcabal_tui.tui.book.replace import ReplaceScreen
 from flowcabal_tui.tui.shared.diff import DiffScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from tests.tui import fake_books as books
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import Host, shown
 
-WORKBENCH = FakeWorkbench("en")
+PROJECT = FakeProject("en")
 
 
 async def text_of(place: TextPlace) -> str:
-    return await WORKBENCH.book.chapter_text(place.chapter, place.version)
+    return await PROJECT.book.chapter_text(place.chapter, place.version)
 
 
 async def page() -> ReplaceScreen:
-    return ReplaceScreen("the", "that", await WORKBENCH.book.occurrences("the"), text_of)
+    return ReplaceScreen("the", "that", await PROJECT.book.occurrences("the"), text_of)
 
 
 async def test_every_place_shows_what_goes_and_what_comes() -> None:
     app = Host()
-    places = await WORKBENCH.book.occurrences("the")
+    places = await PROJECT.book.occurrences("the")
     async with app.run_test(size=(80, 24)) as pilot:
         await app.push_screen(await page())
         await pilot.pause()
@@ -33,7 +33,7 @@ async def test_every_place_shows_what_goes_and_what_comes() -> None:
 
 async def test_places_are_left_out_one_by_one_by_chapter_and_all_at_once() -> None:
     app, given = Host(), []
-    places = await WORKBENCH.book.occurrences("the")
+    places = await PROJECT.book.occurrences("the")
     async with app.run_test(size=(80, 24)) as pilot:
         await app.push_screen(await page(), given.append)
         await pilot.press("space")
@@ -55,5 +55,5 @@ async def test_d_shows_how_the_chapter_would_change() -> None:
         await app.workers.wait_for_complete()
         await pilot.pause()
         assert isinstance(app.screen, DiffScreen)
-        first = [each for each in await WORKBENCH.book.occurrences("the") if each.place.chapter == books.chapter_id(1)]
+        first = [each for each in await PROJECT.book.occurrences("the") if each.place.chapter == books.chapter_id(1)]
         assert app.screen.query_one(DiffView).hunk_count == len(first)

@@ -15,7 +15,7 @@ from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.widgets.cells import cell_width, cut_before
 from flowcabal_tui.tui.widgets.column_rows import Columns
 from flowcabal_tui.tui.widgets.list_detail import DetailText
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import HOSTILE, Host, shown
 from tests.tui.waiting import answered, until
 
@@ -24,11 +24,11 @@ class Controller:
     """Answers from an invented project; `hold` keeps answers back until it is set."""
 
     def __init__(self, language: str = "en") -> None:
-        self.workbench = FakeWorkbench(language)
+        self.project = FakeProject(language)
         self.asked: list[tuple[str, tuple[SearchKind, ...]]] = []
         self.held: dict[str, asyncio.Event] = {}
         self.replaced: list[str] = []
-        self._search, self.workbench.book.search = self.workbench.book.search, self.search
+        self._search, self.project.book.search = self.project.book.search, self.search
 
     async def search(self, query: str, kinds: Sequence[SearchKind], limit: int) -> SearchAnswer:
         self.asked.append((query, tuple(kinds)))
@@ -98,7 +98,7 @@ async def test_enter_gives_the_hit_back_and_escape_gives_nothing() -> None:
         await pilot.pause()
     hit, nothing = given
     assert (hit.uri, hit.kind, nothing) == ("manuscript/chapter-1", "text", None)
-    text = await FakeWorkbench("zh").chapter_text(hit.uri.removeprefix("manuscript/"))
+    text = await FakeProject("zh").chapter_text(hit.uri.removeprefix("manuscript/"))
     assert text[hit.start : hit.end] == "左手"
 
 
@@ -145,7 +145,7 @@ async def test_an_older_answer_never_takes_the_place_of_a_newer_one() -> None:
 async def test_places_found_by_meaning_come_after_those_found_by_words() -> None:
     app, controller = Host(), Controller()
     like = SearchHit("similar", "manuscript/chapter-2", "The Ferry", "The fog lifted.", (), 0, 10, position=2)
-    controller.workbench.similar = (like,)
+    controller.project.similar = (like,)
     async with app.run_test(size=(80, 24)) as pilot:
         await app.push_screen(SearchScreen(controller))
         await typed(app, pilot, "bell")
@@ -157,10 +157,10 @@ async def test_places_found_by_meaning_come_after_those_found_by_words() -> None
 async def test_similar_places_are_few_and_named_by_what_makes_them_similar() -> None:
     app, controller = Host(), Controller()
     like = SearchHit("similar", "manuscript/chapter-2", "The Ferry", "The fog lifted.", (), 0, 10, position=2)
-    controller.workbench.similar = tuple(replace(like, start=at) for at in range(40))
+    controller.project.similar = tuple(replace(like, start=at) for at in range(40))
     endpoint = Endpoint(provider="openai", model="vectors-1")
-    info = controller.workbench._info
-    controller.workbench._info = replace(info, models=(*info.models, ("embedding", endpoint)))
+    info = controller.project._info
+    controller.project._info = replace(info, models=(*info.models, ("embedding", endpoint)))
     async with app.run_test(size=(60, 24)) as pilot:
         await app.push_screen(SearchScreen(controller))
         await typed(app, pilot, "haze")
@@ -177,7 +177,7 @@ async def test_where_only_places_near_the_words_are_found_that_is_said() -> None
         assert shown(app)[1].strip().startswith("no exact match, 2 similar places   names 1   text 1")
         await typed(app, pilot, "Mara had lost")
         assert shown(app)[1].strip().startswith("1 place   text 1")
-        controller.workbench.similar = (like,)
+        controller.project.similar = (like,)
         await typed(app, pilot, "haze")
         assert shown(app)[1].strip().startswith("no exact match, 1 similar place   places with similar words 1")
 
@@ -226,7 +226,7 @@ async def test_ctrl_r_has_the_words_replaced_ctrl_z_takes_that_back_and_both_sea
 
 async def test_an_earlier_search_is_there_again_with_its_cursor() -> None:
     app, controller, given = Host(), Controller(), []
-    hits = (await controller.workbench.book.search("Mara", ("text",), 5)).hits
+    hits = (await controller.project.book.search("Mara", ("text",), 5)).hits
     async with app.run_test(size=(80, 24)) as pilot:
         await app.push_screen(SearchScreen(controller, "Mara", replace(hits[-1], score=9.0)), given.append)
         await app.workers.wait_for_complete()
@@ -239,7 +239,7 @@ async def test_an_earlier_search_is_there_again_with_its_cursor() -> None:
 async def test_hostile_text_is_shown_as_words() -> None:
     app, controller = Host(), Controller()
     nasty = SearchHit("similar", "manuscript/chapter-2", HOSTILE, "[b]bold[/b] [/] x", (Span(0, 3),), 0, 10, position=2)
-    controller.workbench.similar = (nasty,)
+    controller.project.similar = (nasty,)
     async with app.run_test(size=(120, 24)) as pilot:
         await app.push_screen(SearchScreen(controller))
         await typed(app, pilot, "bell")

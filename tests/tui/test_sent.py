@@ -10,7 +10,7 @@ from flowcabal_tui.domain.model_calls import Message
 from flowcabal_tui.domain.versions import SentLayer, VersionTrace
 from flowcabal_tui.tui.runs.sent import SentScreen
 from tests.tui import fake_books as books
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import shown
 from tests.tui.test_workspace import screen_of, settled, workspace
 
@@ -23,7 +23,7 @@ LAYERS = (
 )
 
 
-class Sending(FakeWorkbench):
+class Sending(FakeProject):
     sent_trace = VersionTrace((Message("user", "写"),), True, layers=LAYERS)
 
     async def version_trace(self, run, node, attempt=0):
@@ -56,9 +56,9 @@ async def test_each_layer_is_read_beside_its_template_with_all_turns_of_a_retry(
     [(True, False, "As sent: rebuilt"), (False, True, "As sent: kept"), (False, False, "Not exactly as sent")],
 )
 async def test_the_screen_says_whether_these_are_the_words_that_went_out(tmp_path: Path, exact, kept, words) -> None:
-    workbench = Sending()
-    workbench.sent_trace = VersionTrace((Message("user", "Write."),), exact, layers=LAYERS, kept=kept)
-    async with workspace(workbench, tmp_path, (80, 24)) as pilot:
+    project = Sending()
+    project.sent_trace = VersionTrace((Message("user", "Write."),), exact, layers=LAYERS, kept=kept)
+    async with workspace(project, tmp_path, (80, 24)) as pilot:
         await screen_of(pilot).controllers.runs.open_chapter(books.chapter_id(4))
         await pilot.press("4", "p")
         await settled(pilot)
@@ -66,9 +66,9 @@ async def test_the_screen_says_whether_these_are_the_words_that_went_out(tmp_pat
 
 
 async def test_where_nothing_ran_that_is_said(tmp_path: Path) -> None:
-    workbench = Sending()
-    workbench.run_rows = []
-    async with workspace(workbench, tmp_path, (80, 24)) as pilot:
+    project = Sending()
+    project.run_rows = []
+    async with workspace(project, tmp_path, (80, 24)) as pilot:
         await pilot.press("4", "p")
         await settled(pilot)
         assert [each.words for each in pilot.app.announcer.notices.listed] == ["Nothing was sent for this node yet."]

@@ -33,7 +33,7 @@ from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import HOSTILE, shown
 from tests.tui.test_app import app_at_home
 from tests.tui.test_workspace import screen_of, told, workspace
@@ -80,7 +80,7 @@ async def fill(pilot: Pilot[int], **values: str) -> None:
 @pytest.mark.parametrize(("language", "words"), [("en", "Knowledge server"), ("zh", "知识库服务")])
 async def test_every_row_is_there_whole_at_either_size(tmp_path: Path, size, language, words):
     change_user(lambda before: replace(before, language=language))
-    async with workspace(FakeWorkbench(language), tmp_path, size=size) as pilot:
+    async with workspace(FakeProject(language), tmp_path, size=size) as pilot:
         use_language(language)
         screen = await page(pilot)
         options = screen.query_one(PickList).options
@@ -92,17 +92,17 @@ async def test_every_row_is_there_whole_at_either_size(tmp_path: Path, size, lan
 
 
 async def test_the_page_is_there_without_a_book(tmp_path: Path):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         await pilot.press("ctrl+w")
-        await until(pilot, lambda: pilot.app.departure.workbench is None)
+        await until(pilot, lambda: pilot.app.departure.project is None)
         screen = await page(pilot)
         ids = {each.id for each in screen.query_one(PickList).options}
         assert "own:user" in ids and "goals" not in ids
 
 
 async def test_a_model_is_set_with_its_key_in_the_secrets_file_only(tmp_path: Path):
-    workbench = FakeWorkbench(offline=False)
-    async with workspace(workbench, tmp_path, size=(80, 24)) as pilot:
+    project = FakeProject(offline=False)
+    async with workspace(project, tmp_path, size=(80, 24)) as pilot:
         await page(pilot, "book:user")
         await fill(pilot, preset="DeepSeek")
         assert pilot.app.screen.query_one("#field-base_url", Input).value == "https://api.deepseek.com/v1"
@@ -113,7 +113,7 @@ async def test_a_model_is_set_with_its_key_in_the_secrets_file_only(tmp_path: Pa
         assert "api.deepseek.com" in rows(pilot) and "deepseek is sent to" in rows(pilot)
         await pilot.press("y")
         await settled(pilot)
-        (command,) = [each for each in workbench.sent if isinstance(each, SetModel)]
+        (command,) = [each for each in project.sent if isinstance(each, SetModel)]
         assert command == SetModel(
             "user",
             Endpoint(
@@ -129,24 +129,24 @@ async def test_a_model_is_set_with_its_key_in_the_secrets_file_only(tmp_path: Pa
 
 
 async def test_no_means_that_nothing_is_kept(tmp_path: Path):
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
         await page(pilot, "book:user")
         await fill(pilot, preset="OpenAI", key=KEY)
         await pilot.press("ctrl+s")
         await settled(pilot)
         await pilot.press("n")
         await settled(pilot)
-    assert not [each for each in workbench.sent if isinstance(each, SetModel)]
+    assert not [each for each in project.sent if isinstance(each, SetModel)]
     assert not paths.secrets_file().exists()
 
 
 async def test_a_price_changed_in_a_strangers_book_does_not_bind_the_writers_key_unasked(tmp_path: Path, monkeypatch):
     monkeypatch.setenv("DEEPSEEK_API_KEY", KEY)
-    workbench = FakeWorkbench()
+    project = FakeProject()
     evil = Endpoint(model=HOSTILE, base_url="https://evil.example.org/v1", api_key_env="DEEPSEEK_API_KEY")
-    workbench.settings.apply(SetModel("user", evil))
-    async with workspace(workbench, tmp_path) as pilot:
+    project.settings.apply(SetModel("user", evil))
+    async with workspace(project, tmp_path) as pilot:
         await page(pilot, "book:user")
         await fill(pilot, price_in="1")
         await pilot.press("ctrl+s")
@@ -168,7 +168,7 @@ def test_a_key_that_belongs_to_another_host_is_not_overwritten():
      ("key", "密钥"), ("base_url", "https://a b/v1")],
 )  # fmt: skip
 async def test_what_cannot_be_read_keeps_the_form_open(tmp_path: Path, field: str, typed: str):
-    async with workspace(FakeWorkbench(offline=False), tmp_path) as pilot:
+    async with workspace(FakeProject(offline=False), tmp_path) as pilot:
         await page(pilot, "book:user")
         await fill(pilot, **{field: typed})
         await pilot.press("ctrl+s")
@@ -216,7 +216,7 @@ async def test_one_call_is_made_after_yes_and_none_before(tmp_path: Path, monkey
             pass
 
     monkeypatch.setattr("flowcabal_tui.project.models.trying.make_model", Model)
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         await page(pilot, "book:user")
         await fill(pilot, preset="OpenAI", key=KEY)
         await pilot.press("f5")
@@ -239,7 +239,7 @@ async def test_a_try_that_takes_long_is_shown_with_its_seconds_and_can_be_stoppe
             ended.set()
 
     monkeypatch.setattr("flowcabal_tui.project.models.trying.try_model", slow)
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         await page(pilot, "book:user")
         await fill(pilot, preset="Ollama", model="qwen3:8b")
         await pilot.press("f5")
@@ -255,7 +255,7 @@ async def test_a_try_that_takes_long_is_shown_with_its_seconds_and_can_be_stoppe
 
 
 async def test_a_key_does_not_go_over_plain_http_even_for_a_try(tmp_path: Path):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         await page(pilot, "book:user")
         await fill(pilot, preset="openai", model="m", base_url="http://models.example.net/v1", key=KEY)
         await pilot.press("f5")
@@ -266,23 +266,23 @@ async def test_a_key_does_not_go_over_plain_http_even_for_a_try(tmp_path: Path):
 
 
 async def test_a_further_model_is_added_and_taken_away(tmp_path: Path):
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
         screen = await page(pilot)
         await pilot.press("plus", *"draft", "enter")
         await settled(pilot)
         await fill(pilot, preset="Ollama", model="qwen3:8b")
         await pilot.press("ctrl+s")
         await settled(pilot)
-        assert workbench.settings.shown.settings.models.more["draft"].is_local
+        assert project.settings.shown.settings.models.more["draft"].is_local
         screen.query_one(PickList).pick("book:more.draft")
         await pilot.press("D", "y")
         await settled(pilot)
-        assert not workbench.settings.shown.settings.models.more
+        assert not project.settings.shown.settings.models.more
 
 
 async def test_models_of_new_books_are_in_the_users_file(tmp_path: Path):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         await page(pilot, "own:user")
         await fill(pilot, preset="DeepSeek", key=KEY)
         await pilot.press("ctrl+s")
@@ -296,8 +296,8 @@ async def test_models_of_new_books_are_in_the_users_file(tmp_path: Path):
 
 
 async def test_goals_agents_and_the_book_have_forms(tmp_path: Path):
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
         await page(pilot, "goals")
         await fill(pilot, day="2000")
         await pilot.press("ctrl+s")
@@ -312,15 +312,15 @@ async def test_goals_agents_and_the_book_have_forms(tmp_path: Path):
             await fill(pilot, **{name: words})
             await pilot.press("ctrl+s")
             await settled(pilot)
-    assert SetGoals(Goals(day=2_000)) in workbench.sent
-    changes = {each.table: each.values for each in workbench.sent if isinstance(each, ChangeSettings)}
+    assert SetGoals(Goals(day=2_000)) in project.sent
+    changes = {each.table: each.values for each in project.sent if isinstance(each, ChangeSettings)}
     assert changes["project"]["author"] == "林一" and changes["agents"]["profiles"] == 5
 
 
 @pytest.mark.parametrize(("answer", "sent"), [("n", 0), ("y", 1)])
 async def test_a_knowledge_server_elsewhere_is_asked_for(tmp_path: Path, answer: str, sent: int):
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
         await page(pilot, "knowledge")
         await fill(pilot, url="https://knows.example.net")
         await pilot.press("ctrl+s")
@@ -328,7 +328,7 @@ async def test_a_knowledge_server_elsewhere_is_asked_for(tmp_path: Path, answer:
         assert "knows.example.net" in rows(pilot)
         await pilot.press(answer)
         await settled(pilot)
-    assert len([each for each in workbench.sent if isinstance(each, ChangeSettings)]) == sent
+    assert len([each for each in project.sent if isinstance(each, ChangeSettings)]) == sent
 
 
 @pytest.mark.parametrize(
@@ -341,7 +341,7 @@ async def test_a_knowledge_server_elsewhere_is_asked_for(tmp_path: Path, answer:
     ],
 )
 async def test_what_background_work_may_cost_is_chosen_for_all_books(tmp_path, keys, typed, line):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         screen = await page(pilot, "spending")
         assert isinstance(pilot.app.screen, ChooseScreen)
         await pilot.press(*keys, "enter")
@@ -357,7 +357,7 @@ async def test_what_background_work_may_cost_is_chosen_for_all_books(tmp_path, k
 
 
 async def test_colours_change_at_once_and_keep_their_comment(tmp_path: Path):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         screen = await page(pilot, "theme")
         pilot.app.screen.query_one(PickList).pick("paper")
         await pilot.press("enter")
@@ -367,7 +367,7 @@ async def test_colours_change_at_once_and_keep_their_comment(tmp_path: Path):
 
 
 async def test_the_language_changes_at_once(tmp_path: Path):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         await page(pilot, "language")
         pilot.app.screen.query_one(PickList).pick("zh")
         await pilot.press("enter")
@@ -385,7 +385,7 @@ async def keys_page(pilot: Pilot[int], row: str) -> KeysScreen:
 
 
 async def test_a_key_is_changed_by_pressing_it_twice_and_works_at_once(tmp_path: Path):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         await keys_page(pilot, "story.names")
         await pilot.press("enter", "ctrl+t")
         await until(pilot, lambda: "Ctrl+t: press it again" in rows(pilot))
@@ -400,7 +400,7 @@ async def test_a_key_is_changed_by_pressing_it_twice_and_works_at_once(tmp_path:
 
 
 async def test_a_key_of_another_action_is_named_and_another_can_be_pressed(tmp_path: Path):
-    async with workspace(FakeWorkbench(), tmp_path, size=(80, 24)) as pilot:
+    async with workspace(FakeProject(), tmp_path, size=(80, 24)) as pilot:
         await keys_page(pilot, "story.names")
         await pilot.press("enter", "ctrl+q")
         await until(pilot, lambda: "close the project and quit" in rows(pilot))
@@ -411,7 +411,7 @@ async def test_a_key_of_another_action_is_named_and_another_can_be_pressed(tmp_p
 
 
 async def test_a_further_key_and_those_that_it_comes_with(tmp_path: Path):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         await keys_page(pilot, "story.names")
         await pilot.press("plus", "ctrl+t", "ctrl+t")
         await settled(pilot)
@@ -422,7 +422,7 @@ async def test_a_further_key_and_those_that_it_comes_with(tmp_path: Path):
 
 
 async def test_a_broken_file_of_the_user_is_named_and_stays(tmp_path: Path):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         paths.user_file().write_text("theme = \n", "utf-8")
         screen = await page(pilot)
         assert "is not valid TOML" in rows(pilot) and "line 1" in rows(pilot)
@@ -435,7 +435,7 @@ async def test_a_broken_file_of_the_user_is_named_and_stays(tmp_path: Path):
 
 
 async def test_the_users_file_changed_outside_counts_at_once(tmp_path: Path):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         paths.user_file().write_text(OWN.replace("ink", "paper") + '[keys]\n"story.names" = "ctrl+t"\n', "utf-8")
         pilot.app.preferences.look()
         await settled(pilot)
@@ -448,10 +448,10 @@ async def test_the_users_file_changed_outside_counts_at_once(tmp_path: Path):
 
 
 async def test_a_book_file_changed_outside_is_told_with_what_counts_later(tmp_path: Path):
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
-        await told(pilot, workbench, SettingsChanged(("goals", "run"), ("run",)))
-        await told(pilot, workbench, SettingsChanged(problem=f"line 3 {HOSTILE}"))
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
+        await told(pilot, project, SettingsChanged(("goals", "run"), ("run",)))
+        await told(pilot, project, SettingsChanged(problem=f"line 3 {HOSTILE}"))
         words = [each.words for each in pilot.app.announcer.notices.listed]
         assert any("In force: goals. When the book is opened again: run." in each for each in words)
         assert any("line 3" in each and "last valid settings" in each for each in words)
@@ -487,20 +487,20 @@ async def test_the_wizard_has_the_same_form_and_asks_before_it_goes_on(tmp_path:
 
 
 async def test_the_status_line_follows_a_change_of_the_model(tmp_path: Path):
-    workbench = FakeWorkbench()
-    workbench._info = replace(workbench._info, offline=True)
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    project._info = replace(project._info, offline=True)
+    async with workspace(project, tmp_path) as pilot:
         assert "offline model" in screen_of(pilot).status.words
         await page(pilot)
-        workbench._info = replace(workbench._info, offline=False)
+        project._info = replace(project._info, offline=False)
         await pilot.press("escape")
         await until(pilot, lambda: "offline model" not in screen_of(pilot).status.words)
 
 
 async def test_a_book_without_a_model_gets_one_by_the_form(tmp_path: Path):
-    workbench = FakeWorkbench()
-    workbench._info = replace(workbench._info, models=())
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    project._info = replace(project._info, models=())
+    async with workspace(project, tmp_path) as pilot:
         await pilot.press("f5")
         await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
         await pilot.press("end", "enter")
@@ -508,12 +508,12 @@ async def test_a_book_without_a_model_gets_one_by_the_form(tmp_path: Path):
         await fill(pilot, preset="Ollama", model="qwen3:8b")
         await pilot.press("ctrl+s")
         await settled(pilot)
-    assert [each.table for each in workbench.sent if isinstance(each, SetModel)] == ["user"]
+    assert [each.table for each in project.sent if isinstance(each, SetModel)] == ["user"]
 
 
 async def test_after_a_no_to_the_use_of_a_model_the_form_has_what_was_typed(tmp_path: Path):
-    workbench = FakeWorkbench(offline=False)
-    async with workspace(workbench, tmp_path, size=(80, 24)) as pilot:
+    project = FakeProject(offline=False)
+    async with workspace(project, tmp_path, size=(80, 24)) as pilot:
         await page(pilot, "book:user")
         await fill(pilot, preset="DeepSeek", price_in="2")
         await pilot.press("ctrl+s")
@@ -522,4 +522,4 @@ async def test_after_a_no_to_the_use_of_a_model_the_form_has_what_was_typed(tmp_
         await settled(pilot)
         assert isinstance(pilot.app.screen, ModelForm)
         assert pilot.app.screen.query_one("#field-price_in", Input).value == "2"
-        assert not [each for each in workbench.sent if isinstance(each, SetModel)]
+        assert not [each for each in project.sent if isinstance(each, SetModel)]

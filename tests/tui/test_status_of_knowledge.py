@@ -11,7 +11,7 @@ from flowcabal_tui.protocol.memory import BackgroundChanged, KnowledgeStatus
 from flowcabal_tui.protocol.runs import RunWorkflow
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.wait import WaitScreen
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.test_workspace import pane_in_view, screen_of, told, workspace
 from tests.tui.waiting import until
 
@@ -30,9 +30,9 @@ REFUSED = BackgroundTask(1, "knowledge", "manuscript/c1", "d", "waiting", error=
     ],
 )
 async def test_the_knowledge_server_and_what_waits_for_it(tmp_path, state, message, owed, words):
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
-        await told(pilot, workbench, KnowledgeStatus(state, message), BackgroundChanged((), REFUSED, owed))
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
+        await told(pilot, project, KnowledgeStatus(state, message), BackgroundChanged((), REFUSED, owed))
         status = screen_of(pilot).status
         assert words in status.words
         assert "memory: " not in status.words, "the memory is complete without the server"
@@ -40,16 +40,16 @@ async def test_the_knowledge_server_and_what_waits_for_it(tmp_path, state, messa
 
 @pytest.mark.parametrize(("state", "waits"), [("starting", True), ("ready", False)])
 async def test_a_run_that_is_prepared_says_so_keeps_the_keys_and_can_be_stopped(tmp_path, state, waits):
-    workbench = FakeWorkbench()
+    project = FakeProject()
     gate = asyncio.Event()
-    quote = workbench.runs.quote
+    quote = project.runs.quote
 
     async def held(request):
         await gate.wait()
         return await quote(request)
 
-    workbench.runs.quote = held
-    async with workspace(workbench, tmp_path) as pilot:
+    project.runs.quote = held
+    async with workspace(project, tmp_path) as pilot:
 
         async def run():
             await pilot.press("f5")
@@ -58,9 +58,9 @@ async def test_a_run_that_is_prepared_says_so_keeps_the_keys_and_can_be_stopped(
             await until(pilot, lambda: isinstance(pilot.app.screen, WaitScreen))
 
         def ran():
-            return any(isinstance(command, RunWorkflow) for command in workbench.sent)
+            return any(isinstance(command, RunWorkflow) for command in project.sent)
 
-        await told(pilot, workbench, KnowledgeStatus(state, ""))
+        await told(pilot, project, KnowledgeStatus(state, ""))
         before = pane_in_view(pilot)
         await run()
         said = pilot.app.screen.words

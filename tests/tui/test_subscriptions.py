@@ -20,7 +20,7 @@ from flowcabal_tui.tui.shared.actions import ACTIONS
 from flowcabal_tui.tui.shared.subscriptions import Request, Subscriptions, on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import Trouble
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import Host
 from tests.tui.waiting import settled
 
@@ -109,7 +109,7 @@ async def test_the_fields_of_a_request_and_the_words_of_a_key_are_the_arguments(
 @pytest.fixture
 async def table() -> Subscriptions:
     """In a loop: some controllers begin to look at something at once."""
-    screen = WorkspaceScreen(FakeWorkbench("en"), lambda: None)  # type: ignore[arg-type, return-value]
+    screen = WorkspaceScreen(FakeProject("en"), lambda: None)  # type: ignore[arg-type, return-value]
     screen.add_controllers(OutputPane())
     return screen._subscriptions
 

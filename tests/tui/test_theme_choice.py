@@ -19,7 +19,7 @@ from flowcabal_tui.tui.app.themes import theme_words
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.lists import PickTree
 from tests.snapshots.test_shell import app
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import shown as rows_shown
 from tests.tui.test_workspace import workspace
 from tests.tui.waiting import settled, until
@@ -191,7 +191,7 @@ async def test_the_list_of_themes_has_names_in_the_language_of_the_screen(tmp_pa
     use_language("zh_CN")
     assert theme_words("sepia") == "暖黄（浅色）" and theme_words("my own") == "my own"
     use_language("en")
-    async with workspace(FakeWorkbench("en"), tmp_path) as pilot:
+    async with workspace(FakeProject("en"), tmp_path) as pilot:
         await pilot.press("f12")
         await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
         assert "sepia (light)" in " ".join(rows_shown(pilot.app))

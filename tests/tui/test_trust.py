@@ -17,16 +17,16 @@ from flowcabal_tui.tui.models.trust import TrustScreen
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from tests.tui.fake_trust import CHANGED, NEW, REQUEST, RESTRICTED
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import shown
 from tests.tui.test_workspace import app_over
 from tests.tui.waiting import answered
 
 
-def workbench_with(view: TrustView, language: str = "en") -> FakeWorkbench:
-    workbench = FakeWorkbench(language)
-    workbench.trust_view = view
-    return workbench
+def project_with(view: TrustView, language: str = "en") -> FakeProject:
+    project = FakeProject(language)
+    project.trust_view = view
+    return project
 
 
 async def opened(pilot: Pilot[int]) -> None:
@@ -40,7 +40,7 @@ def page(app: FlowCabalApp) -> str:
 
 
 async def test_a_restricted_project_says_so_and_one_key_lists_all_that_it_asks_for(tmp_path: Path) -> None:
-    app = app_over(workbench_with(RESTRICTED), tmp_path)
+    app = app_over(project_with(RESTRICTED), tmp_path)
     async with app.run_test(size=(80, 24)) as pilot:
         await answered(pilot)
         assert "RESTRICTED: F10" in app.screen.query_one(StatusLine).words
@@ -62,31 +62,31 @@ async def test_a_restricted_project_says_so_and_one_key_lists_all_that_it_asks_f
 
 
 async def test_yes_confirms_exactly_what_was_listed_and_the_status_line_follows(tmp_path: Path) -> None:
-    workbench = workbench_with(RESTRICTED)
-    app = app_over(workbench, tmp_path)
+    project = project_with(RESTRICTED)
+    app = app_over(project, tmp_path)
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         await pilot.press("y")
         await answered(pilot)
-        assert workbench.sent == [ConfirmTrust(tuple(item.digest for item in REQUEST.items))]
+        assert project.sent == [ConfirmTrust(tuple(item.digest for item in REQUEST.items))]
         assert "F10" not in app.screen.query_one(StatusLine).words
 
 
 @pytest.mark.parametrize("key", ["escape", "n"])
 async def test_not_now_confirms_nothing(tmp_path: Path, key: str) -> None:
-    workbench = workbench_with(RESTRICTED)
-    app = app_over(workbench, tmp_path)
+    project = project_with(RESTRICTED)
+    app = app_over(project, tmp_path)
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         await pilot.press(key)
         await answered(pilot)
-        assert workbench.sent == [] and not isinstance(app.screen, TrustScreen)
+        assert project.sent == [] and not isinstance(app.screen, TrustScreen)
         assert "RESTRICTED: F10" in app.screen.query_one(StatusLine).words
 
 
 async def test_a_change_from_outside_lists_only_what_is_new_and_the_rest_on_a_key(tmp_path: Path) -> None:
-    workbench = workbench_with(CHANGED)
-    app = app_over(workbench, tmp_path)
+    project = project_with(CHANGED)
+    app = app_over(project, tmp_path)
     async with app.run_test(size=(100, 36)) as pilot:
         await answered(pilot)
         assert "not confirmed: F10" in app.screen.query_one(StatusLine).words
@@ -97,12 +97,12 @@ async def test_a_change_from_outside_lists_only_what_is_new_and_the_rest_on_a_ke
         assert "You have confirmed" in page(app) and "models.example.net" in page(app)
         await pilot.press("y")
         await answered(pilot)
-        assert workbench.sent == [ConfirmTrust(tuple(item.digest for item in NEW.items))]
+        assert project.sent == [ConfirmTrust(tuple(item.digest for item in NEW.items))]
 
 
 async def test_an_answer_that_could_not_be_recorded_says_why(tmp_path: Path) -> None:
-    workbench = workbench_with(TrustView("restricted", REQUEST, problem="Permission denied"))
-    app = app_over(workbench, tmp_path)
+    project = project_with(TrustView("restricted", REQUEST, problem="Permission denied"))
+    app = app_over(project, tmp_path)
     async with app.run_test(size=(100, 36)) as pilot:
         await opened(pilot)
         assert "Permission denied" in page(app)
@@ -118,7 +118,7 @@ LONG = {
 @pytest.mark.parametrize("command", LONG.values(), ids=LONG)
 async def test_the_end_of_an_item_is_in_sight(tmp_path: Path, command: tuple[str, ...]) -> None:
     items = [trust_items.command_item("build", command), trust_items.command_item("else", ("true",))]
-    app = app_over(workbench_with(TrustView("restricted", TrustRequest.of(items))), tmp_path)
+    app = app_over(project_with(TrustView("restricted", TrustRequest.of(items))), tmp_path)
     async with app.run_test(size=(60, 24)) as pilot:
         await opened(pilot)
         rows = [row for row in shown(app) if "evil.example.net" in row]
@@ -129,7 +129,7 @@ async def test_the_end_of_an_item_is_in_sight(tmp_path: Path, command: tuple[str
 async def test_the_host_of_a_long_address_is_in_sight(tmp_path: Path) -> None:
     url = "https://api.openai.com." + "login." * 20 + "evil.example.net/v1"
     item = trust_items.model_item("user", Endpoint(model="gpt-4.1", base_url=url))
-    app = app_over(workbench_with(TrustView("restricted", TrustRequest.of([item]))), tmp_path)
+    app = app_over(project_with(TrustView("restricted", TrustRequest.of([item]))), tmp_path)
     async with app.run_test(size=(60, 24)) as pilot:
         await opened(pilot)
         assert "evil.example.net" in "".join(row.strip() for row in shown(app))
@@ -142,7 +142,7 @@ async def test_a_list_that_is_longer_than_the_screen_begins_with_how_many_there_
     gate = trust_items.action_item(
         Action.model_validate({"action_id": "x", "description": "", "arg_schema": {}, "command": "c"})
     )
-    app = app_over(workbench_with(TrustView("restricted", TrustRequest.of([*commands, gate]))), tmp_path)
+    app = app_over(project_with(TrustView("restricted", TrustRequest.of([*commands, gate]))), tmp_path)
     async with app.run_test(size=(100, 24)) as pilot:
         await opened(pilot)
         assert "Commands that run on this machine: 900" in page(app)

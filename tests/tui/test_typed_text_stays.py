@@ -25,7 +25,7 @@ from flowcabal_tui.tui.workflows.data_editor import DataEditor
 from flowcabal_tui.tui.workflows.node_form import NodeForm, TickBox
 from flowcabal_tui.tui.workflows.params_form import ParamsForm
 from tests.tui import fake_books as books
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import Host
 from tests.tui.test_workspace import workspace
 from tests.tui.test_workspace_graph import at_workflow, calm, pressed
@@ -120,7 +120,7 @@ async def test_an_untouched_editor_is_left_at_once() -> None:
 
 
 async def test_a_version_that_is_written_by_hand_is_not_lost_by_esc(tmp_path: Path) -> None:
-    async with workspace(FakeWorkbench(), tmp_path, (80, 24)) as pilot:
+    async with workspace(FakeProject(), tmp_path, (80, 24)) as pilot:
         pane = await at_workflow(pilot)
         pane.follow(books.DRAFT)
         await pressed(pilot, "o")

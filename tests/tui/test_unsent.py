@@ -5,14 +5,14 @@ from dataclasses import replace
 from flowcabal_tui.domain.ids import QuestionId
 from flowcabal_tui.tui.decisions.typed_answer import Unsent
 from tests.tui import fake_books as books
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 
 REVIEW = books.review(books.EN)
 INPUT = replace(REVIEW, id=QuestionId("q-input"), kind="input", attempts=())
 
 
 async def test_what_was_typed_is_there_for_the_next_start() -> None:
-    bench = FakeWorkbench("en")
+    bench = FakeProject("en")
     typed = Unsent(bench.drafts)
     typed.remember((REVIEW.id, 1), "mine", "its")
     typed.remember((INPUT.id, 0), "my answer", "")
@@ -25,7 +25,7 @@ async def test_what_was_typed_is_there_for_the_next_start() -> None:
 
 
 async def test_an_answer_and_a_text_as_it_was_are_forgotten_everywhere() -> None:
-    bench = FakeWorkbench("en")
+    bench = FakeProject("en")
     typed = Unsent(bench.drafts)
     typed.remember((REVIEW.id, 1), "mine", "its")
     typed.remember((INPUT.id, 0), "my answer", "")

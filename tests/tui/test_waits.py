@@ -15,7 +15,7 @@ from flowcabal_tui.protocol.memory import BackgroundChanged
 from flowcabal_tui.protocol.runs import NodeRetrying, NodeStarted, NodeStateChanged, NodeStreaming, RunStateChanged
 from flowcabal_tui.tui.runs.waiting import Waits
 from tests.tui import fake_books as books
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import shown
 from tests.tui.test_workspace import NOW, screen_of, settled, told, until, workspace
 
@@ -98,8 +98,8 @@ class TickingWorkspace:
 @pytest.mark.parametrize("digit", ["1", "2", "3", "4", "5", "6", "7"])
 async def test_429_shows_its_reason_and_the_seconds_in_every_pane(tmp_path: Path, size, digit, monkeypatch) -> None:
     clock = TickingWorkspace()
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path, size) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path, size) as pilot:
         screen = screen_of(pilot)
         screen.controllers.waiting.waits._now = lambda: clock().timestamp()
         await screen.controllers.runs.open_chapter(books.chapter_id(4))
@@ -107,35 +107,35 @@ async def test_429_shows_its_reason_and_the_seconds_in_every_pane(tmp_path: Path
         await settled(pilot)
         run, node = screen.view.run, screen.view.node
         reason = "服务繁忙 (429)"
-        await told(pilot, workbench, NodeRetrying(run, node, 23.0, reason, 2))
+        await told(pilot, project, NodeRetrying(run, node, 23.0, reason, 2))
         rows = "\n".join(shown(pilot.app))
         assert "Waiting 23 s" in rows and all(part in rows for part in reason.split())
         clock.passed = 20.0
         screen.controllers.waiting.show()
         await settled(pilot)
         assert "Waiting 3 s" in "\n".join(shown(pilot.app))
-        await told(pilot, workbench, RunStateChanged(run, "cancelled"))
+        await told(pilot, project, RunStateChanged(run, "cancelled"))
         assert "Waiting" not in "\n".join(shown(pilot.app))
 
 
 async def test_a_node_that_waits_for_the_model_names_the_background_work_that_is_running(tmp_path: Path) -> None:
     clock = TickingWorkspace()
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path, (140, 40)) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path, (140, 40)) as pilot:
         screen = screen_of(pilot)
         screen.controllers.waiting.waits._now = lambda: clock().timestamp()
         await screen.controllers.runs.open_chapter(books.chapter_id(4))
         await pilot.press("4")
         reading = BackgroundTask(1, "story", books.chapter_id(3), digest("3"), "running", 3)
         waits = NodeStateChanged(screen.view.run, screen.view.node, "ready")
-        await told(pilot, workbench, waits, BackgroundChanged((("running", 1),), reading))
+        await told(pilot, project, waits, BackgroundChanged((("running", 1),), reading))
         clock.passed = 9.0
         screen.controllers.waiting.show()
         await settled(pilot)
         words = "Waiting for the model: 9 s. In the background: relations, facts, promises; Q cancels it."
         assert screen.controllers.waiting.waits.words(screen.view.run, screen.view.node) == words
         assert "In the background" in "\n".join(shown(pilot.app))
-        await told(pilot, workbench, BackgroundChanged((("fresh", 1),), replace(reading, state="fresh")))
+        await told(pilot, project, BackgroundChanged((("fresh", 1),), replace(reading, state="fresh")))
         screen.controllers.waiting.show()
         await settled(pilot)
         assert "In the background" not in "\n".join(shown(pilot.app))
@@ -143,8 +143,8 @@ async def test_a_node_that_waits_for_the_model_names_the_background_work_that_is
 
 async def test_a_stall_is_told_and_gone_with_the_next_piece(tmp_path: Path) -> None:
     clock = TickingWorkspace()
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path, (80, 24)) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path, (80, 24)) as pilot:
         screen = screen_of(pilot)
         screen.controllers.waiting.waits._now = lambda: clock().timestamp()
         await screen.controllers.runs.open_chapter(books.chapter_id(4))
@@ -152,43 +152,43 @@ async def test_a_stall_is_told_and_gone_with_the_next_piece(tmp_path: Path) -> N
         await settled(pilot)
         run, node = screen.view.run, screen.view.node
         await told(
-            pilot, workbench, NodeStateChanged(run, node, "running"), NodeStarted(run, node, "Draft", 9),
+            pilot, project, NodeStateChanged(run, node, "running"), NodeStarted(run, node, "Draft", 9),
             NodeStreaming(run, node, 9, 0, "One "),
         )  # fmt: skip
         clock.passed = 31.0
         screen.controllers.waiting.show()
         await settled(pilot)
         await until(pilot, lambda: "Nothing has arrived for 31 s" in "\n".join(shown(pilot.app)))
-        await told(pilot, workbench, NodeStreaming(run, node, 9, 4, "two"))
+        await told(pilot, project, NodeStreaming(run, node, 9, 4, "two"))
         await until(pilot, lambda: "Nothing has arrived" not in "\n".join(shown(pilot.app)))
 
 
 async def test_an_answer_that_arrives_shows_the_seconds_since_it_was_asked_for(tmp_path: Path) -> None:
     clock = TickingWorkspace()
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path, (80, 24)) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path, (80, 24)) as pilot:
         screen = screen_of(pilot)
         screen.controllers.waiting.waits._now = lambda: clock().timestamp()
         await screen.controllers.runs.open_chapter(books.chapter_id(4))
         await pilot.press("4")
         await settled(pilot)
         run, node = screen.view.run, screen.view.node
-        await told(pilot, workbench, NodeStateChanged(run, node, "running"), NodeStarted(run, node, "Draft", 9))
+        await told(pilot, project, NodeStateChanged(run, node, "running"), NodeStarted(run, node, "Draft", 9))
         clock.passed = 1_265.0
-        await told(pilot, workbench, NodeStreaming(run, node, 9, 0, "One "))
+        await told(pilot, project, NodeStreaming(run, node, 9, 0, "One "))
         screen.controllers.waiting.show()
         await until(pilot, lambda: "1,265 s" in "\n".join(shown(pilot.app)))
-        await told(pilot, workbench, RunStateChanged(run, "cancelled"))
+        await told(pilot, project, RunStateChanged(run, "cancelled"))
         await until(pilot, lambda: "1,265 s" not in "\n".join(shown(pilot.app)))
 
 
 async def test_another_step_that_waits_has_its_title_in_the_language_of_the_screen(tmp_path: Path) -> None:
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path, (140, 40)) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path, (140, 40)) as pilot:
         screen = screen_of(pilot)
         await screen.controllers.runs.open_chapter(books.chapter_id(4))
         await settled(pilot)
         run = screen.view.run
-        await told(pilot, workbench, NodeRetrying(run, NodeId("draft/1/candidate-5"), 23.0, "busy", 2))
+        await told(pilot, project, NodeRetrying(run, NodeId("draft/1/candidate-5"), 23.0, "busy", 2))
         rows = "\n".join(shown(pilot.app))
         assert "candidate 5: " in rows and "candidate-5" not in rows

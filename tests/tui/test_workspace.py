@@ -43,7 +43,7 @@ from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.writing_area import WritingArea
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui import fake_books as books
-from tests.tui.fakes import FakeDrafts, FakeWorkbench
+from tests.tui.fakes import FakeDrafts, FakeProject
 from tests.tui.hosts import shown
 from tests.tui.try_out import invented_access
 from tests.tui.waiting import until
@@ -52,7 +52,7 @@ NOW = datetime(2026, 11, 21, 9, 41)
 PANE_IDS = ("chapters", "workflow", "manuscript", "output", "prompt", "context", "profiles")
 
 
-class LingeringWorkbench(FakeWorkbench):
+class LingeringProject(FakeProject):
     """An invented project that notes in which order it is left, and may refuse to close."""
 
     def __init__(self, *, hangs: bool = False, **how: bool) -> None:
@@ -75,9 +75,9 @@ class LingeringWorkbench(FakeWorkbench):
         self.ends.append("linger")
 
 
-def app_over(workbench: FakeWorkbench, tmp_path: Path, **preferences: object) -> FlowCabalApp:
-    async def opener(folder: Path, read_only: bool) -> FakeWorkbench:
-        return workbench
+def app_over(project: FakeProject, tmp_path: Path, **preferences: object) -> FlowCabalApp:
+    async def opener(folder: Path, read_only: bool) -> FakeProject:
+        return project
 
     doors = replace(invented_access("en"), opener=opener)
     settings = ScreenSettings(language="en", **preferences)
@@ -86,9 +86,9 @@ def app_over(workbench: FakeWorkbench, tmp_path: Path, **preferences: object) ->
 
 @asynccontextmanager
 async def workspace(
-    workbench: FakeWorkbench, tmp_path: Path, size: tuple[int, int] = (140, 40), **preferences: object
+    project: FakeProject, tmp_path: Path, size: tuple[int, int] = (140, 40), **preferences: object
 ) -> AsyncIterator[Pilot[int]]:
-    app = app_over(workbench, tmp_path, **preferences)
+    app = app_over(project, tmp_path, **preferences)
     async with app.run_test(size=size) as pilot:
         await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen) and not app.screen.is_opening)
         await settled(pilot)
@@ -102,9 +102,9 @@ async def settled(pilot: Pilot[int]) -> None:
     await pilot.pause()
 
 
-async def told(pilot: Pilot[int], workbench: FakeWorkbench, *events: Event) -> None:
+async def told(pilot: Pilot[int], project: FakeProject, *events: Event) -> None:
     """The engine tells something, and the screen has heard it."""
-    workbench.emit(*events)
+    project.emit(*events)
     screen_of(pilot).drain()
     await settled(pilot)
 
@@ -121,7 +121,7 @@ def pane_in_view(pilot: Pilot[int]) -> str:
 
 
 async def test_digits_go_to_the_seven_panes(tmp_path):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         for digit, pane in zip("1234567", PANE_IDS, strict=True):
             await pilot.press(digit)
             await pilot.pause()
@@ -130,7 +130,7 @@ async def test_digits_go_to_the_seven_panes(tmp_path):
 
 
 async def test_a_focus_of_before_that_is_told_late_does_not_take_the_view_back(tmp_path):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         await pilot.press("3")
         await settled(pilot)
         page, reader = screen_of(pilot), pilot.app.screen.focused
@@ -143,7 +143,7 @@ async def test_a_focus_of_before_that_is_told_late_does_not_take_the_view_back(t
 
 
 async def test_a_key_pressed_while_the_project_opens_does_not_land_in_a_hidden_line(tmp_path):
-    app = app_over(FakeWorkbench(), tmp_path)
+    app = app_over(FakeProject(), tmp_path)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen) and not app.screen.is_opening)
         await pilot.press("1")
@@ -152,7 +152,7 @@ async def test_a_key_pressed_while_the_project_opens_does_not_land_in_a_hidden_l
 
 
 async def test_below_100_columns_one_pane_is_shown_with_all_seven_names_above_it(tmp_path):
-    async with workspace(FakeWorkbench(), tmp_path, (80, 24)) as pilot:
+    async with workspace(FakeProject(), tmp_path, (80, 24)) as pilot:
         await pilot.press("3")
         await pilot.pause()
         shown = [pane for pane in PANE_IDS if screen_of(pilot).query_one(f"#{pane}").region.area]
@@ -160,7 +160,7 @@ async def test_below_100_columns_one_pane_is_shown_with_all_seven_names_above_it
 
 
 async def test_zoom_shows_only_the_pane_with_the_focus_and_all_again(tmp_path):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         chapters = screen_of(pilot).query_one("#chapters")
         await pilot.press("3", "z")
         await pilot.pause()
@@ -171,7 +171,7 @@ async def test_zoom_shows_only_the_pane_with_the_focus_and_all_again(tmp_path):
 
 
 async def test_f6_goes_round_the_panes_and_the_focus_follows(tmp_path):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         assert pane_in_view(pilot) == "chapters"
         await pilot.press("f6")
         await pilot.pause()
@@ -182,23 +182,23 @@ async def test_f6_goes_round_the_panes_and_the_focus_follows(tmp_path):
 
 
 async def test_a_chapter_and_f5_is_all_that_a_run_needs(tmp_path):
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
         await pilot.press("f5")
         await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
         await pilot.press(*"storm", "enter")
-        await until(pilot, lambda: any(isinstance(item, RunWorkflow) for item in workbench.sent))
-        request = next(item for item in workbench.sent if isinstance(item, RunWorkflow)).request
+        await until(pilot, lambda: any(isinstance(item, RunWorkflow) for item in project.sent))
+        request = next(item for item in project.sent if isinstance(item, RunWorkflow)).request
         assert request.chapter == books.chapter_id(4)
         assert request.inputs == (("instruction", "storm"),)
-        await until(pilot, lambda: not workbench.script)
+        await until(pilot, lambda: not project.script)
         await settled(pilot)
-        assert workbench.words.second_draft.split()[0] in screen_of(pilot).query_one(OutputPane).view.attempts[-1].text
+        assert project.words.second_draft.split()[0] in screen_of(pilot).query_one(OutputPane).view.attempts[-1].text
 
 
 async def test_a_run_that_spends_money_shows_its_quote_first_and_no_is_the_default(tmp_path):
-    workbench = FakeWorkbench(offline=False)
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject(offline=False)
+    async with workspace(project, tmp_path) as pilot:
         await pilot.press("f5")
         await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
         await pilot.press("enter")
@@ -208,18 +208,18 @@ async def test_a_run_that_spends_money_shows_its_quote_first_and_no_is_the_defau
         assert "You are asked before it can cost more than this." in words and "108 calls" not in words
         await pilot.press("enter")
         await settled(pilot)
-        assert not any(isinstance(item, RunWorkflow) for item in workbench.sent)
+        assert not any(isinstance(item, RunWorkflow) for item in project.sent)
 
 
 async def test_streamed_text_goes_to_the_output_only_if_its_node_is_in_view(tmp_path):
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
         await screen_of(pilot).controllers.runs.open_chapter(books.chapter_id(4))
-        assert workbench.watched == (books.RUN, books.DRAFT)
+        assert project.watched == (books.RUN, books.DRAFT)
         shown: list[str] = []
         screen_of(pilot).query_one(OutputPane).append = lambda attempt, offset, text: shown.append(text)
         await told(
-            pilot, workbench,
+            pilot, project,
             NodeStreaming(books.RUN, books.POLISH, 1, 0, "elsewhere"),
             NodeStreaming(books.RUN, books.DRAFT, 3, 0, "here"),
         )  # fmt: skip
@@ -228,21 +228,21 @@ async def test_streamed_text_goes_to_the_output_only_if_its_node_is_in_view(tmp_
 
 @pytest.mark.parametrize("state", ["running", "waiting"])
 async def test_stop_cancels_the_run_in_view(tmp_path, state):
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
         await screen_of(pilot).controllers.runs.open_chapter(books.chapter_id(4))
-        await told(pilot, workbench, RunStateChanged(books.RUN, state))
+        await told(pilot, project, RunStateChanged(books.RUN, state))
         await pilot.press("f9")
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
         await pilot.press("y")
-        await until(pilot, lambda: CancelRun(books.RUN) in workbench.sent)
+        await until(pilot, lambda: CancelRun(books.RUN) in project.sent)
 
 
 async def test_the_status_line_tells_runs_questions_money_saved_and_knowledge(tmp_path):
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
         await told(
-            pilot, workbench,
+            pilot, project,
             RunStateChanged(RunId("run-9"), "running"), UsageChanged(Totals(9, 12_000, 400, None)),
             KnowledgeStatus("failed", "port taken"), BackgroundChanged((("waiting", 2), ("running", 1))),
             OutputPersisted(OutputId("o"), books.chapter_id(1), 2, True),
@@ -254,10 +254,10 @@ async def test_the_status_line_tells_runs_questions_money_saved_and_knowledge(tm
 
 
 async def test_what_is_said_of_kept_text_is_shown_and_hinders_nothing(tmp_path):
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
         await told(
-            pilot, workbench,
+            pilot, project,
             OutputPersisted(OutputId("o"), books.chapter_id(1), 2, True),
             OutputChecked(books.chapter_id(1), 2, (), ("It says [b]nothing[/b] new.",)),
         )  # fmt: skip
@@ -267,9 +267,9 @@ async def test_what_is_said_of_kept_text_is_shown_and_hinders_nothing(tmp_path):
 
 
 async def test_a_narrow_status_line_keeps_what_waits_and_drops_what_can_wait(tmp_path):
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path, (60, 16)) as pilot:
-        await told(pilot, workbench, KnowledgeStatus("ready"), RunStateChanged(RunId("run-9"), "running"))
+    project = FakeProject()
+    async with workspace(project, tmp_path, (60, 16)) as pilot:
+        await told(pilot, project, KnowledgeStatus("ready"), RunStateChanged(RunId("run-9"), "running"))
         words = screen_of(pilot).status.words
     assert "1 waiting: F8   1 running" in words
     assert "knowledge" not in words
@@ -277,59 +277,59 @@ async def test_a_narrow_status_line_keeps_what_waits_and_drops_what_can_wait(tmp
 
 
 async def test_at_80_columns_the_cost_of_the_run_and_the_background_work_stay(tmp_path):
-    workbench, run = FakeWorkbench(), RunId("run-9")
-    async with workspace(workbench, tmp_path, (80, 24)) as pilot:
+    project, run = FakeProject(), RunId("run-9")
+    async with workspace(project, tmp_path, (80, 24)) as pilot:
         spent = UsageChanged(
             Totals(90, 812_000, 9_400, Decimal("7.4"), "USD"), run, Totals(3, 9_000, 700, Decimal("0.12"), "USD")
         )
-        await told(pilot, workbench, RunStateChanged(run, "running"), spent, BackgroundChanged((("waiting", 3),)))
+        await told(pilot, project, RunStateChanged(run, "running"), spent, BackgroundChanged((("waiting", 3),)))
         words = screen_of(pilot).status.words
     assert words == "? 1 waiting: F8   1 running ($0.12)   today 120/200   $7.40   memory: 3 left"
 
 
 async def test_a_free_run_shows_no_cost_beside_the_number_of_runs(tmp_path):
-    workbench, run = FakeWorkbench(), RunId("run-9")
-    async with workspace(workbench, tmp_path, (80, 24)) as pilot:
+    project, run = FakeProject(), RunId("run-9")
+    async with workspace(project, tmp_path, (80, 24)) as pilot:
         free = Totals(3, 9_000, 700, Decimal(0), "USD", free_calls=3)
-        await told(pilot, workbench, RunStateChanged(run, "running"), UsageChanged(free, run, free))
+        await told(pilot, project, RunStateChanged(run, "running"), UsageChanged(free, run, free))
         words = screen_of(pilot).status.words
     assert "1 running   " in words
 
 
 async def test_a_decision_by_one_key_is_sent_and_the_queue_is_empty(tmp_path):
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
         await pilot.press("f8")
         await until(pilot, lambda: isinstance(pilot.app.screen, DecisionsScreen))
         await settled(pilot)
         pilot.app.screen._appeared = -10.0
         await pilot.press("a")
-        await until(pilot, lambda: any(isinstance(item, Decide) for item in workbench.sent))
+        await until(pilot, lambda: any(isinstance(item, Decide) for item in project.sent))
         await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen) and not pilot.app.screen.is_opening)
         screen_of(pilot).drain()
         await settled(pilot)
         assert screen_of(pilot).controllers.questions.count == 0
-    assert next(item for item in workbench.sent if isinstance(item, Decide)).decision.kind == "approve"
+    assert next(item for item in project.sent if isinstance(item, Decide)).decision.kind == "approve"
 
 
 async def test_the_bell_rings_for_a_decision_only_when_nobody_looks(tmp_path):
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
         rung: list[int] = []
         pilot.app.bell = lambda: rung.append(1)
-        workbench.ask(replace(books.review(workbench.words), id="q-2"))
-        await told(pilot, workbench)
+        project.ask(replace(books.review(project.words), id="q-2"))
+        await told(pilot, project)
         assert rung == []
         pilot.app.app_focus = False
-        workbench.ask(replace(books.review(workbench.words), id="q-3"))
-        await told(pilot, workbench)
+        project.ask(replace(books.review(project.words), id="q-3"))
+        await told(pilot, project)
         assert rung == [1]
 
 
 async def test_chapters_are_added_renamed_moved_and_deleted(tmp_path):
-    workbench = FakeWorkbench()
+    project = FakeProject()
     chapter = books.chapter_id(1)
-    async with workspace(workbench, tmp_path) as pilot:
+    async with workspace(project, tmp_path) as pilot:
         await pilot.press("plus")
         await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
         await pilot.press(*"Storm", "enter")
@@ -346,7 +346,7 @@ async def test_chapters_are_added_renamed_moved_and_deleted(tmp_path):
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
         await pilot.press("y")
         await settled(pilot)
-    assert workbench.sent == [
+    assert project.sent == [
         AddChapter("Storm", ""),
         EditChapter(chapter, title="Hail"),
         EditChapter(chapter, position=2),
@@ -355,9 +355,9 @@ async def test_chapters_are_added_renamed_moved_and_deleted(tmp_path):
 
 
 async def test_the_open_chapter_tells_its_place_anew_when_another_goes_and_a_deleted_one_leaves_its_neighbour(tmp_path):
-    workbench = FakeWorkbench()
+    project = FakeProject()
     first, third = books.chapter_id(1), books.chapter_id(3)
-    async with workspace(workbench, tmp_path) as pilot:
+    async with workspace(project, tmp_path) as pilot:
         screen = screen_of(pilot)
         await screen.book.open(third)
         head = screen.query_one(ManuscriptPane).query_one(".head", Static)
@@ -368,86 +368,86 @@ async def test_the_open_chapter_tells_its_place_anew_when_another_goes_and_a_del
             await pilot.press("y")
 
         await delete(first)
-        await until(pilot, lambda: str(head.content).startswith(f"2 {workbench.words.titles[2]}"))
+        await until(pilot, lambda: str(head.content).startswith(f"2 {project.words.titles[2]}"))
         await delete(third)
         await until(pilot, lambda: screen.view.chapter == books.chapter_id(4))
 
 
 async def test_names_that_are_looked_at_follow_what_the_index_counts(tmp_path):
-    class Counting(FakeWorkbench):
+    class Counting(FakeProject):
         count = 6
 
         async def seen(self):
             return tuple(replace(each, mentions=self.count) for each in await super().seen())
 
-    workbench = Counting()
-    async with workspace(workbench, tmp_path, size=(120, 40)) as pilot:
+    project = Counting()
+    async with workspace(project, tmp_path, size=(120, 40)) as pilot:
         await pilot.press("8")
         await until(pilot, lambda: any(" 6 " in row for row in shown(pilot.app)))
-        workbench.count = 1466
-        await told(pilot, workbench, BackgroundChanged((("fresh", 9),)))
+        project.count = 1466
+        await told(pilot, project, BackgroundChanged((("fresh", 9),)))
         await until(pilot, lambda: any("1,466" in row for row in shown(pilot.app)))
 
 
 async def test_saving_a_chapter_keeps_it_with_the_version_it_was_made_from_and_drops_the_draft(tmp_path):
-    workbench = FakeWorkbench()
+    project = FakeProject()
     chapter = books.chapter_id(3)
-    async with workspace(workbench, tmp_path) as pilot:
+    async with workspace(project, tmp_path) as pilot:
         screen = screen_of(pilot)
         screen.post_message(ManuscriptPane.DraftEdited(chapter, "half", 1))
         await settled(pilot)
         await screen.save_drafts()
-        assert workbench.drafts.texts == {chapter: ("half", 1)}
+        assert project.drafts.texts == {chapter: ("half", 1)}
         screen.post_message(ManuscriptPane.SaveRequested(chapter, "whole", 1))
         await settled(pilot)
-    assert workbench.sent == [WriteChapter(chapter, "whole", expected_version=1, settles_draft=True)]
-    assert workbench.drafts.texts == {}
+    assert project.sent == [WriteChapter(chapter, "whole", expected_version=1, settles_draft=True)]
+    assert project.drafts.texts == {}
 
 
 async def test_a_refused_command_is_shown_and_the_draft_stays(tmp_path):
-    workbench = LingeringWorkbench(read_only=True)
+    project = LingeringProject(read_only=True)
     chapter = books.chapter_id(3)
-    async with workspace(workbench, tmp_path) as pilot:
+    async with workspace(project, tmp_path) as pilot:
         screen_of(pilot).post_message(ManuscriptPane.DraftEdited(chapter, "half", 1))
         screen_of(pilot).post_message(ManuscriptPane.SaveRequested(chapter, "whole", 1))
         await until(pilot, lambda: isinstance(pilot.app.screen, ErrorScreen))
         await pilot.press("escape")
         await screen_of(pilot).save_drafts()
-    assert workbench.drafts.texts == {chapter: ("half", 1)}
+    assert project.drafts.texts == {chapter: ("half", 1)}
 
 
 async def test_keeping_an_output_names_its_run_node_attempt_and_chapter(tmp_path):
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
-        workbench.put_node(books.RUN, books.POLISH, "done", books.attempts(workbench.words))
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
+        project.put_node(books.RUN, books.POLISH, "done", books.attempts(project.words))
         told = await screen_of(pilot).controllers.keeping.keep(books.RUN, books.POLISH, 1, books.chapter_id(1))
-    assert workbench.sent == [PersistOutput(books.RUN, books.POLISH, 1, chapter=books.chapter_id(4))]
+    assert project.sent == [PersistOutput(books.RUN, books.POLISH, 1, chapter=books.chapter_id(4))]
     assert told == "Kept as version 1 of chapter 4. Background work follows."
 
 
 async def test_keeping_a_step_on_which_others_build_is_asked_first_and_no_is_the_default(tmp_path):
-    workbench = FakeWorkbench()
-    workbench.waiting = []
-    workbench.put_node(books.RUN, books.DRAFT, "done", books.attempts(workbench.words))
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    project.waiting = []
+    project.put_node(books.RUN, books.DRAFT, "done", books.attempts(project.words))
+    async with workspace(project, tmp_path) as pilot:
         await screen_of(pilot).controllers.runs.open_chapter(books.chapter_id(4))
         await pilot.press("4", "a")
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
         assert "Polish" in str(pilot.app.screen.query_one(".confirm-words").render())
         await pilot.press("enter")
         await settled(pilot)
-        assert workbench.sent == []
+        assert project.sent == []
         await pilot.press("a")
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
         await pilot.press("y")
         await settled(pilot)
-        assert workbench.sent == [PersistOutput(books.RUN, books.DRAFT, 2, chapter=books.chapter_id(4))]
+        assert project.sent == [PersistOutput(books.RUN, books.DRAFT, 2, chapter=books.chapter_id(4))]
         assert pane_in_view(pilot) == "manuscript"
 
 
 async def test_the_language_of_the_screen_changes_without_leaving_the_chapter(tmp_path):
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
         await screen_of(pilot).book.open(books.chapter_id(2))
         await pilot.press("ctrl+l")
         await settled(pilot)
@@ -458,11 +458,11 @@ async def test_the_language_of_the_screen_changes_without_leaving_the_chapter(tm
 async def test_a_project_that_is_open_elsewhere_is_offered_for_reading_with_its_holder(tmp_path):
     opened: list[bool] = []
 
-    async def opener(folder: Path, read_only: bool) -> FakeWorkbench:
+    async def opener(folder: Path, read_only: bool) -> FakeProject:
         opened.append(read_only)
         if not read_only:
             raise ProjectLocked("The project is open elsewhere.", "Host desk, process 4711.")
-        return FakeWorkbench(read_only=True)
+        return FakeProject(read_only=True)
 
     doors = replace(invented_access("en"), opener=opener)
     app = FlowCabalApp(doors, ScreenSettings(language="en"), path=Path("lamp"), state_folder=tmp_path)
@@ -477,7 +477,7 @@ async def test_a_project_that_is_open_elsewhere_is_offered_for_reading_with_its_
 
 
 async def test_a_project_that_cannot_be_opened_leads_home_with_the_error(tmp_path):
-    async def opener(folder: Path, read_only: bool) -> FakeWorkbench:
+    async def opener(folder: Path, read_only: bool) -> FakeProject:
         raise ProjectReadOnly("It cannot be opened.", "", "Ask its owner.")
 
     doors = replace(invented_access("en"), opener=opener)
@@ -489,27 +489,27 @@ async def test_a_project_that_cannot_be_opened_leads_home_with_the_error(tmp_pat
 
 
 async def test_quitting_asks_while_something_runs_and_saves_drafts_before_it_closes(tmp_path):
-    workbench = LingeringWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
-        await told(pilot, workbench, RunStateChanged(books.RUN, "running"))
+    project = LingeringProject()
+    async with workspace(project, tmp_path) as pilot:
+        await told(pilot, project, RunStateChanged(books.RUN, "running"))
         screen_of(pilot).book.drafts.edited(books.chapter_id(3), "half", 1)
         await pilot.press("ctrl+q")
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
         await pilot.press("n")
         await settled(pilot)
-        assert "close" not in workbench.ends
+        assert "close" not in project.ends
         await pilot.press("ctrl+q")
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
         await pilot.press("y")
         await until(pilot, lambda: pilot.app.return_code is not None)
-    assert "draft" in workbench.ends and workbench.ends[-1] == "close"
+    assert "draft" in project.ends and project.ends[-1] == "close"
     assert pilot.app.return_code == 0
 
 
 async def test_a_project_that_does_not_close_does_not_hold_up_the_end(tmp_path, monkeypatch):
     monkeypatch.setattr("flowcabal_tui.tui.app.departure.CLOSING_SECONDS", 0.05)
-    workbench = LingeringWorkbench(hangs=True)
-    async with workspace(workbench, tmp_path) as pilot:
+    project = LingeringProject(hangs=True)
+    async with workspace(project, tmp_path) as pilot:
         pilot.app.departure.terminate()
         await until(pilot, lambda: pilot.app.return_code is not None)
     assert pilot.app.return_code == 143
@@ -517,36 +517,36 @@ async def test_a_project_that_does_not_close_does_not_hold_up_the_end(tmp_path, 
 
 async def test_after_a_hang_up_the_screen_goes_and_runs_may_finish(tmp_path, monkeypatch):
     monkeypatch.setattr("flowcabal_tui.tui.app.departure.let_go_of_terminal", lambda: None)
-    workbench = LingeringWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = LingeringProject()
+    async with workspace(project, tmp_path) as pilot:
         screen_of(pilot).book.drafts.edited(books.chapter_id(3), "half", 1)
         pilot.app.departure.hang_up()
         await until(pilot, lambda: pilot.app.return_code is not None)
-    assert workbench.ends == ["draft"]
+    assert project.ends == ["draft"]
     await pilot.app.departure.finish()
-    assert workbench.ends == ["draft", "linger", "close"]
+    assert project.ends == ["draft", "linger", "close"]
 
 
 async def test_words_from_outside_are_never_markup(tmp_path):
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
-        await told(pilot, workbench, KnowledgeStatus("failed", "[/b] [red]"))
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
+        await told(pilot, project, KnowledgeStatus("failed", "[/b] [red]"))
         assert "[/b] [red]" in screen_of(pilot).status.words
 
 
 async def test_what_was_just_typed_is_saved_when_the_program_has_to_end(tmp_path: Path):
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
         await pilot.press("1", "g", "enter", "3", "e")
         await settled(pilot)
         area = screen_of(pilot).query_one(WritingArea)
         area.insert("Typed a moment ago. ", (0, 0))
         await screen_of(pilot).save_drafts()
-        assert workbench.drafts.texts[books.chapter_id(1)][0].startswith("Typed a moment ago. ")
+        assert project.drafts.texts[books.chapter_id(1)][0].startswith("Typed a moment ago. ")
 
 
 async def test_a_project_that_is_only_read_opens_no_editor_and_can_be_left(tmp_path: Path):
-    async with workspace(FakeWorkbench(read_only=True), tmp_path) as pilot:
+    async with workspace(FakeProject(read_only=True), tmp_path) as pilot:
         await pilot.press("1", "g", "enter", "3", "e", "x")
         await settled(pilot)
         pane = screen_of(pilot).query_one(ManuscriptPane)

@@ -26,7 +26,7 @@ from flowcabal_tui.tui.workflows.rows import NodeMarks, ShownState, row_label
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui import fake_books as books
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import shown
 from tests.tui.test_workspace import screen_of, settled, told, until, workspace
 
@@ -86,7 +86,7 @@ def words_on(pilot: Pilot[int]) -> str:
 
 
 async def test_a_node_is_added_connected_and_taken_back(tmp_path: Path) -> None:
-    async with workspace(FakeWorkbench(), tmp_path, SMALL) as pilot:
+    async with workspace(FakeProject(), tmp_path, SMALL) as pilot:
         await at_workflow(pilot)
         before = document(pilot)
         await pressed(pilot, "plus")
@@ -111,7 +111,7 @@ async def test_a_node_is_added_connected_and_taken_back(tmp_path: Path) -> None:
 
 
 async def test_removing_asks_when_others_read_it_and_says_who(tmp_path: Path) -> None:
-    async with workspace(FakeWorkbench(), tmp_path, SMALL) as pilot:
+    async with workspace(FakeProject(), tmp_path, SMALL) as pilot:
         await at_workflow(pilot)
         await pressed(pilot, "delete")
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
@@ -126,9 +126,9 @@ async def test_removing_asks_when_others_read_it_and_says_who(tmp_path: Path) ->
 
 
 async def test_a_copy_is_put_into_another_workflow(tmp_path: Path) -> None:
-    workbench = FakeWorkbench()
-    workbench.documents.append(Workflow(id="other", name="Other", nodes=(Node(id=NodeId("only")),)))
-    async with workspace(workbench, tmp_path, SMALL) as pilot:
+    project = FakeProject()
+    project.documents.append(Workflow(id="other", name="Other", nodes=(Node(id=NodeId("only")),)))
+    async with workspace(project, tmp_path, SMALL) as pilot:
         await at_workflow(pilot)
         await pressed(pilot, "y")
         await screen_of(pilot).controllers.runs.show_template("other@1")
@@ -139,8 +139,8 @@ async def test_a_copy_is_put_into_another_workflow(tmp_path: Path) -> None:
 
 
 async def test_moving_renaming_and_saving_make_one_new_version(tmp_path: Path) -> None:
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path, SMALL) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path, SMALL) as pilot:
         await at_workflow(pilot)
         await pressed(pilot, "n")
         await typed(pilot, "Skeleton")
@@ -152,7 +152,7 @@ async def test_moving_renaming_and_saving_make_one_new_version(tmp_path: Path) -
         assert ids(pilot)[1] == books.PLAN
         await pressed(pilot, "ctrl+s")
         await settled(pilot)
-        saved = [command.workflow for command in workbench.sent if isinstance(command, SaveWorkflow)]
+        saved = [command.workflow for command in project.sent if isinstance(command, SaveWorkflow)]
         assert [node.title for node in saved[0].nodes if node.id == books.PLAN] == ["Skeleton"]
         assert len(saved) == 1
         assert document(pilot).version == 2
@@ -160,7 +160,7 @@ async def test_moving_renaming_and_saving_make_one_new_version(tmp_path: Path) -
 
 @pytest.mark.parametrize("wish", ["not so many beats", "Name the people first", "drop the polish", "Delay the draft"])
 async def test_prose_that_is_typed_into_the_pane_removes_and_renames_nothing(wish: str, tmp_path: Path) -> None:
-    async with workspace(FakeWorkbench(), tmp_path, SMALL) as pilot:
+    async with workspace(FakeProject(), tmp_path, SMALL) as pilot:
         await at_workflow(pilot)
         before = {node.id: node for node in document(pilot).nodes}
         await pressed(pilot, *("space" if letter == " " else letter for letter in wish), "enter")
@@ -170,7 +170,7 @@ async def test_prose_that_is_typed_into_the_pane_removes_and_renames_nothing(wis
 
 
 async def test_a_node_is_edited_as_text_with_what_is_wrong_beside_it(tmp_path: Path) -> None:
-    async with workspace(FakeWorkbench(), tmp_path, SMALL) as pilot:
+    async with workspace(FakeProject(), tmp_path, SMALL) as pilot:
         await at_workflow(pilot)
         await pressed(pilot, "e")
         await until(pilot, lambda: isinstance(pilot.app.screen, DataEditor))
@@ -189,11 +189,11 @@ async def test_a_node_is_edited_as_text_with_what_is_wrong_beside_it(tmp_path: P
 
 
 async def test_parameters_of_any_kind_have_a_form_that_says_what_each_is_for(tmp_path: Path) -> None:
-    workbench = FakeWorkbench()
+    project = FakeProject()
     loop = Node(id=NodeId("loop"), kind="loop", params={"body": {"nodes": [{"id": "step", "kind": "start"}]}})
-    workbench.documents = [Workflow(id="chapter", nodes=(loop,))]
-    workbench.run_rows = []
-    async with workspace(workbench, tmp_path, SMALL) as pilot:
+    project.documents = [Workflow(id="chapter", nodes=(loop,))]
+    project.run_rows = []
+    async with workspace(project, tmp_path, SMALL) as pilot:
         await at_workflow(pilot)
         await pressed(pilot, "p")
         await until(pilot, lambda: isinstance(pilot.app.screen, ParamsForm))
@@ -213,18 +213,18 @@ async def test_parameters_of_any_kind_have_a_form_that_says_what_each_is_for(tmp
 
 
 async def test_nodes_inside_a_loop_appear_live_under_their_round(tmp_path: Path) -> None:
-    workbench = FakeWorkbench()
+    project = FakeProject()
     adventure = example("text_adventure", "en").model_copy(update={"id": "chapter"})
-    workbench.documents, workbench.run_rows = [adventure], []
-    async with workspace(workbench, tmp_path, SMALL) as pilot:
+    project.documents, project.run_rows = [adventure], []
+    async with workspace(project, tmp_path, SMALL) as pilot:
         pane = await at_workflow(pilot)
         await pressed(pilot, "j", "l")
         assert "○ What do you do?" in words_on(pilot)
         screen_of(pilot).view.run, screen_of(pilot).view.following = books.RUN, True
         for path in ("rounds/0/here", "rounds/0/ask", "rounds/1/ask"):
-            await told(pilot, workbench, NodeStateChanged(books.RUN, NodeId(path), "done"))
-        workbench.node_views[books.RUN, NodeId("rounds/1/ask")] = workbench.node_views[books.RUN, books.PLAN]
-        await told(pilot, workbench, NodeStateChanged(books.RUN, NodeId("rounds/1/ask"), "waiting"))
+            await told(pilot, project, NodeStateChanged(books.RUN, NodeId(path), "done"))
+        project.node_views[books.RUN, NodeId("rounds/1/ask")] = project.node_views[books.RUN, books.PLAN]
+        await told(pilot, project, NodeStateChanged(books.RUN, NodeId("rounds/1/ask"), "waiting"))
         words = words_on(pilot)
         assert "round 1" in words and "round 2" in words
         assert "? What do you do? waiting for you" in words
@@ -233,10 +233,10 @@ async def test_nodes_inside_a_loop_appear_live_under_their_round(tmp_path: Path)
 
 
 async def test_a_node_inside_a_body_is_renamed_there(tmp_path: Path) -> None:
-    workbench = FakeWorkbench()
-    workbench.documents = [example("text_adventure", "en").model_copy(update={"id": "chapter"})]
-    workbench.run_rows = []
-    async with workspace(workbench, tmp_path, SMALL) as pilot:
+    project = FakeProject()
+    project.documents = [example("text_adventure", "en").model_copy(update={"id": "chapter"})]
+    project.run_rows = []
+    async with workspace(project, tmp_path, SMALL) as pilot:
         pane = await at_workflow(pilot)
         pane.follow(NodeId("rounds/ask"))
         await pressed(pilot, "n")
@@ -250,8 +250,8 @@ async def test_a_node_inside_a_body_is_renamed_there(tmp_path: Path) -> None:
 
 
 async def test_versions_are_compared_selected_frozen_and_written(tmp_path: Path) -> None:
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path, SMALL) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path, SMALL) as pilot:
         pane = await at_workflow(pilot)
         pane.follow(books.DRAFT)
         await pressed(pilot, "o")
@@ -272,17 +272,17 @@ async def test_versions_are_compared_selected_frozen_and_written(tmp_path: Path)
         assert "by hand" in words_on(pilot)
         assert "run" not in [row.strip() for row in shown(pilot.app)]
         wishes = (SelectVersion, FreezeNode, UnfreezeNode, EditOutput)
-        assert [type(each) for each in workbench.sent if isinstance(each, wishes)] == list(wishes)
+        assert [type(each) for each in project.sent if isinstance(each, wishes)] == list(wishes)
         await pressed(pilot, "escape")
         assert isinstance(pilot.app.screen, WorkspaceScreen)
 
 
 async def test_what_is_out_of_date_or_frozen_has_a_word_and_a_sign(tmp_path: Path) -> None:
-    workbench = FakeWorkbench()
-    workbench.put_versions(books.PLAN, "A plan.")
-    workbench.put_versions(books.POLISH, "A text.")
-    workbench.marks[books.POLISH] = StaleMark(books.POLISH, "propagated", ((books.PLAN, "edited"),))
-    async with workspace(workbench, tmp_path, SMALL) as pilot:
+    project = FakeProject()
+    project.put_versions(books.PLAN, "A plan.")
+    project.put_versions(books.POLISH, "A text.")
+    project.marks[books.POLISH] = StaleMark(books.POLISH, "propagated", ((books.PLAN, "edited"),))
+    async with workspace(project, tmp_path, SMALL) as pilot:
         await at_workflow(pilot)
         await pressed(pilot, "f")
         await settled(pilot)
@@ -297,8 +297,8 @@ def test_a_frozen_node_is_said_to_be_frozen_whatever_its_state(state: ShownState
 
 
 async def test_starred_nodes_are_what_a_run_is_for_and_are_remembered(tmp_path: Path) -> None:
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path, SMALL) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path, SMALL) as pilot:
         await at_workflow(pilot)
         await pressed(pilot, "j", "s")
         await settled(pilot)
@@ -306,13 +306,13 @@ async def test_starred_nodes_are_what_a_run_is_for_and_are_remembered(tmp_path: 
         await pressed(pilot, "r")
         await typed(pilot, "")
         await settled(pilot)
-        requests = [command.request for command in workbench.sent if isinstance(command, RunWorkflow)]
+        requests = [command.request for command in project.sent if isinstance(command, RunWorkflow)]
         assert requests[0].targets == (books.DRAFT,)
-        assert workbench.drafts.fields["targets/chapter"] == books.DRAFT
+        assert project.drafts.fields["targets/chapter"] == books.DRAFT
 
 
 async def test_to_do_is_listed_by_levels_and_leads_to_a_node(tmp_path: Path) -> None:
-    async with workspace(FakeWorkbench(), tmp_path, SMALL) as pilot:
+    async with workspace(FakeProject(), tmp_path, SMALL) as pilot:
         pane = await at_workflow(pilot)
         await pressed(pilot, "T")
         await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
@@ -323,21 +323,21 @@ async def test_to_do_is_listed_by_levels_and_leads_to_a_node(tmp_path: Path) -> 
 
 
 async def test_a_run_level_by_level_says_what_comes_next_and_waits_for_f7(tmp_path: Path) -> None:
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path, SMALL) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path, SMALL) as pilot:
         await at_workflow(pilot)
         await pressed(pilot, "S")
         await typed(pilot, "")
         await settled(pilot)
-        request = next(command.request for command in workbench.sent if isinstance(command, RunWorkflow))
+        request = next(command.request for command in project.sent if isinstance(command, RunWorkflow))
         assert request.step
         run = screen_of(pilot).view.run
-        workbench.script.clear()
-        await told(pilot, workbench, RunStateChanged(run, "waiting"))
+        project.script.clear()
+        await told(pilot, project, RunStateChanged(run, "waiting"))
         await pressed(pilot, "f7")
         await settled(pilot)
-        assert AdvanceRun(run) not in workbench.sent
-        await told(pilot, workbench, NodeStateChanged(run, books.PLAN, "done"), RunStateChanged(run, "paused"))
+        assert AdvanceRun(run) not in project.sent
+        await told(pilot, project, NodeStateChanged(run, books.PLAN, "done"), RunStateChanged(run, "paused"))
         words = screen_of(pilot).status.words
         assert "1 paused: F7" in words and "running" not in words
         screen_of(pilot).status._spin()
@@ -348,31 +348,31 @@ async def test_a_run_level_by_level_says_what_comes_next_and_waits_for_f7(tmp_pa
         assert f"F7 starts: {title}" in words_on(pilot)
         await pressed(pilot, "f7")
         await settled(pilot)
-        assert AdvanceRun(run) in workbench.sent
+        assert AdvanceRun(run) in project.sent
 
 
 async def test_a_branch_is_stopped_and_a_node_runs_again_from_here(tmp_path: Path) -> None:
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path, SMALL) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path, SMALL) as pilot:
         await pressed(pilot, "end", "enter", "2")
         await settled(pilot)
         pane = screen_of(pilot).query_one(WorkflowPane)
         pane.follow(books.DRAFT)
         await pressed(pilot, "b", "y")
         await settled(pilot)
-        assert CancelRun(books.RUN, books.DRAFT, branch=True) in workbench.sent
+        assert CancelRun(books.RUN, books.DRAFT, branch=True) in project.sent
         await pressed(pilot, "R")
         await settled(pilot)
-        assert not [command for command in workbench.sent if isinstance(command, RunWorkflow)], "it waits for an answer"
-        await told(pilot, workbench, NodeStateChanged(books.RUN, books.DRAFT, "cancelled"))
+        assert not [command for command in project.sent if isinstance(command, RunWorkflow)], "it waits for an answer"
+        await told(pilot, project, NodeStateChanged(books.RUN, books.DRAFT, "cancelled"))
         await pressed(pilot, "R")
         await settled(pilot)
-        again = [command.request.again for command in workbench.sent if isinstance(command, RunWorkflow)]
+        again = [command.request.again for command in project.sent if isinstance(command, RunWorkflow)]
         assert again == [(books.DRAFT,)]
 
 
 async def test_a_project_that_is_read_only_is_not_edited(tmp_path: Path) -> None:
-    async with workspace(FakeWorkbench(read_only=True), tmp_path, SMALL) as pilot:
+    async with workspace(FakeProject(read_only=True), tmp_path, SMALL) as pilot:
         await at_workflow(pilot)
         before = document(pilot)
         await pressed(pilot, "delete")

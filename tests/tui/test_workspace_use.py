@@ -39,11 +39,11 @@ from flowcabal_tui.tui.widgets.stream_view import StreamView
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui import fake_books as books
 from tests.tui.fake_books import digest
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import shown
 from tests.tui.test_workspace import (
     PANE_IDS,
-    LingeringWorkbench,
+    LingeringProject,
     pane_in_view,
     screen_of,
     settled,
@@ -58,7 +58,7 @@ def hints(pilot) -> str:
 
 
 async def test_the_foot_shows_no_key_that_the_field_takes_as_a_character(tmp_path):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         await pilot.press("1")
         await settled(pilot)
         assert " + Add " in hints(pilot) and " / Filter " in hints(pilot)
@@ -72,9 +72,9 @@ async def test_the_foot_shows_no_key_that_the_field_takes_as_a_character(tmp_pat
     [("3", " e Edit "), ("4", " a Approve  e Edit  r Retry  [ ] Attempts "), ("6", " c Compare "), ("7", " l Level ")],
 )
 async def test_the_foot_has_four_keys_of_the_pane_then_the_palette_and_the_help(tmp_path, digit, first):
-    workbench = FakeWorkbench()
-    workbench.waiting = []
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    project.waiting = []
+    async with workspace(project, tmp_path) as pilot:
         await screen_of(pilot).controllers.runs.open_chapter(books.chapter_id(4))
         screen_of(pilot).controllers.runs.run_states.clear()
         await screen_of(pilot).controllers.questions.load()
@@ -86,26 +86,26 @@ async def test_the_foot_has_four_keys_of_the_pane_then_the_palette_and_the_help(
 
 
 async def test_a_question_that_waits_and_a_run_come_first_in_the_foot(tmp_path):
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
         await pilot.press("4")
-        await told(pilot, workbench, RunStateChanged(books.RUN, "running"))
+        await told(pilot, project, RunStateChanged(books.RUN, "running"))
         await settled(pilot)
         assert hints(pilot).startswith(" F9 Stop  F8 Decisions ") and " Ctrl+p Commands " in hints(pilot)
-        await told(pilot, workbench, RunStateChanged(books.RUN, "done"))
+        await told(pilot, project, RunStateChanged(books.RUN, "done"))
         await settled(pilot)
         assert "F9" not in hints(pilot)
 
 
 async def test_the_palette_is_named_over_a_page_and_in_a_narrow_terminal(tmp_path):
-    async with workspace(FakeWorkbench(), tmp_path, (60, 16)) as pilot:
+    async with workspace(FakeProject(), tmp_path, (60, 16)) as pilot:
         await pilot.press("8")
         await settled(pilot)
         assert " Ctrl+p Commands " in hints(pilot) and len(hints(pilot)) <= 60
 
 
 async def test_a_line_to_type_into_leaves_the_text_behind_it_in_sight(tmp_path):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         await pilot.press("f5")
         await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
         await pilot.pause()
@@ -113,7 +113,7 @@ async def test_a_line_to_type_into_leaves_the_text_behind_it_in_sight(tmp_path):
 
 
 async def test_the_palette_begins_with_the_pane_and_knows_no_cursor_keys(tmp_path):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         await pilot.press("3")
         await settled(pilot)
         await pilot.press("ctrl+p")
@@ -125,60 +125,60 @@ async def test_the_palette_begins_with_the_pane_and_knows_no_cursor_keys(tmp_pat
 
 
 async def test_a_run_that_was_interrupted_is_told_at_the_start_unless_an_answer_lets_it_go_on(tmp_path):
-    workbench = FakeWorkbench()
-    asked = replace(workbench.run_rows[0], state="interrupted")
+    project = FakeProject()
+    asked = replace(project.run_rows[0], state="interrupted")
     broken = replace(asked, id=RunId("run-8"), nodes=((books.PLAN, "pending"),))
-    workbench.run_rows = [asked, broken]
-    async with workspace(workbench, tmp_path) as pilot:
+    project.run_rows = [asked, broken]
+    async with workspace(project, tmp_path) as pilot:
         assert "1 interrupted: F3" in screen_of(pilot).status.words
 
 
 async def test_after_a_decision_the_output_shows_what_comes_of_it(tmp_path):
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
-        await screen_of(pilot).controllers.questions.decide(workbench.waiting[0].id, Decision("approve", 2))
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
+        await screen_of(pilot).controllers.questions.decide(project.waiting[0].id, Decision("approve", 2))
         await settled(pilot)
         assert pane_in_view(pilot) == "output"
-        assert any(isinstance(item, Decide) for item in workbench.sent)
+        assert any(isinstance(item, Decide) for item in project.sent)
 
 
 async def test_an_event_that_changes_no_word_paints_nothing(tmp_path):
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
-        await told(pilot, workbench, KnowledgeStatus("ready"), BackgroundChanged((("waiting", 2),)))
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
+        await told(pilot, project, KnowledgeStatus("ready"), BackgroundChanged((("waiting", 2),)))
         painted: list[object] = []
         screen_of(pilot).status.query_one(".status-words").refresh = lambda *regions, **how: painted.append(how)
-        await told(pilot, workbench, KnowledgeStatus("ready"), BackgroundChanged((("waiting", 2),)))
+        await told(pilot, project, KnowledgeStatus("ready"), BackgroundChanged((("waiting", 2),)))
         assert painted == []
-        await told(pilot, workbench, BackgroundChanged((("waiting", 1),)))
+        await told(pilot, project, BackgroundChanged((("waiting", 1),)))
         assert painted and not any(how.get("layout") for how in painted), "the whole screen would be laid out again"
 
 
 async def test_an_interrupted_run_that_is_chosen_goes_on_and_its_output_is_shown(tmp_path):
-    workbench = FakeWorkbench()
+    project = FakeProject()
     nodes = ((books.PLAN, "done"), (books.DRAFT, "running"), (books.POLISH, "pending"))
-    workbench.run_rows = [replace(workbench.run_rows[0], state="interrupted", nodes=nodes)]
-    async with workspace(workbench, tmp_path) as pilot:
+    project.run_rows = [replace(project.run_rows[0], state="interrupted", nodes=nodes)]
+    async with workspace(project, tmp_path) as pilot:
         await pilot.press("f3")
         await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
         await pilot.press("y")
         await settled(pilot)
-        assert ResumeRun(books.RUN) in workbench.sent
+        assert ResumeRun(books.RUN) in project.sent
         assert pane_in_view(pilot) == "output"
 
 
 async def test_ctrl_w_closes_the_project_and_shows_the_first_page(tmp_path):
-    workbench = LingeringWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = LingeringProject()
+    async with workspace(project, tmp_path) as pilot:
         await pilot.press("ctrl+w")
         await until(pilot, lambda: isinstance(pilot.app.screen, HomeScreen))
-        assert "close" in workbench.ends
+        assert "close" in project.ends
 
 
 async def test_another_pane_repaints_the_panes_concerned_and_not_the_screen(tmp_path):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         screen = screen_of(pilot)
         repaints: list[object] = []
         screen.refresh = lambda *regions, **how: repaints.append(how)
@@ -189,7 +189,7 @@ async def test_another_pane_repaints_the_panes_concerned_and_not_the_screen(tmp_
 
 
 async def test_a_pane_that_was_chosen_beside_others_is_the_one_left_when_the_screen_narrows(tmp_path):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         for digit in "72":
             await pilot.press(digit)
             await settled(pilot)
@@ -201,7 +201,7 @@ async def test_a_pane_that_was_chosen_beside_others_is_the_one_left_when_the_scr
 
 def test_the_list_of_runs_stands_in_columns_of_cells_in_chinese_too():
     use_language("zh")
-    row = replace(FakeWorkbench("zh").run_rows[0], error="")
+    row = replace(FakeProject("zh").run_rows[0], error="")
     rows = [run_cells(replace(row, state=state), 3) for state in ("done", "waiting", "interrupted")]
     assert [cells[0][:2] for cells in rows] == ["● ", "? ", "◒ "], "each state has its sign"
     assert "完成" in rows[0][0]
@@ -209,7 +209,7 @@ def test_the_list_of_runs_stands_in_columns_of_cells_in_chinese_too():
 
 
 async def test_an_empty_text_is_measured_in_the_language_of_the_book(tmp_path):
-    async with workspace(FakeWorkbench("zh"), tmp_path) as pilot:
+    async with workspace(FakeProject("zh"), tmp_path) as pilot:
         screen = screen_of(pilot)
         assert length_words("\n", screen.query_one(OutputPane).book_language) == "0 characters"
         assert length_words("\n", screen.query_one(ManuscriptPane).book_language) == "0 characters"
@@ -218,7 +218,7 @@ async def test_an_empty_text_is_measured_in_the_language_of_the_book(tmp_path):
 
 @pytest.mark.parametrize("digit", ["1", "3", "6"])
 async def test_zoom_gives_a_pane_the_whole_width_of_a_wide_screen(tmp_path, digit):
-    async with workspace(FakeWorkbench(), tmp_path, size=(140, 40)) as pilot:
+    async with workspace(FakeProject(), tmp_path, size=(140, 40)) as pilot:
         await pilot.press(digit)
         await settled(pilot)
         pane = screen_of(pilot).query_one(f"#{pane_in_view(pilot)}")
@@ -235,7 +235,7 @@ async def test_work_that_is_replaced_before_it_began_leaves_no_coroutine_behind(
     async def nothing() -> None:
         pass
 
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             for _time in range(3):
@@ -247,39 +247,39 @@ async def test_work_that_is_replaced_before_it_began_leaves_no_coroutine_behind(
 
 @pytest.mark.parametrize(("key", "newest"), [("a", "The file's text."), ("x", None), ("escape", "")])
 async def test_a_chapter_changed_outside_is_compared_and_taken_or_not(tmp_path, key, newest):
-    workbench = FakeWorkbench()
+    project = FakeProject()
     chapter = books.chapter_id(1)
-    kept = await workbench.book.chapter_text(chapter)
-    async with workspace(workbench, tmp_path) as pilot:
+    kept = await project.book.chapter_text(chapter)
+    async with workspace(project, tmp_path) as pilot:
         await screen_of(pilot).book.open(chapter)
         await pilot.press("3", "o")
         await settled(pilot)
         assert not isinstance(pilot.app.screen, OutsideScreen), "nothing was changed outside"
-        workbench.outside[chapter] = "The file's text."
-        await told(pilot, workbench, OutsideEdit(chapter, "/book/0001.md"))
+        project.outside[chapter] = "The file's text."
+        await told(pilot, project, OutsideEdit(chapter, "/book/0001.md"))
         assert "Its file was changed outside: o compares" in "\n".join(shown(pilot.app))
         await pilot.press("o")
         await until(pilot, lambda: isinstance(pilot.app.screen, OutsideScreen))
         await pilot.press(key)
         await settled(pilot)
-        sent = [command for command in workbench.sent if isinstance(command, WriteChapter)]
+        sent = [command for command in project.sent if isinstance(command, WriteChapter)]
         assert [command.text for command in sent] == ([] if newest == "" else [newest or kept])
-        await told(pilot, workbench)
+        await told(pilot, project)
         assert ("Its file was changed outside" in "\n".join(shown(pilot.app))) == (newest == "")
 
 
 async def test_a_run_in_a_book_without_chapters_says_what_to_do_first(tmp_path):
-    workbench = FakeWorkbench()
-    workbench.chapter_rows = []
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    project.chapter_rows = []
+    async with workspace(project, tmp_path) as pilot:
         await pilot.press("f5")
         await until(pilot, lambda: isinstance(pilot.app.screen, ErrorScreen))
         assert "press + in the list of chapters" in "\n".join(shown(pilot.app))
 
 
 async def test_help_is_there_over_a_modal_that_fills_the_screen(tmp_path):
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
         await pilot.press("f8")
         await until(pilot, lambda: isinstance(pilot.app.screen, DecisionsScreen))
         await pilot.press("f1")
@@ -296,10 +296,10 @@ async def test_help_is_there_over_a_modal_that_fills_the_screen(tmp_path):
 
 @pytest.mark.parametrize(("answer", "written"), [("n", False), ("y", True)])
 async def test_an_export_replaces_a_file_only_when_the_writer_says_so(tmp_path, answer, written):
-    workbench = FakeWorkbench()
+    project = FakeProject()
     manuscript = tmp_path / "novel.txt"
     manuscript.write_text("The only copy.")
-    async with workspace(workbench, tmp_path) as pilot:
+    async with workspace(project, tmp_path) as pilot:
         for name, asked in (("new", False), ("novel", True)):
             await pilot.press("ctrl+e")
             await until(pilot, lambda: isinstance(pilot.app.screen, FormScreen))
@@ -310,23 +310,23 @@ async def test_an_export_replaces_a_file_only_when_the_writer_says_so(tmp_path, 
                 await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
                 await pilot.press(answer)
             await settled(pilot)
-        assert workbench.exported == [tmp_path / "new.txt", *([manuscript] if written else [])]
+        assert project.exported == [tmp_path / "new.txt", *([manuscript] if written else [])]
 
 
 async def test_what_hinders_the_memory_is_told_until_it_goes_on(tmp_path):
-    workbench = FakeWorkbench()
+    project = FakeProject()
     title = "The connection to api.example.org failed"
     task = BackgroundTask(1, "l1", "chapter-1", digest("text"), "waiting", tries=1, error=title)
-    async with workspace(workbench, tmp_path) as pilot:
+    async with workspace(project, tmp_path) as pilot:
         status, busy = screen_of(pilot).status, replace(task, state="running")
-        await told(pilot, workbench, BackgroundChanged((("waiting", 2),), task))
+        await told(pilot, project, BackgroundChanged((("waiting", 2),), task))
         assert f"memory: 2 left ({title})" in status.words
-        await told(pilot, workbench, BackgroundChanged((("running", 1), ("waiting", 1)), busy))
+        await told(pilot, project, BackgroundChanged((("running", 1), ("waiting", 1)), busy))
         assert f"memory: 2 left ({title})" in status.words
-        await told(pilot, workbench, BackgroundChanged((("failed", 2),), replace(task, state="failed")))
+        await told(pilot, project, BackgroundChanged((("failed", 2),), replace(task, state="failed")))
         assert f"memory: 2 failed: R ({title})" in status.words
         done = replace(task, state="fresh", error="")
-        await told(pilot, workbench, BackgroundChanged((("waiting", 1),), done))
+        await told(pilot, project, BackgroundChanged((("waiting", 1),), done))
         assert "memory: 1 left" in status.words
         assert title not in status.words
 
@@ -334,19 +334,19 @@ async def test_what_hinders_the_memory_is_told_until_it_goes_on(tmp_path):
 async def test_an_older_version_that_could_not_be_read_once_is_read_the_next_time(tmp_path):
     failures = [ProjectError("The disk is busy.")]
 
-    class FailingOnce(FakeWorkbench):
+    class FailingOnce(FakeProject):
         async def chapter_text(self, chapter, version=None):
             if version == known.version and failures:
                 raise failures.pop()
             return await super().chapter_text(chapter, version)
 
-    workbench, chapter = FailingOnce(), books.chapter_id(1)
-    ((known, text),) = workbench.version_rows[chapter]
+    project, chapter = FailingOnce(), books.chapter_id(1)
+    ((known, text),) = project.version_rows[chapter]
     newer = replace(known, version=known.version + 1, digest=digest(f"{text}!"))
-    workbench.version_rows[chapter] = ((newer, f"{text}!"), (known, text))
-    row = workbench.chapter_rows[0]
-    workbench.chapter_rows[0] = replace(row, version=newer.version, digest=newer.digest)
-    async with workspace(workbench, tmp_path) as pilot:
+    project.version_rows[chapter] = ((newer, f"{text}!"), (known, text))
+    row = project.chapter_rows[0]
+    project.chapter_rows[0] = replace(row, version=newer.version, digest=newer.digest)
+    async with workspace(project, tmp_path) as pilot:
         await screen_of(pilot).book.open(chapter)
         await pilot.press("3", "V")
         await until(pilot, lambda: isinstance(pilot.app.screen, ErrorScreen))
@@ -356,30 +356,30 @@ async def test_an_older_version_that_could_not_be_read_once_is_read_the_next_tim
         await until(pilot, lambda: pilot.app.screen.query_one("#text", StreamView).text == text)
         await pilot.press("a")
         await settled(pilot)
-        assert workbench.sent[-1] == WriteChapter(chapter, text, expected_version=newer.version)
+        assert project.sent[-1] == WriteChapter(chapter, text, expected_version=newer.version)
 
 
 async def test_a_run_of_another_chapter_opens_that_chapter(tmp_path):
-    workbench = FakeWorkbench()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    async with workspace(project, tmp_path) as pilot:
         await screen_of(pilot).book.open(books.chapter_id(1))
         await pilot.press("f3")
         await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
         await pilot.press("enter")
         await settled(pilot)
-        assert screen_of(pilot).view.chapter == workbench.run_rows[0].chapter == books.chapter_id(4)
+        assert screen_of(pilot).view.chapter == project.run_rows[0].chapter == books.chapter_id(4)
 
 
-def behind_many_runs() -> FakeWorkbench:
+def behind_many_runs() -> FakeProject:
     """The run of chapter 4 waits behind 120 newer runs of chapter 1, which have ended."""
-    workbench = FakeWorkbench()
-    (waiting,) = workbench.run_rows
+    project = FakeProject()
+    (waiting,) = project.run_rows
     newer = [replace(waiting, id=RunId(f"newer-{n}"), chapter=books.chapter_id(1), state="done") for n in range(120)]
     for run in newer:
         for node, _state in run.nodes:
-            workbench.node_views[run.id, node] = replace(workbench.node_views[waiting.id, node], run=run.id)
-    workbench.run_rows = [*newer, waiting]
-    return workbench
+            project.node_views[run.id, node] = replace(project.node_views[waiting.id, node], run=run.id)
+    project.run_rows = [*newer, waiting]
+    return project
 
 
 async def test_a_run_that_waits_behind_many_newer_ones_is_shown_with_its_chapter(tmp_path):
@@ -393,23 +393,23 @@ async def test_a_run_that_waits_behind_many_newer_ones_is_shown_with_its_chapter
 
 
 async def test_an_old_run_is_kept_and_run_again_for_its_own_chapter(tmp_path):
-    workbench = behind_many_runs()
-    workbench.waiting = []
-    workbench.run_rows[-1] = replace(workbench.run_rows[-1], state="done", nodes=((books.DRAFT, "done"),))
-    async with workspace(workbench, tmp_path) as pilot:
+    project = behind_many_runs()
+    project.waiting = []
+    project.run_rows[-1] = replace(project.run_rows[-1], state="done", nodes=((books.DRAFT, "done"),))
+    async with workspace(project, tmp_path) as pilot:
         screen = screen_of(pilot)
-        await screen.controllers.runs.show_run(workbench.run_rows[-1])
+        await screen.controllers.runs.show_run(project.run_rows[-1])
         other = books.chapter_id(1)
         screen.view.chapter = other
         screen.run_worker(screen.controllers.runs.again(books.DRAFT))
-        await until(pilot, lambda: any(isinstance(each, RunWorkflow) for each in workbench.sent))
+        await until(pilot, lambda: any(isinstance(each, RunWorkflow) for each in project.sent))
         await settled(pilot)
-        (begun,) = [each for each in workbench.sent if isinstance(each, RunWorkflow)]
+        (begun,) = [each for each in project.sent if isinstance(each, RunWorkflow)]
         assert begun.request.chapter == books.chapter_id(4)
-        workbench.put_node(books.RUN, books.POLISH, "done", books.attempts(workbench.words))
+        project.put_node(books.RUN, books.POLISH, "done", books.attempts(project.words))
         screen.run_worker(screen.controllers.keeping.keep(books.RUN, books.POLISH, 1, other))
-        await until(pilot, lambda: any(isinstance(each, PersistOutput) for each in workbench.sent))
-        (kept,) = [each for each in workbench.sent if isinstance(each, PersistOutput)]
+        await until(pilot, lambda: any(isinstance(each, PersistOutput) for each in project.sent))
+        (kept,) = [each for each in project.sent if isinstance(each, PersistOutput)]
         assert kept.chapter == books.chapter_id(4)
 
 
@@ -427,21 +427,21 @@ async def test_the_list_of_runs_goes_on_when_its_end_is_reached(tmp_path):
 
 
 async def test_a_run_that_was_interrupted_while_it_asked_waits_for_its_answer(tmp_path):
-    workbench = FakeWorkbench()
-    workbench.run_rows = [replace(workbench.run_rows[0], state="interrupted")]
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    project.run_rows = [replace(project.run_rows[0], state="interrupted")]
+    async with workspace(project, tmp_path) as pilot:
         await pilot.press("f3")
         await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
         assert "waiting for you" in "\n".join(shown(pilot.app))
         await pilot.press("enter")
         await settled(pilot)
         assert isinstance(pilot.app.screen, WorkspaceScreen), "there is nothing to take up before the answer"
-        assert not [command for command in workbench.sent if isinstance(command, ResumeRun)]
+        assert not [command for command in project.sent if isinstance(command, ResumeRun)]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (140, 40)])
 async def test_f2_leads_into_the_editor_and_so_does_the_way_back_to_it(tmp_path, size):
-    async with workspace(FakeWorkbench(), tmp_path, size=size) as pilot:
+    async with workspace(FakeProject(), tmp_path, size=size) as pilot:
         await screen_of(pilot).book.open(books.chapter_id(1))
         await pilot.press("f2")
         await settled(pilot)

@@ -33,7 +33,7 @@ from flowcabal_tui.tui.shared.versions import VersionsScreen
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui import fake_books as books
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import shown
 from tests.tui.try_out import invented_access
 from tests.tui.waiting import settled, until
@@ -43,11 +43,11 @@ FIRST, SECOND = books.chapter_id(1), books.chapter_id(2)
 
 
 @asynccontextmanager
-async def opened(tmp_path: Path, language: str = "en", **how: bool) -> AsyncIterator[tuple[FakeWorkbench, Pilot[int]]]:
-    workbench = FakeWorkbench(language, **how)
+async def opened(tmp_path: Path, language: str = "en", **how: bool) -> AsyncIterator[tuple[FakeProject, Pilot[int]]]:
+    project = FakeProject(language, **how)
 
-    async def opener(folder: Path, read_only: bool) -> FakeWorkbench:
-        return workbench
+    async def opener(folder: Path, read_only: bool) -> FakeProject:
+        return project
 
     doors = replace(invented_access(language), opener=opener)
     app = FlowCabalApp(
@@ -55,7 +55,7 @@ async def opened(tmp_path: Path, language: str = "en", **how: bool) -> AsyncIter
     )
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot)
-        yield workbench, pilot
+        yield project, pilot
 
 
 async def press(pilot: Pilot[int], *keys: str) -> None:
@@ -69,7 +69,7 @@ def workspace(pilot: Pilot[int]) -> WorkspaceScreen:
 
 
 async def test_a_hit_is_opened_in_its_chapter_with_the_words_marked_and_the_search_comes_back(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (_workbench, pilot):
+    async with opened(tmp_path) as (_project, pilot):
         await press(pilot, "f11", *"bell", "enter")
         assert pilot.app.screen is workspace(pilot)
         assert workspace(pilot).view.chapter == books.chapter_id(3)
@@ -83,29 +83,29 @@ async def test_a_hit_is_opened_in_its_chapter_with_the_words_marked_and_the_sear
 
 
 async def test_words_are_replaced_at_the_chosen_places_and_taken_back(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (workbench, pilot):
-        places = tuple(each.place for each in await workbench.book.occurrences("Mara"))
-        workbench.results[ReplaceText] = "17"
+    async with opened(tmp_path) as (project, pilot):
+        places = tuple(each.place for each in await project.book.occurrences("Mara"))
+        project.results[ReplaceText] = "17"
         await press(pilot, "F", *"Mara", "ctrl+r", "y", "enter")
         assert isinstance(pilot.app.screen, ReplaceScreen)
         await press(pilot, "space", "ctrl+s")
-        assert workbench.sent == [ReplaceText("Mara", "y", places[1:])]
+        assert project.sent == [ReplaceText("Mara", "y", places[1:])]
         assert isinstance(pilot.app.screen, SearchScreen), "back where it was asked for"
         (told,) = [notice.words for notice in pilot.app.announcer.notices.listed]
         assert told.endswith("The old words are still in 1 listed name.")
         await press(pilot, "ctrl+z", "ctrl+z")
-        assert workbench.sent[1:] == [RevertChange(Generation(17))], "once only"
+        assert project.sent[1:] == [RevertChange(Generation(17))], "once only"
 
 
 async def test_the_preview_of_a_replacement_names_the_chapters_with_unsaved_text(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (workbench, pilot):
-        await workbench.drafts.put(SECOND, "Mara, typed", 1)
+    async with opened(tmp_path) as (project, pilot):
+        await project.drafts.put(SECOND, "Mara, typed", 1)
         await press(pilot, "F", *"Mara", "ctrl+r", "y", "enter")
         assert "Unsaved text in: 2 " in "\n".join(shown(pilot.app))
 
 
 async def test_w_shows_where_the_paragraph_comes_from_and_its_run_can_be_opened(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (_workbench, pilot):
+    async with opened(tmp_path) as (_project, pilot):
         await press(pilot, "up", "up", "up", "enter", "w")
         page = pilot.app.screen
         assert isinstance(page, BlameScreen)
@@ -119,11 +119,11 @@ async def test_w_shows_where_the_paragraph_comes_from_and_its_run_can_be_opened(
 async def test_from_the_manuscript_as_a_whole_chapters_are_split_merged_put_into_volumes_and_restored(
     tmp_path: Path,
 ) -> None:
-    async with opened(tmp_path) as (workbench, pilot):
-        scenes = await workbench.book.scenes(FIRST)
+    async with opened(tmp_path) as (project, pilot):
+        scenes = await project.book.scenes(FIRST)
         await press(pilot, "M", "g", "l", "j", "j", "s", "2", "enter")
         await press(pilot, "h", "m", "y", "u", *"One", "enter")
-        assert workbench.sent == [
+        assert project.sent == [
             SplitChapter(FIRST, scenes[1].body.start, "2", 1),
             MergeChapters(FIRST, SECOND),
             EditChapter(FIRST, volume="One"),
@@ -131,29 +131,29 @@ async def test_from_the_manuscript_as_a_whole_chapters_are_split_merged_put_into
         await press(pilot, "V")
         assert isinstance(pilot.app.screen, VersionsScreen)
         await press(pilot, "a")
-        assert workbench.sent[3:] == [WriteChapter(FIRST, books.EN.texts[0], expected_version=1)]
+        assert project.sent[3:] == [WriteChapter(FIRST, books.EN.texts[0], expected_version=1)]
         assert isinstance(pilot.app.screen, BrowserScreen)
 
 
 async def test_background_work_is_retried_and_cancelled_step_by_step(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (workbench, pilot):
+    async with opened(tmp_path) as (project, pilot):
         await press(pilot, "Q", "r", "x", "y", "X", "y")
-        assert workbench.sent == [RetryBackground(1), CancelBackground(1), CancelBackground()]
+        assert project.sent == [RetryBackground(1), CancelBackground(1), CancelBackground()]
         assert any("3 Empty City" in row for row in shown(pilot.app))
 
 
 async def test_the_work_on_summaries_is_cancelled_without_files_and_index(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (workbench, pilot):
+    async with opened(tmp_path) as (project, pilot):
         await press(pilot, "shift+f9", "y")
-        assert workbench.sent == [CancelBackground(only_model=True)]
-        workbench.tasks = [replace(workbench.tasks[0], kind="mirror")]
+        assert project.sent == [CancelBackground(only_model=True)]
+        project.tasks = [replace(project.tasks[0], kind="mirror")]
         await press(pilot, "shift+f9")
-        assert workbench.sent == [CancelBackground(only_model=True)]
+        assert project.sent == [CancelBackground(only_model=True)]
         assert [notice.words for notice in pilot.app.announcer.notices.listed][-1] == "There is nothing left to cancel."
 
 
 async def test_a_receipt_is_compared_with_that_of_a_run_or_with_one_for_another_chapter(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (_workbench, pilot):
+    async with opened(tmp_path) as (_project, pilot):
         workspace(pilot).query_one(ReceiptPane).show(replace(books.receipt(books.EN), used=100), "Draft, now")
         await press(pilot, "6", "o")
         assert isinstance(pilot.app.screen, ChooseScreen)

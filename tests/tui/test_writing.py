@@ -17,7 +17,7 @@ from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.widgets.writing_area import WritingArea
 from tests.tui import fake_books as books
-from tests.tui.fakes import FakeWorkbench
+from tests.tui.fakes import FakeProject
 from tests.tui.hosts import Host, shown
 from tests.tui.test_key_order import BACKSPACE, OrderlyHost, burst
 from tests.tui.test_workspace import pane_in_view, screen_of, settled, workspace
@@ -44,7 +44,7 @@ def visible(pilot: Pilot[int], *kinds: type[Widget]) -> list[bool]:
 
 @pytest.mark.parametrize("size", [(80, 24), (140, 40)])
 async def test_one_key_shows_the_text_alone_in_a_measure_and_the_same_key_goes_back(tmp_path: Path, size):
-    async with workspace(FakeWorkbench(), tmp_path, size=size) as pilot:
+    async with workspace(FakeProject(), tmp_path, size=size) as pilot:
         area = await write(pilot)
         assert visible(pilot, WritingLine, HintLine, StatusLine) == [True, False, False]
         assert 60 <= area.wrap_width <= 80
@@ -59,7 +59,7 @@ async def test_one_key_shows_the_text_alone_in_a_measure_and_the_same_key_goes_b
 
 
 async def test_esc_and_another_pane_leave_it_and_a_zoom_of_before_stays(tmp_path: Path):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+    async with workspace(FakeProject(), tmp_path) as pilot:
         await write(pilot)
         await pilot.press("escape")
         await settled(pilot)
@@ -73,9 +73,9 @@ async def test_esc_and_another_pane_leave_it_and_a_zoom_of_before_stays(tmp_path
 
 
 async def test_without_a_chapter_nothing_changes(tmp_path: Path):
-    workbench = FakeWorkbench()
-    workbench.chapter_rows = []
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    project.chapter_rows = []
+    async with workspace(project, tmp_path) as pilot:
         await pilot.press("ctrl+n")
         await settled(pilot)
         assert visible(pilot, HintLine) == [True]
@@ -83,17 +83,17 @@ async def test_without_a_chapter_nothing_changes(tmp_path: Path):
 
 
 async def test_where_it_fits_the_line_names_the_key_to_the_next_view(tmp_path: Path):
-    workbench = FakeWorkbench()
-    workbench.goals = Goals()
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    project.goals = Goals()
+    async with workspace(project, tmp_path) as pilot:
         await write(pilot)
         assert line(pilot).endswith("Ctrl+n: next view")
 
 
 async def test_of_a_line_that_is_too_long_the_title_goes_and_no_count(tmp_path: Path):
-    workbench = FakeWorkbench()
-    workbench.goals = Goals(chapter=100, day=200)
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    project.goals = Goals(chapter=100, day=200)
+    async with workspace(project, tmp_path) as pilot:
         await write(pilot)
         await pilot.resize_terminal(60, 24)
         await settled(pilot)
@@ -101,11 +101,11 @@ async def test_of_a_line_that_is_too_long_the_title_goes_and_no_count(tmp_path: 
 
 
 async def test_counts_follow_what_is_typed_selected_and_taken_back(tmp_path: Path):
-    workbench = FakeWorkbench()
-    workbench.goals = Goals(chapter=100, day=200)
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject()
+    project.goals = Goals(chapter=100, day=200)
+    async with workspace(project, tmp_path) as pilot:
         await write(pilot)
-        length = workbench.chapter_rows[0].length
+        length = project.chapter_rows[0].length
         assert line(pilot) == f"1 Rain   {length} of 100 words   session +0   today 120 of 200 words"
         await pilot.press(*"two", "space", *"more", "space")
         await pilot.pause()
@@ -120,9 +120,9 @@ async def test_counts_follow_what_is_typed_selected_and_taken_back(tmp_path: Pat
 
 
 async def test_chinese_is_counted_as_the_project_says(tmp_path: Path):
-    workbench = FakeWorkbench("zh")
-    workbench.goals = Goals(counting="platform")
-    async with workspace(workbench, tmp_path) as pilot:
+    project = FakeProject("zh")
+    project.goals = Goals(counting="platform")
+    async with workspace(project, tmp_path) as pilot:
         area = await write(pilot)
         area.insert("雨，")
         await pilot.pause()
@@ -203,7 +203,7 @@ async def test_edits_anywhere_keep_the_count_true():
 
 
 async def test_one_key_breaks_the_scene_at_the_cursor_and_the_same_key_on_the_break_takes_it_away(tmp_path: Path):
-    async with workspace(FakeWorkbench("zh"), tmp_path) as pilot:
+    async with workspace(FakeProject("zh"), tmp_path) as pilot:
         area = await write(pilot)
         before = area.text
         assert before.count("\n") == 2, "paragraphs are lines"

@@ -31,12 +31,12 @@ def invented_access(language: str, *, locked: bool = False, seen: list[object] |
     noted = [] if seen is None else seen
 
     async def opener(folder: Path, read_only: bool) -> Project:
-        from tests.tui.fakes import FakeWorkbench
+        from tests.tui.fakes import FakeProject
 
         if locked and not read_only:
             raise ProjectLocked("The project is open elsewhere.", "Host desk, process 4711.", "Close it there.")
         noted.append(("opened", folder, read_only))
-        return FakeWorkbench(language, read_only=read_only)
+        return FakeProject(language, read_only=read_only)
 
     async def create(folder: Path, name: str, book_language: str) -> Path:
         noted.append(("created", folder, name, book_language))

@@ -29,13 +29,13 @@ class _Lingering(Protocol):
 class Departure:
     """Ends the app in order, exactly once, for any reason.
 
-    `workbench` and `workspace` are the open project and its screen. After a hang-up, `hung_up` is true and the project
+    `project` and `workspace` are the open project and its screen. After a hang-up, `hung_up` is true and the project
     is still open: the screen is gone, runs continue, and `finish` closes it.
     """
 
     def __init__(self, app: App[int]) -> None:
         self._app = app
-        self.workbench: Project | None = None
+        self.project: Project | None = None
         self.workspace: WorkspaceScreen | None = None
         self.hung_up = False
         self._leaving: asyncio.Task[None] | None = None
@@ -47,13 +47,13 @@ class Departure:
 
     async def close_project(self) -> None:
         """Saves drafts and closes, in at most five seconds."""
-        workbench = self.workbench
+        project = self.project
         await self._save_drafts()
-        self.workbench = self.workspace = None
-        if workbench is not None:
+        self.project = self.workspace = None
+        if project is not None:
             with suppress(TimeoutError, FlowCabalError):
                 async with asyncio.timeout(CLOSING_SECONDS):
-                    await workbench.close()
+                    await project.close()
 
     async def _save_drafts(self) -> None:
         if self.workspace is None:
@@ -83,8 +83,8 @@ class Departure:
         questions."""
         if self.hung_up:
             let_go_of_terminal()
-        if self.workbench is not None:
+        if self.project is not None:
             with suppress(FlowCabalError):
-                if self.hung_up and isinstance(self.workbench, _Lingering):
-                    await self.workbench.linger()
-                await self.workbench.close()
+                if self.hung_up and isinstance(self.project, _Lingering):
+                    await self.project.linger()
+                await self.project.close()

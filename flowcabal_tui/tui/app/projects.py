@@ -87,14 +87,14 @@ class ProjectOpener:
 
     async def _open(self, folder: Path, manuscript: Path | None) -> None:
         try:
-            workbench = await self._opened(folder)
-            if workbench is None:
+            project = await self._opened(folder)
+            if project is None:
                 self.show_home()
                 return
             from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 
             books, editor = self._access.books, self._settings.editor
-            self.show_workspace(WorkspaceScreen(workbench, self._now, editor, manuscript, books))
+            self.show_workspace(WorkspaceScreen(project, self._now, editor, manuscript, books))
         except Exception:  # whatever it was, the writer is not left before a shell that opens nothing
             self.show_home()
             raise
@@ -104,12 +104,12 @@ class ProjectOpener:
     async def _opened(self, folder: Path) -> Project | None:
         """The project, read-only if another has it and the writer agrees; None if not."""
         try:
-            self._departure.workbench = await self._access.opener(folder, False)
+            self._departure.project = await self._access.opener(folder, False)
         except ProjectLocked as error:
             if not await self._agreed_to_read(error):
                 return None
-            self._departure.workbench = await self._access.opener(folder, True)
-        return self._departure.workbench
+            self._departure.project = await self._access.opener(folder, True)
+        return self._departure.project
 
     async def _agreed_to_read(self, error: ProjectLocked) -> bool:
         from flowcabal_tui.tui.widgets.confirm import ConfirmScreen

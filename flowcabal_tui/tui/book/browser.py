@@ -139,7 +139,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
 
     async def reload(self, cursor: str | None = None, *, again: bool = False) -> None:
         """Reads the book. Repaints nothing if nothing has changed, unless scenes are to be read `again` too."""
-        seen = await self._controller.workbench.book.overview()
+        seen = await self._controller.project.book.overview()
         if seen == self._seen and not again:
             return
         texts = (
@@ -150,7 +150,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         self._seen = seen
         for standing in seen.chapters:
             if standing.chapter.id in self._scenes and standing.chapter.digest != texts.get(standing.chapter.id):
-                self._scenes[standing.chapter.id] = await self._controller.workbench.book.scenes(standing.chapter.id)
+                self._scenes[standing.chapter.id] = await self._controller.project.book.scenes(standing.chapter.id)
         self._fill(cursor)
 
     def _fill(self, cursor: str | None = None) -> None:
@@ -226,7 +226,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
 
     async def _show_opening(self, chapter: Chapter) -> None:
         with suppress(FlowCabalError):  # it may be deleted by now
-            text = await self._controller.workbench.book.chapter_text(chapter.id)
+            text = await self._controller.project.book.chapter_text(chapter.id)
             if self.is_attached and self._at[1:] == (None, chapter):
                 lines = chapter_lines(chapter, self._length(chapter.length), text[:OPENING])
                 self.query_one(DetailText).show(lines)
@@ -260,7 +260,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
             attempt(self, self._unfold(chapter.id))
 
     async def _unfold(self, chapter: ChapterId) -> None:
-        self._scenes[chapter] = await self._controller.workbench.book.scenes(chapter)
+        self._scenes[chapter] = await self._controller.project.book.scenes(chapter)
         self._fill()
         names = self.query_one(PickList)
         self.call_after_refresh(names.scroll_to_highlight, top=True)

@@ -34,14 +34,14 @@ class BrowserController:
     def __init__(
         self,
         screen: Screen[Any],
-        workbench: Project,
+        project: Project,
         view: OpenView,
         book: BookController,
         maintenance: MaintenanceController,
         open_at: OpenAt,
         origin: Origin,
     ) -> None:
-        self._screen, self.workbench, self._view, self._open_at = screen, workbench, view, open_at
+        self._screen, self.project, self._view, self._open_at = screen, project, view, open_at
         self.book, self.maintenance, self.origin = book, maintenance, origin
         self._made: tuple[ChapterId, int, int] | None = None
         """The last change of scenes: the chapter, its version before and after."""
@@ -63,11 +63,11 @@ class BrowserController:
         heading = _("Beats of {title}").format(title=one_line(scene.title))
         beats = await self._ask(ProseScreen(heading, scene.beats))
         if beats is not None:
-            await self.workbench.carry_out(EditScene(chapter.id, scene.number, chapter.version, beats=beats))
+            await self.project.carry_out(EditScene(chapter.id, scene.number, chapter.version, beats=beats))
 
     async def edit_scene(self, command: EditScene) -> None:
         """Changes a scene so that it can be undone."""
-        version = int(await self.workbench.carry_out(command) or 0)
+        version = int(await self.project.carry_out(command) or 0)
         if version > command.expected_version:
             self._made = (command.chapter, command.expected_version, version)
 
@@ -77,23 +77,23 @@ class BrowserController:
             self._screen.notify(_("No change of scenes to undo."), markup=False)
             return
         (chapter, before, made), self._made = self._made, None
-        text = await self.workbench.book.chapter_text(chapter, before)
-        await self.workbench.carry_out(WriteChapter(chapter, text, made, _("change of scenes undone")))
+        text = await self.project.book.chapter_text(chapter, before)
+        await self.project.carry_out(WriteChapter(chapter, text, made, _("change of scenes undone")))
 
     async def bring_back(self) -> None:
         """Asks which deleted chapter to restore."""
-        deleted = await self.workbench.book.deleted_chapters()
+        deleted = await self.project.book.deleted_chapters()
         rows = tuple((str(at.id), f"{at.position} {one_line(at.title)}") for at in deleted)
         if not rows:
             self._screen.notify(_("There are no deleted chapters."), markup=False)
         elif chosen := await self._ask(ChooseScreen(_("Bring back which chapter?"), rows)):
-            await self.workbench.carry_out(EditChapter(ChapterId(chosen), deleted=False))
+            await self.project.carry_out(EditChapter(ChapterId(chosen), deleted=False))
 
     async def into_volume(self, chapter: Chapter) -> None:
         """Asks for the volume's name; an empty one removes the chapter from its volume."""
         volume = await self._ask(PromptLine(_("Volume (empty: none)"), value=chapter.volume))
         if volume is not None and volume != chapter.volume:
-            await self.workbench.carry_out(EditChapter(chapter.id, volume=volume))
+            await self.project.carry_out(EditChapter(chapter.id, volume=volume))
 
     @on_key("manuscript.split", group="looking")
     async def split_here(self) -> None:
@@ -119,7 +119,7 @@ class BrowserController:
         title = await self._ask(PromptLine(_("Title of the new chapter, which begins here"), value=chapter.title))
         if not title:
             return None
-        new = await self.workbench.carry_out(SplitChapter(chapter.id, at, title, chapter.version))
+        new = await self.project.carry_out(SplitChapter(chapter.id, at, title, chapter.version))
         self._screen.notify(
             _("Split. In the manuscript (`M`), `m` on the first part merges the two again."), markup=False
         )
@@ -129,26 +129,26 @@ class BrowserController:
         """Merges two chapters after a question. Refuses while the second has unsaved text, which would become
         invisible."""
         await self.book.drafts.write()
-        if await self.workbench.drafts.of(following.id) is not None:
+        if await self.project.drafts.of(following.id) is not None:
             words = _("{title} has unsaved text. Save or discard it first; nothing was merged.")
             self._screen.notify(words.format(title=one_line(following.title)), severity="warning", markup=False)
             return
         title = _("Merge {first} and {second}?").format(first=chapter.title, second=following.title)
         words = _("The second chapter follows the first after a scene break; its versions stay in the project.")
         if await self._ask(ConfirmScreen(title, words)):
-            await self.workbench.carry_out(MergeChapters(chapter.id, following.id))
+            await self.project.carry_out(MergeChapters(chapter.id, following.id))
 
     async def versions(self, chapter: Chapter) -> None:
         """Shows the versions; a restored one becomes the newest."""
-        versions = await self.workbench.book.chapter_versions(chapter.id)
+        versions = await self.project.book.chapter_versions(chapter.id)
         if not versions:
             self._screen.notify(_("Nothing of this chapter is kept yet."), markup=False)
             return
         if (text := await self.book.older_text(chapter, versions)) is not None:
-            await self.workbench.carry_out(WriteChapter(chapter.id, text, expected_version=chapter.version))
+            await self.project.carry_out(WriteChapter(chapter.id, text, expected_version=chapter.version))
 
     async def kept(self, chapter: Chapter | None) -> None:
         """Shows the outputs that were kept for a chapter, or for the book."""
         from flowcabal_tui.tui.book.kept import KeptScreen
 
-        await self._ask(KeptScreen(self.workbench, self.maintenance, chapter))
+        await self._ask(KeptScreen(self.project, self.maintenance, chapter))

@@ -68,15 +68,15 @@ class BookController:
     """Lists, opens, saves, imports and exports chapters."""
 
     def __init__(
-        self, screen: Screen[Any], workbench: Project, view: OpenView, now: Callable[[], datetime], editor: str
+        self, screen: Screen[Any], project: Project, view: OpenView, now: Callable[[], datetime], editor: str
     ) -> None:
-        self._screen, self._workbench, self._view, self._now, self._editor = screen, workbench, view, now, editor
-        self.reading = ReadingController(screen, workbench)
+        self._screen, self._project, self._view, self._now, self._editor = screen, project, view, now, editor
+        self.reading = ReadingController(screen, project)
         self.chapters: tuple[Chapter, ...] = ()
         self.overview: BookOverview | None = None
         self._proposed: RewriteProposed | None = None
         self._requested: set[tuple[ChapterId, int, str]] = set()
-        self.drafts = ChapterDrafts(screen, workbench, self._list)
+        self.drafts = ChapterDrafts(screen, project, self._list)
 
     @property
     def chapter(self) -> Chapter | None:
@@ -94,7 +94,7 @@ class BookController:
 
     async def load_chapters(self) -> None:
         """Reads the list; opens the next chapter to write, or the last one if all are written."""
-        self.chapters = await self._workbench.book.chapters()
+        self.chapters = await self._project.book.chapters()
         await self.drafts.load()
         written = max((chapter.position for chapter in self.chapters if chapter.version), default=0)
         if self.chapters and self.chapter is None:
@@ -104,7 +104,7 @@ class BookController:
 
     async def count_today(self) -> None:
         """Shows the words written today."""
-        seen = self.overview = await self._workbench.book.overview()
+        seen = self.overview = await self._project.book.overview()
         status = self._screen.query_one(StatusLine)
         status.facts = replace(status.facts, today=seen.today, day_goal=seen.goals.day)
 
@@ -124,17 +124,17 @@ class BookController:
         if chapter is None:
             return
         text, versions, draft, outside, locks = await asyncio.gather(
-            self._workbench.book.chapter_text(chapter.id),
-            self._workbench.book.chapter_versions(chapter.id),
-            self._workbench.drafts.of(chapter.id),
-            self._workbench.book.outside_text(chapter.id),
-            self._workbench.revision.locks(),
+            self._project.book.chapter_text(chapter.id),
+            self._project.book.chapter_versions(chapter.id),
+            self._project.drafts.of(chapter.id),
+            self._project.book.outside_text(chapter.id),
+            self._project.revision.locks(),
         )
         pane = self._screen.query_one(ManuscriptPane)
         is_locked = chapter.id in locks and locks[chapter.id].locked
         pane.show(
             chapter, text, versions, draft=draft, is_changed_outside=outside is not None, is_locked=is_locked,
-            is_read_only=self._workbench.is_read_only,
+            is_read_only=self._project.is_read_only,
         )  # fmt: skip
 
     @on_event
@@ -148,7 +148,7 @@ class BookController:
 
     async def refresh(self, chapter: ChapterId | None) -> None:
         """Reads the list again, and the open chapter if it changed or moved; `chapter` None: any may have changed."""
-        before, self.chapters = self.chapter, await self._workbench.book.chapters()
+        before, self.chapters = self.chapter, await self._project.book.chapters()
         if self.chapter is None:
             at = min(before.position, len(self.chapters)) - 1 if before else 0
             self._view.chapter = self.chapters[at].id if self.chapters else None
@@ -163,8 +163,8 @@ class BookController:
         title = await self._ask(_("Title of the new chapter"))
         if title:
             last = self.chapters[-1].volume if self.chapters else ""
-            made = await self._workbench.carry_out(AddChapter(title, last))
-            self.chapters = await self._workbench.book.chapters()
+            made = await self._project.carry_out(AddChapter(title, last))
+            self.chapters = await self._project.book.chapters()
             if made:
                 await self.open(ChapterId(made))
 
@@ -174,7 +174,7 @@ class BookController:
         known = self._known(chapter)
         title = await self._ask(_("Title of the chapter"), known.title)
         if title and title != known.title:
-            await self._workbench.carry_out(EditChapter(chapter, title=title))
+            await self._project.carry_out(EditChapter(chapter, title=title))
 
     @on_request(ChapterList.MoveRequested)
     async def move(self, chapter: ChapterId, delta: int) -> None:
@@ -182,7 +182,7 @@ class BookController:
         known = self._known(chapter)
         position = min(max(1, known.position + delta), len(self.chapters))
         if position != known.position:
-            await self._workbench.carry_out(EditChapter(chapter, position=position))
+            await self._project.carry_out(EditChapter(chapter, position=position))
         else:
             none = _("There is no previous chapter.") if delta < 0 else _("There is no next chapter.")
             self._screen.notify(none, markup=False)
@@ -199,27 +199,27 @@ class BookController:
             more = _("It has unsaved text, which stays unsaved and returns when you restore the chapter.")
             words = sentences(words, more)
         if await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
-            await self._workbench.carry_out(EditChapter(chapter, deleted=True))
+            await self._project.carry_out(EditChapter(chapter, deleted=True))
 
     @on_request(ManuscriptPane.SaveRequested)
     async def save(self, chapter: ChapterId, text: str, base: int | None) -> None:
         """Saves text that is based on the version `base`; over another version only after both were compared."""
         seen: str | None = None
         while True:
-            outside = await self._workbench.book.outside_text(chapter)
+            outside = await self._project.book.outside_text(chapter)
             if base is not None and outside in (None, text, seen):
                 with suppress(VersionConflict):
                     await self.drafts.save(chapter, text, base)
                     break
-            versions, seen = await self._workbench.book.chapter_versions(chapter), outside
+            versions, seen = await self._project.book.chapter_versions(chapter), outside
             base = versions[0].version if versions else 0
-            newest = await self._workbench.book.chapter_text(chapter) if outside is None else outside
+            newest = await self._project.book.chapter_text(chapter) if outside is None else outside
             answer = await self._ask_which(chapter, newest, text)
             if answer is None:
                 return
             if answer == "newer":
                 if outside is not None:
-                    await self._workbench.carry_out(WriteChapter(chapter, outside, expected_version=base))
+                    await self._project.carry_out(WriteChapter(chapter, outside, expected_version=base))
                 await self.discard(chapter)
                 break
         self.noted_saved()
@@ -235,9 +235,9 @@ class BookController:
         """Shows these versions with their differences; returns the text of the one to restore."""
 
         async def load(version: int) -> str:
-            return await self._workbench.book.chapter_text(chapter.id, version)
+            return await self._project.book.chapter_text(chapter.id, version)
 
-        page = VersionsScreen(chapter.title, versions, load, self._workbench.info.language)
+        page = VersionsScreen(chapter.title, versions, load, self._project.info.language)
         text: str | None = await self._screen.app.push_screen_wait(page)
         return text
 
@@ -247,7 +247,7 @@ class BookController:
         text = await self.older_text(self._known(chapter), versions)
         newest = self._known(chapter)
         if text is not None and digest(text) != newest.digest:
-            await self._workbench.carry_out(WriteChapter(chapter, text, expected_version=newest.version))
+            await self._project.carry_out(WriteChapter(chapter, text, expected_version=newest.version))
             self.noted_saved()
             await self.refresh(chapter)
 
@@ -293,8 +293,8 @@ class BookController:
         """Shows another program's changes of a chapter's file; one of the two texts becomes the newest version."""
         known = self._known(chapter)
         outside, kept = (
-            await self._workbench.book.outside_text(chapter),
-            await self._workbench.book.chapter_text(chapter),
+            await self._project.book.outside_text(chapter),
+            await self._project.book.chapter_text(chapter),
         )
         if outside is None:
             return
@@ -302,7 +302,7 @@ class BookController:
         takes = await self._screen.app.push_screen_wait(OutsideScreen(title, kept, outside))
         if takes is not None:
             text = outside if takes else kept
-            await self._workbench.carry_out(WriteChapter(chapter, text, expected_version=known.version))
+            await self._project.carry_out(WriteChapter(chapter, text, expected_version=known.version))
             self.noted_saved()
             await self.refresh(chapter)
 
@@ -311,12 +311,12 @@ class BookController:
         """Asks the writer's model for another version of a passage, after showing the price."""
         selection = RewriteSelection(chapter, start, end, text, instruction)
         await self.drafts.write()
-        quote = await self._workbench.revision.quote_rewrite(selection)
-        if not await agrees_to_spend(self._screen.app, self._workbench, _("Rewrite it?"), quote, "user"):
+        quote = await self._project.revision.quote_rewrite(selection)
+        if not await agrees_to_spend(self._screen.app, self._project, _("Rewrite it?"), quote, "user"):
             return
         self._screen.notify(_("The passage is being rewritten ..."), markup=False)
         self._requested.add((chapter, start, text))
-        await self._workbench.carry_out(selection)
+        await self._project.carry_out(selection)
 
     @on_event
     def propose(self, proposal: RewriteProposed) -> None:
@@ -353,7 +353,7 @@ class BookController:
         """Marks the displayed rewrite as refused."""
         if (made := self._proposed) is not None and made.rewrite:
             self._proposed = None
-            await self._workbench.carry_out(DropRewrite(made.rewrite))
+            await self._project.carry_out(DropRewrite(made.rewrite))
 
     @on_request(ProposalAccepted)
     async def accepted(self, proposal: PassageProposal, text: str) -> None:
@@ -361,7 +361,7 @@ class BookController:
         if (made := self._proposed) is not None:
             place = (made.chapter, text, proposal.start, proposal.end)
             words = (proposal.after, made.model, made.instruction, made.rewrite)
-            await self._workbench.carry_out(AcceptRewrite(*place, *words))
+            await self._project.carry_out(AcceptRewrite(*place, *words))
 
     @on_key("book.import")
     async def import_book(self, path: Path | None = None) -> None:
@@ -371,7 +371,7 @@ class BookController:
             if not typed:
                 return
             path = typed_path(typed)
-        preview = await self._workbench.book.preview_import(path)
+        preview = await self._project.book.preview_import(path)
         new = [chapter for at, chapter in enumerate(preview.chapters) if at not in preview.known]
         again = not new
         title = ngettext("Import {n} chapter?", "Import {n} chapters?", len(new)).format(n=len(new))
@@ -388,7 +388,7 @@ class BookController:
         if preview.known and not again:
             lines.append(_("{n} are already in the book and are left out.").format(n=len(preview.known)))
         if await self._screen.app.push_screen_wait(ConfirmScreen(title, "\n".join((*lines, *_some(preview.warnings))))):
-            await self._workbench.carry_out(ImportManuscript(str(path), again=again))
+            await self._project.carry_out(ImportManuscript(str(path), again=again))
             await self.load()
             await self.reading.offer()
 
@@ -397,7 +397,7 @@ class BookController:
         """Asks for the format, the chapters and the file or clipboard, and exports them."""
         from flowcabal_tui.tui.book.export import BookExport
 
-        export = BookExport(self._screen, self._workbench)
+        export = BookExport(self._screen, self._project)
         choice = await export.ask(self.chapters, self.chapter)
         words = _("The export has the saved text.")
         if choice and await self.may_leave_unsaved(_("Export without the unsaved text?"), words):
@@ -406,7 +406,7 @@ class BookController:
     async def unsaved_names(self) -> str:
         """A sentence that names the chapters with unsaved text; "" when there are none."""
         await self.drafts.write()
-        return unsaved_words([chapter for chapter, _draft in await self._workbench.drafts.all()])
+        return unsaved_words([chapter for chapter, _draft in await self._project.drafts.all()])
 
     async def may_leave_unsaved(self, title: str, words: str) -> bool:
         """Asks before leaving if chapters have unsaved text, and names them."""

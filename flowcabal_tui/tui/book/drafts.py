@@ -26,8 +26,8 @@ class ChapterDrafts:
     All writes share one lock, so that none can finish after a later save or discard.
     """
 
-    def __init__(self, screen: Screen[Any], workbench: Project, changed: Callable[[], None]) -> None:
-        self._screen, self._workbench, self._changed = screen, workbench, changed
+    def __init__(self, screen: Screen[Any], project: Project, changed: Callable[[], None]) -> None:
+        self._screen, self._project, self._changed = screen, project, changed
         self.chapters: frozenset[ChapterId] = frozenset()
         """The chapters with unsaved text."""
         self._typed: dict[ChapterId, tuple[str | None, int | None]] = {}
@@ -38,7 +38,7 @@ class ChapterDrafts:
 
     async def load(self) -> None:
         """Reads which chapters have unsaved text."""
-        chapters = {chapter.id for chapter, _draft in await self._workbench.drafts.all()}
+        chapters = {chapter.id for chapter, _draft in await self._project.drafts.all()}
         for chapter, (text, _base) in self._typed.items():
             (chapters.discard if text is None else chapters.add)(chapter)
         self._mark(chapters)
@@ -74,7 +74,7 @@ class ChapterDrafts:
             while self._typed:
                 chapter, typed = self._typed.popitem()
                 try:
-                    is_draft = await self._workbench.drafts.put(chapter, *typed)
+                    is_draft = await self._project.drafts.put(chapter, *typed)
                 except BaseException:  # cut off or failed: it is written the next time
                     self._typed.setdefault(chapter, typed)
                     raise
@@ -87,7 +87,7 @@ class ChapterDrafts:
             typed, over = self._typed.pop(chapter, None), self._rebased(chapter, base)
             try:
                 command = WriteChapter(chapter, text, expected_version=over, settles_draft=True)
-                version = int(await self._workbench.carry_out(command))
+                version = int(await self._project.carry_out(command))
             except BaseException:  # cut off or refused: what was typed is still unsaved
                 self._typed.setdefault(chapter, typed or (text, base))
                 raise

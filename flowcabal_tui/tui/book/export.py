@@ -47,20 +47,20 @@ class _Export:
 class BookExport:
     """Asks for the options of an export, and carries it out."""
 
-    def __init__(self, screen: Screen[Any], workbench: Project) -> None:
-        self._screen, self._workbench = screen, workbench
+    def __init__(self, screen: Screen[Any], project: Project) -> None:
+        self._screen, self._project = screen, project
 
     async def ask(self, chapters: Sequence[Chapter], open_one: Chapter | None) -> _Export | None:
         """Asks for the options; None when the writer leaves the form."""
         try:
-            platforms = await self._workbench.book.platforms()
+            platforms = await self._project.book.platforms()
         except SettingsError as error:  # the other forms need no profile
             platforms = ()
             self._screen.notify(f"{error.title} {error.advice}", severity="warning", markup=False)
-        comments = len(await self._workbench.revision.comments(CommentFilter()))
-        last = (await self._workbench.drafts.draft(_LAST) or "").split("\n")
+        comments = len(await self._project.revision.comments(CommentFilter()))
+        last = (await self._project.drafts.draft(_LAST) or "").split("\n")
         fields = _fields(platforms, open_one, comments, last)
-        info, names = self._workbench.info, frozenset(each.id for each in platforms)
+        info, names = self._project.info, frozenset(each.id for each in platforms)
 
         def read(typed: Typed) -> _Export:
             form, to_clipboard = typed.text("form"), typed.text("to") == "clipboard"
@@ -76,14 +76,14 @@ class BookExport:
 
         form = FormScreen(_("Export"), fields, read)
         choice: _Export | None = await self._screen.app.push_screen_wait(form)
-        if choice is not None and not self._workbench.info.read_only:
+        if choice is not None and not self._project.info.read_only:
             which = "this" if open_one is not None and choice.chapters == (open_one.id,) else "all"
-            await self._workbench.drafts.put_draft(_LAST, "\n".join((choice.form, which, choice.goes_to)))
+            await self._project.drafts.put_draft(_LAST, "\n".join((choice.form, which, choice.goes_to)))
         return choice
 
     async def write(self, export: _Export) -> None:
         """Writes or copies the export. Problems that a platform may have with it are reported but do not stop it."""
-        book = self._workbench.book
+        book = self._project.book
         if (path := export.path) is not None and await asyncio.to_thread(path.exists):
             title = _("Replace {path}?").format(path=path)
             words = _("A file with this name exists. It will be overwritten.")

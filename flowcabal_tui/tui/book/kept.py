@@ -71,10 +71,10 @@ class KeptScreen(ModalScreen[None]):
         HELP_KEYS,
     ]  # fmt: skip
 
-    def __init__(self, workbench: Project, maintenance: MaintenanceController, chapter: Chapter | None) -> None:
+    def __init__(self, project: Project, maintenance: MaintenanceController, chapter: Chapter | None) -> None:
         """`chapter` None: only the whole book can be shown."""
         super().__init__()
-        self._workbench, self._maintenance, self._chapter = workbench, maintenance, chapter
+        self._project, self._maintenance, self._chapter = project, maintenance, chapter
         self._whole = chapter is None
         self._kept: dict[str, Curated] = {}
         self._tag_shown = ""
@@ -124,7 +124,7 @@ class KeptScreen(ModalScreen[None]):
 
     async def _read(self) -> tuple[tuple[Curated, str], ...]:
         """Kept texts, newest first, removed ones included; for the whole book, each with a description."""
-        book = self._workbench.book
+        book = self._project.book
         if not self._whole and self._chapter is not None:
             return tuple((kept, "") for kept in reversed(await book.kept(self._chapter.id)))
         names = {chapter.id: f"{chapter.position} {chapter.title}" for chapter in await book.chapters()}
@@ -141,7 +141,7 @@ class KeptScreen(ModalScreen[None]):
             attempt(self, self._show(OutputId(message.option.id)), group="show", exclusive=True)
 
     async def _show(self, output: OutputId) -> None:
-        self.query_one(StreamView).set_text(await self._workbench.book.kept_text(output), follow=False)
+        self.query_one(StreamView).set_text(await self._project.book.kept_text(output), follow=False)
 
     def _then(self, work: Awaitable[object]) -> None:
         async def done() -> None:
@@ -161,7 +161,7 @@ class KeptScreen(ModalScreen[None]):
             self._then(self._take_out(kept.id, back))
 
     async def _take_out(self, output: OutputId, back: bool) -> None:
-        if await self._workbench.carry_out(DeleteOutput(output, restore=back)):
+        if await self._project.carry_out(DeleteOutput(output, restore=back)):
             self.notify(without_backticks(text_stays()), markup=False)
 
     def action_whole_book(self) -> None:
@@ -178,7 +178,7 @@ class KeptScreen(ModalScreen[None]):
         line = PromptLine(_("Tags, separated by commas"), value=_(", ").join(kept.tags))
         typed: str | None = await self.app.push_screen_wait(line)
         if typed is not None:
-            await self._workbench.carry_out(TagOutput(kept.id, names_of(typed)))
+            await self._project.carry_out(TagOutput(kept.id, names_of(typed)))
 
     def action_filter(self) -> None:
         """Asks for a tag and lists the outputs that have it; lists all again if a tag was chosen."""

@@ -31,9 +31,9 @@ class MaintenanceController:
     """Undoes changes, purges and backs up, after questions."""
 
     def __init__(
-        self, screen: Screen[Any], workbench: Project, book: BookController, now: Callable[[], datetime]
+        self, screen: Screen[Any], project: Project, book: BookController, now: Callable[[], datetime]
     ) -> None:
-        self._screen, self._workbench, self._book, self._now = screen, workbench, book, now
+        self._screen, self._project, self._book, self._now = screen, project, book, now
 
     async def _ask(self, page: Screen[Any]) -> Any:
         return await self._screen.app.push_screen_wait(page)
@@ -41,9 +41,9 @@ class MaintenanceController:
     @on_key("book.changes", group="changes", exclusive=True)
     async def undo_change(self) -> None:
         """Asks which change to undo, the last one first, and undoes it."""
-        listed = await self._workbench.book.changes()
+        listed = await self._project.book.changes()
         open_ones = [change for change in listed if not change.undone]
-        last = await self._workbench.book.last_change()
+        last = await self._project.book.last_change()
         first = [change for change in open_ones if last is not None and change.generation == last.generation]
         rest = [change for change in open_ones if change not in first]
         if not open_ones:
@@ -58,12 +58,12 @@ class MaintenanceController:
         if change is None:
             return
         words = one_line(change_words(change, listed))
-        await self._workbench.carry_out(RevertChange(change.generation))
+        await self._project.carry_out(RevertChange(change.generation))
         self._screen.notify(_("Undone: {change}").format(change=words), markup=False)
 
     async def purge_chapter(self, under_cursor: Chapter | None) -> None:
         """Asks which chapter, if there are deleted ones, then for its name as a confirmation."""
-        deleted = await self._workbench.book.deleted_chapters()
+        deleted = await self._project.book.deleted_chapters()
         chapters = {str(each.id): each for each in ((under_cursor,) if under_cursor else ()) + deleted}
         chosen = next(iter(chapters), None)
         if deleted:
@@ -94,13 +94,13 @@ class MaintenanceController:
         )
         if not await self._ask(TypeNameScreen(title, words, name)):
             return False
-        await self._workbench.carry_out(command)
+        await self._project.carry_out(command)
         return True
 
     @on_key("book.backup", group="backup", exclusive=True)
     async def back_up(self) -> None:
         """Asks for a new file and writes the whole project into it."""
-        info = self._workbench.info
+        info = self._project.info
         named = info.path.absolute().parent / f"{info.path.absolute().name}-{self._now():%Y-%m-%d-%H%M}.zip"
         typed = await self._ask(
             PromptLine(_("Back the project up to the file"), value=str(named), suggester=PathSuggester())
@@ -112,7 +112,7 @@ class MaintenanceController:
         words = _("The backup contains it as unsaved text; its chapters have the saved text.")
         if not await self._book.may_leave_unsaved(_("Back up with unsaved text?"), words):
             return
-        manifest = await self._workbench.book.back_up(path)
+        manifest = await self._project.book.back_up(path)
         words = _("{file}: {n} files, {size} MiB.")
         self._screen.notify(
             words.format(file=path, n=len(manifest.members), size=round(manifest.size / _MEBIBYTE, 1)),

@@ -24,8 +24,8 @@ from flowcabal_tui.tui.shared.trouble import attempt
 class ProofController:
     """Asks the engine for the marks of the rules."""
 
-    def __init__(self, screen: Screen[Any], workbench: Project, book: BookController) -> None:
-        self._screen, self._workbench, self._book = screen, workbench, book
+    def __init__(self, screen: Screen[Any], project: Project, book: BookController) -> None:
+        self._screen, self._project, self._book = screen, project, book
 
     def follow_editor(self) -> None:
         """Shows hints as soon as the editor opens."""
@@ -46,7 +46,7 @@ class ProofController:
         text = area.text
         marks: tuple[ProofMark, ...] = ()
         with suppress(HelperFailed):  # hints are no reason to stop anybody
-            marks = await self._workbench.book.proof_text(text)
+            marks = await self._project.book.proof_text(text)
         if area.text == text:  # what was typed meanwhile is proofed when typing stops
             area.show_hints((mark.start, mark.end, proof_words(mark)) for mark in marks)
 
@@ -59,15 +59,15 @@ class ProofController:
         """The marks in the open chapter, or in the `whole` book."""
         chapter = self._book.chapter
         chapters = () if whole or chapter is None else (chapter.id,)
-        found = await self._workbench.book.proof(chapters)
+        found = await self._project.book.proof(chapters)
         if not repeats:
             return found
-        again = {each.chapter: each for each in await self._workbench.book.proof(chapters, ("repeats",))}
+        again = {each.chapter: each for each in await self._project.book.proof(chapters, ("repeats",))}
         return tuple(_together(each, again[each.chapter]) for each in found if each.chapter in again)
 
     async def text_of(self, chapter: ProofedChapter) -> str:
         """The newest saved text of a chapter."""
-        return await self._workbench.book.chapter_text(chapter.chapter)
+        return await self._project.book.chapter_text(chapter.chapter)
 
     async def apply(self, chapter: ProofedChapter, found: ProofMark) -> bool:
         """Inserts the proposed words, unless the chapter has unsaved text; returns True when they were inserted."""
@@ -76,16 +76,16 @@ class ProofController:
             self._screen.notify(words, severity="warning", markup=False)
             return False
         place = TextPlace(chapter.chapter, chapter.version, found.start)
-        await self._workbench.carry_out(ReplaceText(found.words, found.suggestion, (place,)))
+        await self._project.carry_out(ReplaceText(found.words, found.suggestion, (place,)))
         return True
 
     async def rules_off(self) -> tuple[ProofRule, ...]:
         """The rules that were switched off in this book."""
-        return await self._workbench.book.proof_rules_off()
+        return await self._project.book.proof_rules_off()
 
     async def switch(self, rule: ProofRule, *, on: bool) -> None:
         """Switches a rule on or off for this book."""
-        await self._workbench.carry_out(SwitchProofRule(rule, on=on))
+        await self._project.carry_out(SwitchProofRule(rule, on=on))
         words = _("Switched on for this book: {rule}.") if on else _("Switched off for this book: {rule}.")
         self._screen.notify(words.format(rule=_(RULES[rule])), markup=False)
 

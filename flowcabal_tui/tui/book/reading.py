@@ -26,14 +26,14 @@ from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 class ReadingController:
     """Offers, pauses, resumes and drops a paid reading."""
 
-    def __init__(self, screen: Screen[Any], workbench: Project) -> None:
-        self._screen, self._workbench = screen, workbench
+    def __init__(self, screen: Screen[Any], project: Project) -> None:
+        self._screen, self._project = screen, project
         self._heard = False
         """An event came, which is newer than the answer to a question that was asked before."""
 
     async def load(self) -> None:
         """Shows a reading left by an earlier session."""
-        if (status := await self._workbench.memory.bootstrap()) is not None and not self._heard:
+        if (status := await self._project.memory.bootstrap()) is not None and not self._heard:
             self._show(status)
 
     def _show(self, status: BootstrapStatus) -> None:
@@ -55,12 +55,12 @@ class ReadingController:
     @on_key("book.read", group="reading", exclusive=True)
     async def toggle(self) -> None:
         """Pauses a running reading; otherwise asks whether to start one, or to resume or drop a paused one."""
-        status = await self._workbench.memory.bootstrap()
+        status = await self._project.memory.bootstrap()
         if status is not None and status.state == "running":
-            await self._workbench.carry_out(PauseBootstrap())
+            await self._project.carry_out(PauseBootstrap())
         elif status is not None and status.state == "paused" and (wish := await self._wished(status)) != "go":
             if wish == "drop":
-                await self._workbench.carry_out(PauseBootstrap(drop=True))
+                await self._project.carry_out(PauseBootstrap(drop=True))
         elif not await self.offer():
             self._screen.notify(_("All imported chapters have been read."), markup=False)
 
@@ -80,9 +80,9 @@ class ReadingController:
     async def offer(self) -> bool:
         """Shows the quote and starts after a confirmation. Returns False when there is nothing to read, or no model to
         read it."""
-        if not any(role == "agent" for role, _endpoint in self._workbench.info.models):
+        if not any(role == "agent" for role, _endpoint in self._project.info.models):
             return False
-        quote = await self._workbench.memory.quote_bootstrap()
+        quote = await self._project.memory.quote_bootstrap()
         if not quote.calls:
             return False
         title = _("Have the agents' model read the imported chapters?")
@@ -90,7 +90,7 @@ class ReadingController:
             _("It produces summaries, names, relations, facts and profiles. `B` pauses it."),
             _("Without it, chapters are searched by words and names, and their summaries are quoted sentences."),
         )
-        price = reading_lines(quote, paid_models(self._workbench.info.models, "agent"))
+        price = reading_lines(quote, paid_models(self._project.info.models, "agent"))
         if await self._agrees(title, price, more, is_free=quote.cost == 0):
-            await self._workbench.carry_out(StartBootstrap())
+            await self._project.carry_out(StartBootstrap())
         return True

@@ -161,10 +161,10 @@ class SearchScreen(ModalScreen[SearchHit | None], MovesList):
 
     async def _answer(self, number: int, query: str) -> None:
         """By words first, then by meaning, which takes longer."""
-        found = await self._controller.workbench.book.search(query, _BY_WORDS, _LIMIT)
+        found = await self._controller.project.book.search(query, _BY_WORDS, _LIMIT)
         self._take(number, found.hits, dict(found.counts))
         if query and number == self._requested:
-            similar = await self._controller.workbench.book.search(query, ("similar",), _SIMILAR)
+            similar = await self._controller.project.book.search(query, ("similar",), _SIMILAR)
             if similar.hits and number == self._answered:
                 self._take(number, (*found.hits, *similar.hits), dict((*found.counts, *similar.counts)))
 
@@ -208,7 +208,7 @@ class SearchScreen(ModalScreen[SearchHit | None], MovesList):
         if kind != "similar":
             return _(SEARCHED[kind])
         embeds = any(
-            role == "embedding" and each.provider != "offline" for role, each in self._controller.workbench.info.models
+            role == "embedding" and each.provider != "offline" for role, each in self._controller.project.info.models
         )
         return _("places similar in meaning") if embeds else _("places with similar words")
 
@@ -289,7 +289,7 @@ class SearchScreen(ModalScreen[SearchHit | None], MovesList):
         self.app.push_screen(SourceScreen(await self._source(hit)))
 
     async def _source(self, hit: SearchHit) -> OpenedSource:
-        return await self._controller.workbench.memory.source(hit.uri, hit.start, hit.end, hit.level)
+        return await self._controller.project.memory.source(hit.uri, hit.start, hit.end, hit.level)
 
     def action_replace(self) -> None:
         """Replaces the words, after showing every place."""

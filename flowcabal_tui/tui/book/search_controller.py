@@ -20,8 +20,8 @@ from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 class SearchController:
     """Finds and replaces. `query` and `last_hit` are the state in which the search was closed."""
 
-    def __init__(self, screen: Screen[Any], workbench: Project) -> None:
-        self._screen, self.workbench = screen, workbench
+    def __init__(self, screen: Screen[Any], project: Project) -> None:
+        self._screen, self.project = screen, project
         self.query = ""
         self.last_hit: SearchHit | None = None
         self._replaced: Generation | None = None
@@ -33,7 +33,7 @@ class SearchController:
         """Asks for the replacement, shows every place, and replaces the chosen ones at once."""
         from flowcabal_tui.tui.book.replace import ReplaceScreen
 
-        places = await self.workbench.book.occurrences(words)
+        places = await self.project.book.occurrences(words)
         if not places:
             message = _("The manuscript does not contain {words} as whole words in exactly this spelling.")
             self._screen.notify(message.format(words=one_line(words)), markup=False)
@@ -42,11 +42,11 @@ class SearchController:
         by = await self._ask(PromptLine(title, value=words))
         if by is None or by == words:
             return
-        unsaved = unsaved_words([chapter for chapter, _draft in await self.workbench.drafts.all()])
+        unsaved = unsaved_words([chapter for chapter, _draft in await self.project.drafts.all()])
         note = sentences(unsaved, _("It is not searched and not changed: save it first.")) if unsaved else ""
         chosen = await self._ask(ReplaceScreen(words, by, places, self._text_of, note))
         if chosen:
-            self._replaced = Generation(int(await self.workbench.carry_out(ReplaceText(words, by, chosen))))
+            self._replaced = Generation(int(await self.project.carry_out(ReplaceText(words, by, chosen))))
             count = ngettext("Replaced at {n} place", "Replaced at {n} places", len(chosen)).format(n=len(chosen))
             message = _("{count}. Ctrl+z in the search undoes it.").format(count=count)
             self._screen.notify(sentences(message, await self._left(words)), markup=False)
@@ -58,20 +58,20 @@ class SearchController:
         def holding(texts: Iterable[str]) -> int:
             return sum(bool([*places(each, words, whole=True)]) for each in texts)
 
-        titles = holding(chapter.title for chapter in await self.workbench.book.chapters())
-        names = holding(name for entity in await self.workbench.story.entities() for name in entity.names)
+        titles = holding(chapter.title for chapter in await self.project.book.chapters())
+        names = holding(name for entity in await self.project.story.entities() for name in entity.names)
         parts = [ngettext("{n} chapter title", "{n} chapter titles", titles).format(n=titles)] if titles else []
         parts += [ngettext("{n} listed name", "{n} listed names", names).format(n=names)] if names else []
         return _("The old words are still in {places}.").format(places=_(", ").join(parts)) if parts else ""
 
     async def _text_of(self, place: TextPlace) -> str:
-        return await self.workbench.book.chapter_text(place.chapter, place.version)
+        return await self.project.book.chapter_text(place.chapter, place.version)
 
     async def take_back(self) -> None:
         """Undoes the last replacement of this session in all chapters."""
         if self._replaced is None:
             self._screen.notify(_("Nothing was replaced since the project was opened."), markup=False)
             return
-        await self.workbench.carry_out(RevertChange(self._replaced))
+        await self.project.carry_out(RevertChange(self._replaced))
         self._replaced = None
         self._screen.notify(_("The replacement was undone."), markup=False)

@@ -35,8 +35,8 @@ class WritingController:
     """Switches the workspace to the writing view and back. The editor, its drafts and its undo history are
     unaffected."""
 
-    def __init__(self, screen: Screen[Any], workbench: Project, view: OpenView) -> None:
-        self._screen, self._workbench, self._view = screen, workbench, view
+    def __init__(self, screen: Screen[Any], project: Project, view: OpenView) -> None:
+        self._screen, self._project, self._view = screen, project, view
         self._was_zoomed = False
         self._is_followed = False
 
@@ -91,13 +91,13 @@ class WritingController:
         from flowcabal_tui.tui.book.days import DaysScreen
 
         async def read() -> tuple[WritingLog, dict[ChapterId, str]]:
-            log, chapters = await self._workbench.book.writing_log(), await self._workbench.book.chapters()
+            log, chapters = await self._project.book.writing_log(), await self._project.book.chapters()
             return log, {each.id: f"{each.position} {each.title}" for each in chapters}
 
         async def write(goals: Goals) -> None:
-            await self._workbench.carry_out(SetGoals(goals))
+            await self._project.carry_out(SetGoals(goals))
 
-        info = self._workbench.info
+        info = self._project.info
         self._screen.app.push_screen(DaysScreen(info.name, info.language, read, write))
 
     @on_key("manuscript.scene")
@@ -135,10 +135,10 @@ class WritingController:
 
     async def _count(self) -> None:
         """Reads the goals and the words written today, and shows them below the text."""
-        seen, line = await self._workbench.book.overview(), self._screen.query_one(WritingLine)
+        seen, line = await self._project.book.overview(), self._screen.query_one(WritingLine)
         chapter: Chapter | None = next(
             (standing.chapter for standing in seen.chapters if standing.chapter.id == self._view.chapter), None
         )
         if chapter is not None:
             line.open(chapter)
-            line.show_goals(seen.goals, seen.today, chinese=self._workbench.info.language.startswith("zh"))
+            line.show_goals(seen.goals, seen.today, chinese=self._project.info.language.startswith("zh"))

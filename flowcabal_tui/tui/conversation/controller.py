@@ -30,7 +30,7 @@ class ConversationController:
     def __init__(
         self,
         screen: Screen[Any],
-        workbench: Project,
+        project: Project,
         view: OpenView,
         open_at: OpenAt,
         selection: Callable[[], Chip | None],
@@ -38,7 +38,7 @@ class ConversationController:
         pages: OtherPages,
     ) -> None:
         """`open_at` opens a chapter at characters of its text; `selection` and `workflow` return the current ones."""
-        self._screen, self._workbench, self._view, self._open_at = screen, workbench, view, open_at
+        self._screen, self._project, self._view, self._open_at = screen, project, view, open_at
         self._selection, self._workflow, self._pages = selection, workflow, pages
         self._identity: ConversationId | None = None
         self._typed: UnsentQuestion | None = None
@@ -55,10 +55,10 @@ class ConversationController:
         from flowcabal_tui.tui.conversation.question_line import UnsentQuestion
         from flowcabal_tui.tui.conversation.screen import ConversationScreen, InView, last_used
 
-        identity = await last_used(self._workbench, self._identity)
+        identity = await last_used(self._project, self._identity)
         typed = self._typed = self._typed or UnsentQuestion()
         in_view = InView(self._view.chapter, self._selection(), self._workflow())
-        panel = ConversationScreen(self._workbench, identity, in_view, typed, self._pages)
+        panel = ConversationScreen(self._project, identity, in_view, typed, self._pages)
 
         def closed(place: Citation | None) -> None:
             self._identity = panel.identity
@@ -73,7 +73,7 @@ class ConversationController:
             await self._open_at(place.chapter, place.at, place.until)
         else:
             uri = f"manuscript/{place.chapter}"
-            found = await self._workbench.memory.source(uri, place.at, place.until)
+            found = await self._project.memory.source(uri, place.at, place.until)
             self._screen.app.push_screen(SourceScreen(found))
 
     def _shown(self) -> ConversationScreen | None:

@@ -132,14 +132,14 @@ class ConversationScreen(ModalScreen[Citation | None]):
 
     def __init__(
         self,
-        workbench: Project,
+        project: Project,
         identity: ConversationId,
         in_view: InView,
         typed: UnsentQuestion,
         pages: OtherPages,
     ) -> None:
         super().__init__()
-        self._workbench, self.identity = workbench, identity
+        self._project, self.identity = project, identity
         self._in_view, self._typed, self._pages = in_view, typed, pages
         self._talk: Conversation | None = None
         self._turns: tuple[Turn, ...] = ()
@@ -181,7 +181,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
 
     async def reload(self, *, to_end: bool = False) -> None:
         """Reads the conversation, its cards, and the names."""
-        chapters, entities = await self._workbench.book.chapters(), await self._workbench.story.entities()
+        chapters, entities = await self._project.book.chapters(), await self._project.story.entities()
         self._words = NameWords(
             {each.id: each.position for each in chapters}, {each.id: each.name for each in entities}
         )
@@ -192,11 +192,11 @@ class ConversationScreen(ModalScreen[Citation | None]):
             self.question.quote_soon()  # another conversation, or another level: another price
 
     async def _quote(self, text: str, chips: Sequence[Chip]) -> AskQuote:
-        return await self._workbench.conversations.ask_quote(text, chips, self.identity)
+        return await self._project.conversations.ask_quote(text, chips, self.identity)
 
     async def _read_turns(self, *, to_end: bool = False) -> None:
-        self._talk = await self._workbench.conversations.conversation(self.identity)
-        self._turns = await self._workbench.conversations.turns(self.identity)
+        self._talk = await self._project.conversations.conversation(self.identity)
+        self._turns = await self._project.conversations.turns(self.identity)
         cards = await self._cards()
         if not self.is_attached:
             return
@@ -210,7 +210,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
         found: dict[ProposalId, Proposal] = {}
         for identity in (each for turn in self._turns for used in turn.used for each in used.proposals):
             with suppress(Gone):
-                found[identity] = await self._workbench.story.proposal(identity)
+                found[identity] = await self._project.story.proposal(identity)
         return found
 
     def _show_head(self) -> None:
@@ -248,7 +248,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
         message.stop()
         self.rows.follow()
         command = AskBook(self.identity, message.text, tuple(message.chips))
-        self.work(self._workbench.carry_out(command), group="talk-ask")
+        self.work(self._project.carry_out(command), group="talk-ask")
 
     # The list
 
@@ -318,7 +318,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
             self.work(self._carry_out(AnswerPermission(self.identity, row.turn.number, row.call.id, option)))
 
     async def _carry_out(self, command: Command) -> None:
-        await self._workbench.carry_out(command)
+        await self._project.carry_out(command)
         await self._read_turns()
 
     def action_edit(self) -> None:
@@ -332,9 +332,9 @@ class ConversationScreen(ModalScreen[Citation | None]):
         edit = row.card.difference.after
         if isinstance(edit, WorkflowEdit):
             await self._pages.review(edit.id)
-            record = await self._workbench.builds.build(edit.id)
+            record = await self._project.builds.build(edit.id)
             if record.decided and row.card.state in OPEN_STATES:
-                await self._workbench.carry_out(DecideProposals((row.card.id,), "confirm" if record.saved else "drop"))
+                await self._project.carry_out(DecideProposals((row.card.id,), "confirm" if record.saved else "drop"))
             await self._read_turns()
         elif isinstance(edit, TextEdit | OutlineEdit):
             text: str | None = await self.app.push_screen_wait(ProseScreen(_(KINDS[row.card.kind]), edit.after))
@@ -354,7 +354,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
         """Sends a waiting question, or again one whose answer was cut off."""
         row = self.rows.row
         if row is not None and row.turn.state != "in_progress" and row.turn.stop != "end_turn":
-            self.work(self._workbench.carry_out(SendWaiting(self.identity, row.turn.number)), group="talk-ask")
+            self.work(self._project.carry_out(SendWaiting(self.identity, row.turn.number)), group="talk-ask")
 
     # The conversation
 
@@ -374,7 +374,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
 
     def action_stop(self) -> None:
         """Stops the answer; the text so far is kept."""
-        self._workbench.send(StopAnswer(self.identity))
+        self._project.send(StopAnswer(self.identity))
 
     @attempted(group="talk")
     async def action_level(self) -> None:
@@ -383,7 +383,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
         rows = tuple((key, level_words(_level_of(key), scope, self._scope_title)) for key, scope in scopes.items())
         chosen = await self.app.push_screen_wait(ChooseScreen(_("What may the conversation do?"), rows))
         if chosen is not None:
-            await self._workbench.carry_out(SetLevel(self.identity, _level_of(chosen), scopes[chosen]))
+            await self._project.carry_out(SetLevel(self.identity, _level_of(chosen), scopes[chosen]))
             await self.reload()
 
     def _scopes(self) -> list[Scope]:
@@ -397,7 +397,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
         self.work(self._others())
 
     async def _others(self, words: str = "") -> None:
-        known = await self._workbench.conversations.conversations(words)
+        known = await self._project.conversations.conversations(words)
         rows = [(NEW, _("A new conversation")), (FIND, _("Find words in all conversations"))]
         rows += [(each.id, f"{one_line(each.title, 70) or '…'}  ({each.turns})") for each in known]
         found = _("Conversations with “{words}”") if known else _("No conversation contains “{words}”.")
@@ -407,7 +407,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
             if wanted := await self.app.push_screen_wait(PromptLine(_("Find"))):
                 await self._others(wanted)
         elif chosen is not None:
-            self.identity = await _started(self._workbench) if chosen == NEW else ConversationId(chosen)
+            self.identity = await _started(self._project) if chosen == NEW else ConversationId(chosen)
             await self.reload(to_end=True)
             if chosen == NEW:
                 self.line.focus()
@@ -417,19 +417,19 @@ class ConversationScreen(ModalScreen[Citation | None]):
         """Deletes the conversation, after a question."""
         words = _("All its questions and answers are deleted. Accepted changes stay in the book.")
         if await self.app.push_screen_wait(ConfirmScreen(_("Delete this conversation?"), words)):
-            await self._workbench.carry_out(DeleteConversation(self.identity))
-            self.identity = await last_used(self._workbench)
+            await self._project.carry_out(DeleteConversation(self.identity))
+            self.identity = await last_used(self._project)
             await self.reload(to_end=True)
 
 
-async def last_used(workbench: Project, wanted: ConversationId | None = None) -> ConversationId:
+async def last_used(project: Project, wanted: ConversationId | None = None) -> ConversationId:
     """The wanted conversation if it exists, else the one used last, else a new one."""
-    known = [each.id for each in await workbench.conversations.conversations()]
-    return wanted if wanted in known else known[0] if known else await _started(workbench)
+    known = [each.id for each in await project.conversations.conversations()]
+    return wanted if wanted in known else known[0] if known else await _started(project)
 
 
-async def _started(workbench: Project) -> ConversationId:
-    return ConversationId(await workbench.carry_out(StartConversation()))
+async def _started(project: Project) -> ConversationId:
+    return ConversationId(await project.carry_out(StartConversation()))
 
 
 def _level_of(key: str) -> ConversationLevel:

@@ -121,10 +121,10 @@ class CandidateWork:
     """Requests work on behalf of a screen; `tell` shows the running work, "" for none."""
 
     def __init__(
-        self, screen: Screen[Any], workbench: Project, target: ComparisonTarget, tell: Callable[[str], None]
+        self, screen: Screen[Any], project: Project, target: ComparisonTarget, tell: Callable[[str], None]
     ) -> None:
-        self._screen, self._workbench, self._target, self._tell = screen, workbench, target, tell
-        self._comparisons = workbench.comparisons
+        self._screen, self._project, self._target, self._tell = screen, project, target, tell
+        self._comparisons = project.comparisons
 
     def show_facts(self, letter: str, candidate: Candidate) -> None:
         """Shows all problems of a candidate, and the unchecked angles."""
@@ -147,7 +147,7 @@ class CandidateWork:
             quote = await self._comparisons.quote_sifting(self._target)
             if not await self._agreed(_("Check by the agents' model?"), quote):
                 return
-        await self._workbench.carry_out(SiftCandidates(self._target, way == "model"))
+        await self._project.carry_out(SiftCandidates(self._target, way == "model"))
 
     async def more(self) -> Literal["", "written", "asks"]:
         """Requests further candidates; "asks" when a run will ask again, "" when the writer declines."""
@@ -161,7 +161,7 @@ class CandidateWork:
             return ""
         self._tell(_("more candidates are being written"))
         try:
-            run = await self._workbench.carry_out(WriteCandidates(self._target, count))
+            run = await self._project.carry_out(WriteCandidates(self._target, count))
         finally:
             self._tell("")
         if run:
@@ -177,7 +177,7 @@ class CandidateWork:
                 return ()
             self._tell(_("the model reads the seams"))
             try:
-                await self._workbench.carry_out(SmoothSeams(self._target, text, tuple(taken)))
+                await self._project.carry_out(SmoothSeams(self._target, text, tuple(taken)))
             finally:
                 self._tell("")
             changes = await self._comparisons.seam_changes(self._target, text, taken)
@@ -198,4 +198,4 @@ class CandidateWork:
         self._screen.app.push_screen(SourceScreen(text))
 
     async def _agreed(self, title: str, quote: Quote) -> bool:
-        return await agrees_to_spend(self._screen.app, self._workbench, title, quote)
+        return await agrees_to_spend(self._screen.app, self._project, title, quote)

@@ -55,10 +55,10 @@ class ComparisonScreen(Screen[None]):
     DEFAULT_CSS = STYLE
     BINDINGS: ClassVar[list[BindingType]] = KEYS
 
-    def __init__(self, workbench: Project, target: ComparisonTarget) -> None:
+    def __init__(self, project: Project, target: ComparisonTarget) -> None:
         super().__init__()
-        self._workbench, self._target = workbench, target
-        self._agents = CandidateWork(self, workbench, target, self._note)
+        self._project, self._target = project, target
+        self._agents = CandidateWork(self, project, target, self._note)
         self.comparison: Comparison | None = None
         """The comparison; None until it has been read."""
         self._draft = ChoiceDraft()
@@ -100,14 +100,14 @@ class ComparisonScreen(Screen[None]):
     async def reload(self) -> None:
         """Reads the current candidates; the choice is read only once."""
         try:
-            comparison = await self._workbench.comparisons.comparison(self._target)
+            comparison = await self._project.comparisons.comparison(self._target)
         except FlowCabalError as error:
             if self.comparison is not None:
                 raise
             await self._begin_with_more(error)
             return
         if self.comparison is None:
-            self._draft = read_draft(await self._workbench.drafts.draft(comparison.draft_key))
+            self._draft = read_draft(await self._project.drafts.draft(comparison.draft_key))
         self.comparison, self._draft = comparison, known(comparison, self._draft)
         self._current = min(self._current, len(comparison.candidates) - 1)
         if self.is_attached:
@@ -284,7 +284,7 @@ class ComparisonScreen(Screen[None]):
 
     def _save(self) -> None:
         if self.comparison is not None:
-            self.work(self._workbench.drafts.put_draft(self.comparison.draft_key, written_draft(self._draft)))
+            self.work(self._project.drafts.put_draft(self.comparison.draft_key, written_draft(self._draft)))
 
     def _here(self) -> tuple[Comparison, Taken] | None:
         """The paragraph under the cursor."""
@@ -363,8 +363,8 @@ class ComparisonScreen(Screen[None]):
 
     async def _decide(self, verdict: Verdict) -> None:
         if self.comparison is not None:
-            await self._workbench.drafts.put_draft(self.comparison.draft_key, written_draft(self._draft))
-            await self._workbench.carry_out(DecideComparison(self._target, verdict, tuple(self._draft.taken)))
+            await self._project.drafts.put_draft(self.comparison.draft_key, written_draft(self._draft))
+            await self._project.carry_out(DecideComparison(self._target, verdict, tuple(self._draft.taken)))
             self._shows_result = False
             await self.reload()
             self._refresh_columns(focus=True)
@@ -376,7 +376,7 @@ class ComparisonScreen(Screen[None]):
 
     async def _take_back(self) -> None:
         if self.comparison is not None:
-            await self._workbench.carry_out(TakeBackChoice(self.comparison.id))
+            await self._project.carry_out(TakeBackChoice(self.comparison.id))
             await self.reload()
 
     # What agents add

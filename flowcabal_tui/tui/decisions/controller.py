@@ -43,11 +43,11 @@ from flowcabal_tui.tui.shared.view import AnswerRequested, NoQuestionWaits, Open
 class DecisionController:
     """Reads the questions, opens the screens that answer them, and sends the answers."""
 
-    def __init__(self, screen: Screen[Any], workbench: Project, view: OpenView, editor: str) -> None:
-        self._screen, self._workbench, self._view, self._editor = screen, workbench, view, editor
+    def __init__(self, screen: Screen[Any], project: Project, view: OpenView, editor: str) -> None:
+        self._screen, self._project, self._view, self._editor = screen, project, view, editor
         self._waiting: tuple[Question, ...] = ()
         self._answered: set[QuestionId] = set()
-        self._unsent = Unsent(workbench.drafts)
+        self._unsent = Unsent(project.drafts)
         self._called = ""
         """The last call for an answer."""
 
@@ -58,7 +58,7 @@ class DecisionController:
 
     async def load(self) -> None:
         """Reads the queue, oldest first; the decisions screen, if it is open, shows it."""
-        questions = await self._workbench.runs.questions()
+        questions = await self._project.runs.questions()
         self._waiting = tuple(question for question in questions if question.id not in self._answered)
         for screen in self._screen.app.screen_stack:
             if isinstance(screen, DecisionsScreen):
@@ -90,7 +90,7 @@ class DecisionController:
 
     def set_title(self) -> None:
         """Sets the terminal's title: the project, and the number of waiting questions."""
-        name = self._workbench.info.name
+        name = self._project.info.name
         title = f"({self.count}) {name}" if self._waiting else name
         set_terminal_title(self._screen.app, f"{title} - FlowCabal")
 
@@ -144,8 +144,8 @@ class DecisionController:
         elif view.node is None or view.run is None:
             self._screen.notify(_("Choose a node that has written something: `2`."), markup=False)
         else:
-            workflow = (await self._workbench.runs.run_workflow(view.run)).id
-            before = await self._workbench.comparisons.comparisons(workflow, view.node)
+            workflow = (await self._project.runs.run_workflow(view.run)).id
+            before = await self._project.comparisons.comparisons(workflow, view.node)
             known = [each.target for each in before if each.target.chapter == view.chapter]
             here = ComparisonTarget(workflow=workflow, node=view.node, chapter=view.chapter)
             self._compare(known[0] if known else here)
@@ -153,7 +153,7 @@ class DecisionController:
     def _compare(self, target: ComparisonTarget) -> None:
         from flowcabal_tui.tui.decisions.comparison import ComparisonScreen
 
-        self._screen.app.push_screen(ComparisonScreen(self._workbench, target))
+        self._screen.app.push_screen(ComparisonScreen(self._project, target))
 
     @on_event
     def _candidates_moved(self, event: ComparisonChanged | SiftProgress) -> None:
@@ -176,7 +176,7 @@ class DecisionController:
         await self.load()
 
         async def events() -> Sequence[Event]:
-            return await self._workbench.runs.replay(run)
+            return await self._project.runs.replay(run)
 
         page = PlayScreen(self._view.title, run, events, self._waiting)
         if await self._screen.app.push_screen_wait(page):
@@ -188,7 +188,7 @@ class DecisionController:
         return any(isinstance(page, PlayScreen) and page.run_in_view == run for page in pages)
 
     async def _node_of(self, question: Question) -> NodeView:
-        return await self._workbench.runs.node(question.run, question.node)
+        return await self._project.runs.node(question.run, question.node)
 
     @on_request(DecisionsScreen.Decided)
     async def decide(self, question: QuestionId, decision: Decision) -> None:
@@ -198,7 +198,7 @@ class DecisionController:
             self._view.show_pane("output")
         self._answered.add(question)
         try:
-            await self._workbench.carry_out(Decide(question, decision))
+            await self._project.carry_out(Decide(question, decision))
         except FlowCabalError:
             self._answered.discard(question)
             raise
@@ -208,7 +208,7 @@ class DecisionController:
     @on_request(DecisionsScreen.WaiveRequested)
     async def waive(self, draft_quote: str, source_quote: str, reason: str) -> None:
         """Marks a finding as intended; the reason is stored."""
-        await self._workbench.carry_out(WaiveFinding(draft_quote, source_quote, reason))
+        await self._project.carry_out(WaiveFinding(draft_quote, source_quote, reason))
         self._screen.notify(_("Noted as intended."), markup=False)
 
 

@@ -54,14 +54,14 @@ _UNFINISHED: Final = ("waiting", "running", "stale")
 class MemoryController:
     """Shows and changes profiles and meta texts, and controls background work."""
 
-    def __init__(self, screen: Screen[Any], workbench: Project, view: OpenView, editor: str) -> None:
-        self._screen, self._workbench, self._view, self._editor = screen, workbench, view, editor
+    def __init__(self, screen: Screen[Any], project: Project, view: OpenView, editor: str) -> None:
+        self._screen, self._project, self._view, self._editor = screen, project, view, editor
         self._profile_in_view = ""
 
     async def load(self) -> None:
         """Loads profiles, spending, and the open background tasks."""
         status = self._screen.query_one(StatusLine)
-        totals, tasks = await self._workbench.runs.totals(), await self._workbench.memory.background()
+        totals, tasks = await self._project.runs.totals(), await self._project.memory.background()
         memory = _standing(task for task in tasks if task.kind != "knowledge")
         owed = _standing(task for task in tasks if task.kind == "knowledge")
         status.facts = replace(status.facts, totals=totals, memory=memory, owed=owed)
@@ -97,7 +97,7 @@ class MemoryController:
     async def refresh(self) -> None:
         """Reads the profiles again, and the one in view."""
         pane = self._screen.query_one(ProfilePane)
-        pane.show(await self._workbench.memory.profiles())
+        pane.show(await self._project.memory.profiles())
         if self._profile_in_view:
             await self.show_profile(self._profile_in_view)
 
@@ -105,12 +105,12 @@ class MemoryController:
     async def show_profile(self, uri: str) -> None:
         """Shows a profile with its levels and its history."""
         self._profile_in_view = uri
-        self._screen.query_one(ProfilePane).show_profile(await self._workbench.memory.profile(uri))
+        self._screen.query_one(ProfilePane).show_profile(await self._project.memory.profile(uri))
 
     @on_request(ProfilePane.EditRequested)
     async def edit_profile(self, uri: str, level: Level, text: str) -> None:
         """Opens a level of a profile for editing; the writer's text then takes precedence."""
-        profile = await self._workbench.memory.profile(uri)
+        profile = await self._project.memory.profile(uri)
         title = facts_words(profile.name, _(LEVELS[level]))
         edited = await self._screen.app.push_screen_wait(ProseScreen(title, text, self._editor))
         if edited is not None:
@@ -133,11 +133,11 @@ class MemoryController:
     @on_request(ProfilePane.MakeRequested)
     async def make_profile(self, uri: str) -> None:
         """Regenerates a profile from the text, after a question if that costs money."""
-        if await remake_agreed(self._screen, self._workbench, (uri,), RegenerateProfile(uri)) is not None:
+        if await remake_agreed(self._screen, self._project, (uri,), RegenerateProfile(uri)) is not None:
             await self._changed(_("It is being regenerated; the old one is used until then."))
 
     async def _change(self, command: Command, words: str) -> None:
-        await self._workbench.carry_out(command)
+        await self._project.carry_out(command)
         await self._changed(words)
 
     async def _changed(self, words: str) -> None:
@@ -150,12 +150,12 @@ class MemoryController:
         choices = (*((str(name), _(words)) for name, words in META.items()), (_PARTS, _("Outline, chapter by chapter")))
         chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("Which text?"), choices))
         if chosen == _PARTS:
-            page = OutlineScreen(OutlineController(self._screen, self._workbench), self._view.chapter)
+            page = OutlineScreen(OutlineController(self._screen, self._project), self._view.chapter)
             await self._screen.app.push_screen_wait(page)
         name = next((item for item in META_NAMES if item == chosen), None)
         if name is None:
             return
-        text, base = await self._workbench.book.meta(name), await self._newest(ChapterId(f"meta/{name}"))
+        text, base = await self._project.book.meta(name), await self._newest(ChapterId(f"meta/{name}"))
         edited = await self._edited(name, text)
         if edited is not None:
             await self._save_meta(name, edited, base)
@@ -166,7 +166,7 @@ class MemoryController:
         return await self._screen.app.push_screen_wait(page)
 
     async def _newest(self, subject: ChapterId) -> int:
-        versions = await self._workbench.book.chapter_versions(subject)
+        versions = await self._project.book.chapter_versions(subject)
         return versions[0].version if versions else 0
 
     async def _save_meta(self, name: MetaName, text: str, base: int) -> None:
@@ -175,9 +175,9 @@ class MemoryController:
         subject = ChapterId(f"meta/{name}")
         while True:
             try:
-                await self._workbench.carry_out(WriteMeta(name, text, base))
+                await self._project.carry_out(WriteMeta(name, text, base))
             except VersionConflict:
-                base, newest = await self._newest(subject), await self._workbench.book.meta(name)
+                base, newest = await self._newest(subject), await self._project.book.meta(name)
                 title = _("{title}: from the newest version to your unsaved text").format(title=_(META[name]))
                 answer = await self._screen.app.push_screen_wait(UnsavedScreen(title, newest, text))
                 if answer == "newer":
@@ -193,34 +193,34 @@ class MemoryController:
     @on_key("memory.cancel", retry=False)
     async def work(self, retry: bool) -> None:
         """Retries background work, or cancels the rest of it. An open question about embeddings comes first."""
-        if retry and (quote := await self._workbench.models.embedding_question()) is not None:
+        if retry and (quote := await self._project.models.embedding_question()) is not None:
             await self._ask_embeddings(quote)
             return
-        if retry and (unpaid := await self._workbench.memory.unpaid()) is not None:
+        if retry and (unpaid := await self._project.memory.unpaid()) is not None:
             await self._ask_money(unpaid)
             return
-        tasks = await self._workbench.memory.background()
+        tasks = await self._project.memory.background()
         states = ("failed", "cancelled") if retry else _UNFINISHED
         wanted = Counter(task.kind for task in tasks if task.state in states and (retry or task.kind not in BY_RULE))
         if retry:
             title = _("Retry background work?")
-            if await work_agreed(self._screen, self._workbench, title, wanted, RetryBackground()) is not None:
+            if await work_agreed(self._screen, self._project, title, wanted, RetryBackground()) is not None:
                 self._screen.notify(_("Background work is resumed."), markup=False)
         elif not wanted:
             self._screen.notify(_("There is nothing left to cancel."), markup=False)
         elif await agrees_to_stop(self._screen.app, _("Cancel background work?")):
-            await self._workbench.carry_out(CancelBackground(only_model=True))
+            await self._project.carry_out(CancelBackground(only_model=True))
             self._screen.notify(
                 _("The steps that may call a model or need vectors are cancelled; they can be retried."), markup=False
             )
 
     async def _ask_money(self, work: UnpaidWork) -> None:
         """Asks whether the waiting background work may cost its price."""
-        price = quote_price(self._workbench, work.quote, *work.roles, asks=True)
+        price = quote_price(self._project, work.quote, *work.roles, asks=True)
         title = ngettext("Do {n} step of background work?", "Do {n} steps of background work?", work.tasks)
         rule = _("Your settings have the rule for this: ask, an amount a day, or never.")
         if await agrees_to_pay(self._screen.app, title.format(n=work.tasks), price, rule):
-            await self._workbench.carry_out(PayMemory(work.quote.pause or SpendLimit()))
+            await self._project.carry_out(PayMemory(work.quote.pause or SpendLimit()))
             self._screen.notify(_("Background work is resumed."), markup=False)
 
     @on_event
@@ -229,7 +229,7 @@ class MemoryController:
 
     async def _note_unpaid(self) -> None:
         """Shows that work waits for money in the status line, and once its price."""
-        status, work = self._screen.query_one(StatusLine), await self._workbench.memory.unpaid()
+        status, work = self._screen.query_one(StatusLine), await self._project.memory.unpaid()
         is_new = not status.facts.unpaid
         status.facts = replace(status.facts, unpaid=work.tasks if work else 0)
         if work is not None and is_new and work.rule != "never":
@@ -244,7 +244,7 @@ class MemoryController:
         choices = (("no", no), ("yes", yes))
         chosen = await self._screen.app.push_screen_wait(ChooseScreen(quote.words, choices))
         if chosen is not None:
-            await self._workbench.carry_out(AnswerEmbeddings(chosen == "yes"))
+            await self._project.carry_out(AnswerEmbeddings(chosen == "yes"))
 
 
 def _backlog(counts: Iterable[tuple[str, int]], reason: str) -> Backlog:

@@ -196,7 +196,7 @@ class KnowledgeScreen(ModalScreen[None]):
 
     async def reload(self) -> None:
         """Reads the state again; repaints nothing if nothing has changed."""
-        contents, version = await self._controller.workbench.knowledge.contents(), await self._controller.installed()
+        contents, version = await self._controller.project.knowledge.contents(), await self._controller.installed()
         head = tuple(self._head(contents, version))
         if head != self._head_now:
             self._head_now = head
@@ -247,7 +247,7 @@ class KnowledgeScreen(ModalScreen[None]):
         lines = [facts_words(named(subject, self._names), look_of(entry)[1])]
         lines += [clean(entry.error)] if entry.error else []
         if entry.is_stored and self._contents and self._contents.is_up:
-            for level, text in await self._controller.workbench.knowledge.text(subject):
+            for level, text in await self._controller.project.knowledge.text(subject):
                 lines += ["", f"{level} {_(LEVELS[level])}", clean(text)]
         self.query_one("#text", Static).update("\n".join(lines))
 

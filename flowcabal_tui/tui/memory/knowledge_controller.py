@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class KnowledgeController:
     """Controls the knowledge server; an installation continues in the workspace while the page is closed."""
 
-    def __init__(self, screen: Screen[Any], workbench: Project) -> None:
-        self._screen, self.workbench = screen, workbench
+    def __init__(self, screen: Screen[Any], project: Project) -> None:
+        self._screen, self.project = screen, project
         self._installing: Worker[None] | None = None
         self.progress = ""
         """The progress of an installation in words; "" without one."""
@@ -41,22 +41,22 @@ class KnowledgeController:
 
     async def subjects(self) -> Mapping[str, str]:
         """The names of chapters, entities and derived texts, by id and by uri."""
-        return await called(self.workbench)
+        return await called(self.project)
 
     async def find(self, query: str) -> tuple[KnowledgeFound, ...] | None:
         """The texts nearest in meaning; None: the user declined to pay for the query's vector."""
         try:
-            return await self.workbench.knowledge.find(query)
+            return await self.project.knowledge.find(query)
         except KnowledgePending:
             if not await self._may_embed():
                 return None
-            return await self.workbench.knowledge.find(query, paid=True)
+            return await self.project.knowledge.find(query, paid=True)
 
     async def _may_embed(self) -> bool:
         """The writer's answer to the price of the vector of a query."""
         from flowcabal_tui.project.models.trying import most_cost
 
-        models = self.workbench.info.models
+        models = self.project.info.models
         costs = [(most_cost(each, embeds=True), each.currency) for role, each in models if role == "embedding"]
         price = price_lines(paid_models(models, "embedding"), sum_words(costs), sum_words(costs))
         return await agrees_to_pay(self._screen.app, _("Search by meaning?"), price)
@@ -66,7 +66,7 @@ class KnowledgeController:
         title = ngettext("Write {n} entry again?", "Write {n} entries again?", len(subjects)).format(n=len(subjects))
         words = _("It is taken out of the knowledge server and sent again. The book stays as it is.")
         if subjects and await self._ask(title, words):
-            await self.workbench.carry_out(Rebuild("knowledge", tuple(subjects)))
+            await self.project.carry_out(Rebuild("knowledge", tuple(subjects)))
 
     async def installed(self) -> str:
         """The version installed by this program; "" for none."""
@@ -110,7 +110,7 @@ class KnowledgeController:
                     return
                 done = await work.install(show)
             self._say(_("openviking {version} was installed; the book uses it now.").format(version=done.version))
-            await self.workbench.knowledge.look_again()
+            await self.project.knowledge.look_again()
         finally:
             self.progress = ""
 
@@ -121,9 +121,9 @@ class KnowledgeController:
         words = _("The book works without it, and its contents can be rebuilt.")
         if not await self._ask(_("Remove the knowledge server?"), words, _("Remove")):
             return
-        await self.workbench.knowledge.stop()
+        await self.project.knowledge.stop()
         try:
             gone = await remove_installation()
         finally:
-            await self.workbench.knowledge.look_again()
+            await self.project.knowledge.look_again()
         self._say(_("The knowledge server was removed.") if gone else _("There was nothing to remove."))

@@ -143,9 +143,9 @@ class _Parts(PickList):
 class OutlineController:
     """Reads and writes the outline for its screen."""
 
-    def __init__(self, screen: Screen[Any], workbench: Project) -> None:
-        self._screen, self._workbench = screen, workbench
-        self.outline, self.chapter_text = workbench.book.outline, workbench.book.chapter_text
+    def __init__(self, screen: Screen[Any], project: Project) -> None:
+        self._screen, self._project = screen, project
+        self.outline, self.chapter_text = project.book.outline, project.book.chapter_text
 
     async def edit(self, of: PartOf, book: BookOutline, version: int) -> bool:
         """Edits the text of a part, as of this version, beside its chapter; returns True when it was saved."""
@@ -162,24 +162,24 @@ class OutlineController:
     async def write(self, text: str, of: PartOf, version: int) -> None:
         part = of.placed.part if of.placed else None
         title, nth, chapter = (part.title, part.nth, NOWHERE) if part else ("", 1, of.chapter)
-        await self._workbench.carry_out(WriteOutlinePart(text, title, nth, chapter, version, of.volume))
+        await self._project.carry_out(WriteOutlinePart(text, title, nth, chapter, version, of.volume))
 
     async def assign(self, part: OutlinePart, chapter: ChapterId | None) -> None:
-        await self._workbench.carry_out(AssignOutline(part.title, part.nth, chapter))
+        await self._project.carry_out(AssignOutline(part.title, part.nth, chapter))
 
     async def earlier_text(self) -> str | None:
-        versions = await self._workbench.book.chapter_versions(_OUTLINE)
+        versions = await self._project.book.chapter_versions(_OUTLINE)
         if not versions:
             return None
 
         async def load(version: int) -> str:
-            return await self._workbench.book.chapter_text(_OUTLINE, version)
+            return await self._project.book.chapter_text(_OUTLINE, version)
 
-        page = VersionsScreen(_(META["outline"]), versions, load, self._workbench.info.language)
+        page = VersionsScreen(_(META["outline"]), versions, load, self._project.info.language)
         return await self._screen.app.push_screen_wait(page)
 
     async def write_all(self, text: str, version: int) -> None:
-        await self._workbench.carry_out(WriteMeta("outline", text, version))
+        await self._project.carry_out(WriteMeta("outline", text, version))
 
 
 class OutlineScreen(ModalScreen[None]):

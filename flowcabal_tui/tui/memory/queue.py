@@ -134,7 +134,7 @@ class QueueScreen(ModalScreen[None]):
     async def reload(self) -> None:
         """Reads the queue again; repaints nothing if nothing has changed."""
         tasks, counts = await self._controller.tasks(None), await self._controller.counts()
-        reading = await self._controller.workbench.memory.bootstrap()
+        reading = await self._controller.project.memory.bootstrap()
         done = await self._controller.tasks("fresh") if self.shows_done else ()
         seen = (tasks, tuple(counts.items()), reading, done, self._controller.rebuilt)
         if seen == self._seen:

@@ -58,8 +58,8 @@ _NAMED: Final = 4
 class QueueController:
     """Lists background work, retries and cancels it, and rebuilds."""
 
-    def __init__(self, screen: Screen[Any], workbench: Project) -> None:
-        self._screen, self.workbench = screen, workbench
+    def __init__(self, screen: Screen[Any], project: Project) -> None:
+        self._screen, self.project = screen, project
         self.rebuilt: RebuildProgress | None = None
         """The progress of the last rebuild of the index."""
         self._server = ""
@@ -85,22 +85,22 @@ class QueueController:
 
     async def tasks(self, state: Freshness | None) -> tuple[BackgroundTask, ...]:
         """The steps in a state, or all unfinished ones."""
-        return tuple(filter(self._is_listed, await self.workbench.memory.background(state)))
+        return tuple(filter(self._is_listed, await self.project.memory.background(state)))
 
     async def counts(self) -> dict[Freshness, int]:
         """The number of listed tasks in each state."""
-        counts = await self.workbench.memory.background_counts()
-        waiting = await self.workbench.memory.background("waiting")
+        counts = await self.project.memory.background_counts()
+        waiting = await self.project.memory.background("waiting")
         hidden = sum(not self._is_listed(task) for task in waiting)
         return counts | {"waiting": counts.get("waiting", 0) - hidden} if hidden else counts
 
     async def subjects(self) -> Mapping[str, str]:
         """The names of chapters, entities and derived texts, by id and by uri."""
-        return await called(self.workbench)
+        return await called(self.project)
 
     async def stale(self) -> Mapping[StaleText, str]:
         """The outdated texts in story order, with their names."""
-        found = await self.workbench.memory.stale()
+        found = await self.project.memory.stale()
         names = await self.subjects() if found else {}
         return {text: names.get(text.uri, text.uri) for text in found}
 
@@ -108,12 +108,12 @@ class QueueController:
         """Retries one step, or all that failed or were cancelled; asks first if that costs money."""
         steps = [each for each in await self.tasks(None) if task in (None, each.id) and each.state in _AGAIN]
         kinds = Counter(each.kind for each in steps)
-        await work_agreed(self._screen, self.workbench, _("Retry background work?"), kinds, RetryBackground(task))
+        await work_agreed(self._screen, self.project, _("Retry background work?"), kinds, RetryBackground(task))
 
     async def cancel(self, task: int | None) -> None:
         """Cancels one step, or all remaining ones, after a question."""
         if await agrees_to_stop(self._screen.app, _("Cancel background work?")):
-            await self.workbench.carry_out(CancelBackground(task))
+            await self.project.carry_out(CancelBackground(task))
 
     async def rebuild(self) -> None:
         """Asks for the part, shows the effects, and rebuilds after a confirmation."""
@@ -121,19 +121,19 @@ class QueueController:
         part = next((key for key in _PARTS if key == chosen), None)
         if part is None:
             return
-        plan = await self.workbench.memory.rebuild_plan(part)
+        plan = await self.project.memory.rebuild_plan(part)
         title = _("Rebuild {part}?").format(part=_(_PARTS[part]))
-        names = await called(self.workbench) if plan.damaged else {}
+        names = await called(self.project) if plan.damaged else {}
         words = "\n".join(self._planned(part, plan, names))
-        quote = await self.workbench.memory.quote_background(Counter(dict(plan.steps)))
+        quote = await self.project.memory.quote_background(Counter(dict(plan.steps)))
         if quote.is_free:
             agreed = await self._ask(ConfirmScreen(title, words))
         else:
-            price = quote_price(self.workbench, quote, "agent", asks=True)
+            price = quote_price(self.project, quote, "agent", asks=True)
             agreed = await agrees_to_pay(self._screen.app, title, price, words)
         if agreed:
             self.rebuilt = None
-            self._say_left(await begin_work(self.workbench, Rebuild(part), quote))
+            self._say_left(await begin_work(self.project, Rebuild(part), quote))
 
     def _planned(self, part: RebuildPart, plan: RebuildPlan, names: Mapping[str, str]) -> Iterator[str]:
         if plan.chapters:
@@ -150,7 +150,7 @@ class QueueController:
         yield _("Your own text is kept.")
         if part in ("knowledge", "all"):
             yield _("The knowledge server reads the book again with the models in its own settings.")
-        if part in ("index", "knowledge") or not agents_cost(self.workbench):
+        if part in ("index", "knowledge") or not agents_cost(self.project):
             return
         if part == "stale":
             yield _("The agents' model is called for each text that has changed.")
@@ -163,7 +163,7 @@ class QueueController:
         if not uris:
             return
         self.rebuilt = None
-        left = await remake_agreed(self._screen, self.workbench, uris, Rebuild("stale", uris))
+        left = await remake_agreed(self._screen, self.project, uris, Rebuild("stale", uris))
         if left is not None:
             self._say_left(left)
 
@@ -173,16 +173,16 @@ class QueueController:
         self._say(words.format(n=count))
 
 
-async def called(workbench: Project) -> Mapping[str, str]:
+async def called(project: Project) -> Mapping[str, str]:
     """Display names: chapters (deleted ones included) and entities by id; chapters, profiles, arcs and the writer's
     rules by uri."""
-    chapters = await workbench.book.chapters()
-    titles = {str(at.id): at.title for at in await workbench.book.deleted_chapters()}
+    chapters = await project.book.chapters()
+    titles = {str(at.id): at.title for at in await project.book.deleted_chapters()}
     titles |= {str(at.id): f"{at.position} {at.title}" for at in chapters}
     names = {f"meta/{name}": _(words) for name, words in META.items()}
     arcs = arcs_of(chapter for chapter in chapters if chapter.version)
-    names |= {WORK: _("The whole work")} | {arc.uri: arc.title(workbench.info.language) for arc in arcs}
-    for row in await workbench.memory.profiles():
+    names |= {WORK: _("The whole work")} | {arc.uri: arc.title(project.info.language) for arc in arcs}
+    for row in await project.memory.profiles():
         names[row.uri] = facts_words(*dict.fromkeys((row.kind_title, row.name)))
-    names |= {str(entity.id): entity.name for entity in await workbench.story.entities()}
+    names |= {str(entity.id): entity.name for entity in await project.story.entities()}
     return names | {f"manuscript/{identity}": title for identity, title in titles.items()} | titles

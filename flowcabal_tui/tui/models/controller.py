@@ -26,8 +26,8 @@ _OWN: Final = "own"
 class ModelController:
     """Asks the user to confirm a project's requests, and checks its models."""
 
-    def __init__(self, screen: Screen[Any], workbench: Project) -> None:
-        self._screen, self._workbench = screen, workbench
+    def __init__(self, screen: Screen[Any], project: Project) -> None:
+        self._screen, self._project = screen, project
 
     @on_event
     def _show_trust(self, event: TrustChanged) -> None:
@@ -39,11 +39,11 @@ class ModelController:
         """Shows the requests of the project; confirmed ones take effect at once."""
         from flowcabal_tui.tui.models.trust import TrustScreen  # not needed for the first frame
 
-        shown = await self._screen.app.push_screen_wait(TrustScreen(await self._workbench.models.trust()))
+        shown = await self._screen.app.push_screen_wait(TrustScreen(await self._project.models.trust()))
         if shown is None:
             return
-        await self._workbench.carry_out(ConfirmTrust(shown))
-        view = await self._workbench.models.trust()
+        await self._project.carry_out(ConfirmTrust(shown))
+        view = await self._project.models.trust()
         if view.problem:
             words = _(
                 "Confirmed until you quit. The answer could not be recorded, so you will be asked again: {reason}"
@@ -55,9 +55,9 @@ class ModelController:
     async def has_model(self) -> bool:
         """True when a model is configured. Otherwise proposes the available models; the first use of one is
         confirmed."""
-        if any(role == "user" for role, _endpoint in self._workbench.info.models):
+        if any(role == "user" for role, _endpoint in self._project.info.models):
             return True
-        found = {item.identity: item for item in await self._workbench.models.found_models()}
+        found = {item.identity: item for item in await self._project.models.found_models()}
         own = (_OWN, _("Another model: choose a provider, enter the key and prices"))
         choices = (*((item.identity, item.label) for item in found.values()), own)
         page = ChooseScreen(_("This project has no model yet. Which one should write?"), choices)
@@ -70,7 +70,7 @@ class ModelController:
         words = _("Every call costs money, and your manuscript is sent to its provider.")
         if not found[chosen].local and not await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
             return False
-        await self._workbench.carry_out(ConfirmModels(chosen))
+        await self._project.carry_out(ConfirmModels(chosen))
         return True
 
     async def _describe_model(self) -> bool:
@@ -84,7 +84,7 @@ class ModelController:
         endpoint = choice.endpoint
         if choice.key:
             endpoint = await asyncio.to_thread(keep_model_key, endpoint, choice.key)
-        await self._workbench.carry_out(SetModel("user", endpoint))
+        await self._project.carry_out(SetModel("user", endpoint))
         return True
 
     @on_key("models.check", group="models", exclusive=True)
@@ -94,7 +94,7 @@ class ModelController:
         if not await self._may_check():
             return
         self._screen.notify(_("The models are being asked ..."), markup=False)
-        checks = await self._workbench.models.check_models()
+        checks = await self._project.models.check_models()
         results = {True: _("ok"), False: _("failed")}
         lines = [f"{check.role}: {results[check.ok]}  {check.message}" for check in checks]
         well = all(check.ok for check in checks)
@@ -107,12 +107,12 @@ class ModelController:
         """The writer's answer to the price of one call to each model."""
         from flowcabal_tui.project.models.trying import most_cost
 
-        paid = {role: each for role, each in self._workbench.info.models if not each.free_as(role)}
+        paid = {role: each for role, each in self._project.info.models if not each.free_as(role)}
         if not paid:
             return True
         costs = {role: most_cost(each, embeds=role == "embedding") for role, each in paid.items()}
         spent = sum_words([(costs[role], each.currency) for role, each in paid.items()])
-        names = paid_models(self._workbench.info.models, *paid)
+        names = paid_models(self._project.info.models, *paid)
         details = _("Sends one short test request to each model; no text of your book is sent.")
         return await agrees_to_pay(self._screen.app, _("Check the models?"), price_lines(names, spent, spent), details)
 
@@ -120,7 +120,7 @@ class ModelController:
         """Offers to download a vocabulary; fetches nothing before the writer has agreed to the host."""
         from flowcabal_tui.project.doctor import fetch_known, missing_vocabulary, vocabulary_question
 
-        model = dict(self._workbench.info.models).get("user")
+        model = dict(self._project.info.models).get("user")
         known = await asyncio.to_thread(missing_vocabulary, model)
         if known is not None and await self._screen.app.push_screen_wait(ConfirmScreen(*vocabulary_question(known))):
             self._screen.notify(await fetch_known(known), markup=False)

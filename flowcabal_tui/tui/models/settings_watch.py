@@ -20,12 +20,12 @@ LOOK_SECONDS: Final = 2.0
 class SettingsWatch:
     """Checks the file every LOOK_SECONDS; shows what another program has changed, and what takes effect later."""
 
-    def __init__(self, screen: Screen[Any], workbench: Project) -> None:
-        self._screen, self._workbench = screen, workbench
+    def __init__(self, screen: Screen[Any], project: Project) -> None:
+        self._screen, self._project = screen, project
         screen.set_interval(LOOK_SECONDS, self._look)
 
     def _look(self) -> None:
-        attempt(self._screen, self._workbench.settings.look(), group="settings", exclusive=True)
+        attempt(self._screen, self._project.settings.look(), group="settings", exclusive=True)
 
     @on_event
     def _say(self, event: SettingsChanged) -> None:

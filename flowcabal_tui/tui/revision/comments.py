@@ -57,7 +57,7 @@ WISHES: Final = {
 class CommentsScreen(FilteredPage):
     """A list above the comment under the cursor with its passage."""
 
-    workbench: Project
+    project: Project
     help = HelpData(
         mark("Comments"),
         mark("What you, or a reader, noted at passages. A comment stays with its passage when the text is edited; "
@@ -90,9 +90,9 @@ class CommentsScreen(FilteredPage):
         *(Binding(digit, f"show('{name}')", words, show=False, id=f"comments.{name}") for digit, name, words in TABS),
     ]  # fmt: skip
 
-    def __init__(self, workbench: Project, chapter: ChapterId | None = None, *, only: bool = False) -> None:
+    def __init__(self, project: Project, chapter: ChapterId | None = None, *, only: bool = False) -> None:
         """`chapter` is the open one; `only`: initially lists only its comments."""
-        super().__init__(workbench)
+        super().__init__(project)
         self._open_chapter, self._only_open = chapter, only and chapter is not None
         self._shown_state, self._kind_shown = "open", ""
         self._found: dict[str, Comment] = {}
@@ -110,12 +110,12 @@ class CommentsScreen(FilteredPage):
 
     async def reload(self) -> None:
         """Reads the chapters, the comments, and the commented texts."""
-        self.cast = await read_people(self.workbench)
+        self.cast = await read_people(self.project)
         wish = WISHES[self._shown_state]
         chapters = (self._open_chapter,) if self._only_open and self._open_chapter else ()
         kinds: tuple[CommentKind, ...] = tuple(kind for kind in COMMENT_KINDS if kind == self._kind_shown)
         wanted = CommentFilter(chapters, kinds, self.query_one(Input).value.strip(), wish.resolved, wish.lost)
-        found = await self.workbench.revision.comments(wanted)
+        found = await self.project.revision.comments(wanted)
         self._texts.clear()
         self._found = {str(each.id): each for each in found}
         if self.is_attached:
@@ -159,7 +159,7 @@ class CommentsScreen(FilteredPage):
 
     async def _show_passage(self, comment: Comment, cast: Cast) -> None:
         if comment.chapter not in self._texts:
-            self._texts[comment.chapter] = await self.workbench.book.chapter_text(comment.chapter)
+            self._texts[comment.chapter] = await self.project.book.chapter_text(comment.chapter)
         if self.is_attached and self.comment is comment:
             text = self._texts.get(comment.chapter, "")
             title = cast.chapter(comment.chapter)
@@ -237,7 +237,7 @@ class CommentsScreen(FilteredPage):
             await self._do(RemoveComments((comment.id,)))
 
     async def _do(self, command: Command) -> None:
-        await self.workbench.carry_out(command)
+        await self.project.carry_out(command)
         await self.reload()
 
 

@@ -32,14 +32,14 @@ class RevisionController:
     def __init__(
         self,
         screen: Screen[Any],
-        workbench: Project,
+        project: Project,
         view: OpenView,
         go_to: GoTo,
         save_drafts: Callable[[], Awaitable[None]],
         now: Callable[[], datetime],
     ) -> None:
         """`go_to` opens a chapter at characters of its text; `save_drafts` stores unsaved text."""
-        self._screen, self._workbench, self._view = screen, workbench, view
+        self._screen, self._project, self._view = screen, project, view
         self._go_to, self._save_drafts, self._now = go_to, save_drafts, now
         self._last_pass: PassId | None = None
 
@@ -48,7 +48,7 @@ class RevisionController:
         """Opens the passes, at the one viewed last."""
         from flowcabal_tui.tui.revision.revision import RevisionScreen
 
-        page = RevisionScreen(self._workbench, self._now, self._view.chapter, self._last_pass)
+        page = RevisionScreen(self._project, self._now, self._view.chapter, self._last_pass)
 
         def left(place: StoryPlace | None) -> None:
             self._last_pass = page.shown
@@ -61,7 +61,7 @@ class RevisionController:
         """Opens the comments."""
         from flowcabal_tui.tui.revision.comments import CommentsScreen
 
-        page = CommentsScreen(self._workbench, self._view.chapter)
+        page = CommentsScreen(self._project, self._view.chapter)
         self._screen.app.push_screen(page, self._go)
 
     @on_key("revision.comment")
@@ -76,7 +76,7 @@ class RevisionController:
         noted = await self._screen.app.push_screen_wait(comment_form(words))
         if noted is not None:
             await self._save_drafts()
-            await self._workbench.carry_out(AddComment(chapter, noted.words, noted.kind, words, start))
+            await self._project.carry_out(AddComment(chapter, noted.words, noted.kind, words, start))
             self._screen.notify(_("The comment was added: `;` lists all."), markup=False)
 
     def _passage(self) -> tuple[str, int]:

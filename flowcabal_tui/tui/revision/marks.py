@@ -26,8 +26,8 @@ from flowcabal_tui.tui.widgets.role_words import facts_words
 class CommentMarks:
     """Follows the text of the open chapter, saved or not."""
 
-    def __init__(self, screen: Screen[Any], workbench: Project, view: OpenView) -> None:
-        self._screen, self._workbench, self._view = screen, workbench, view
+    def __init__(self, screen: Screen[Any], project: Project, view: OpenView) -> None:
+        self._screen, self._project, self._view = screen, project, view
         self._marks: list[Hint] = []
         """The marks of the text in view, in text order."""
 
@@ -60,11 +60,11 @@ class CommentMarks:
         chapter = self._view.chapter
         if chapter is None:
             return
-        found = await self._workbench.revision.comments(CommentFilter((chapter,)))
+        found = await self._project.revision.comments(CommentFilter((chapter,)))
         placed = [each for each in found if each.quotation and not each.lost]
         pane = self._pane
         text = pane.text
-        saved = await self._workbench.book.chapter_text(chapter) if placed and pane.is_unsaved else text
+        saved = await self._project.book.chapter_text(chapter) if placed and pane.is_unsaved else text
         if self._view.chapter != chapter or self._pane.text != text:
             return  # another one is on its way
         self._marks = _marks(placed, saved, text)

@@ -57,9 +57,9 @@ class PassesScreen(ModalScreen[None]):
         HELP_KEYS,
     ]
 
-    def __init__(self, workbench: Project, cursor: PassId | None = None) -> None:
+    def __init__(self, project: Project, cursor: PassId | None = None) -> None:
         super().__init__()
-        self._workbench, self._first = workbench, cursor
+        self._project, self._first = project, cursor
         self._passes: tuple[RevisionPass, ...] = ()
 
     def compose(self) -> ComposeResult:
@@ -75,7 +75,7 @@ class PassesScreen(ModalScreen[None]):
         attempt(self, self._reload(self._first))
 
     async def _reload(self, cursor: PassId | None = None) -> None:
-        self._passes = await self._workbench.revision.passes()
+        self._passes = await self._project.revision.passes()
         columns = Columns(Column(is_number=True, role="secondary"), Column(fill=True))
         rows = [Option(columns.row(f"{n}", one_line(_(each.title), 60)), id=each.id)
                 for n, each in enumerate(self._passes, 1)]  # fmt: skip
@@ -133,7 +133,7 @@ class PassesScreen(ModalScreen[None]):
             await self._put([each for each in self._passes if each.id != gone.id])
 
     async def _put(self, passes: Sequence[RevisionPass], cursor: PassId | None = None) -> None:
-        await self._workbench.carry_out(PutPasses(tuple(passes)))
+        await self._project.carry_out(PutPasses(tuple(passes)))
         await self._reload(cursor)
 
 

@@ -58,7 +58,7 @@ class PassTabs(PaneTabs):
 class RevisionScreen(StoryPage):
     """The chapters of a pass, above its checklist for the chapter under the cursor, whose text begins beside them."""
 
-    workbench: Project
+    project: Project
     help = HelpData(
         mark("Revision"),
         mark("Passes over the book, one for each kind of mistake; digits choose one, `P` changes them. Space "
@@ -103,15 +103,15 @@ class RevisionScreen(StoryPage):
 
     def __init__(
         self,
-        workbench: Project,
+        project: Project,
         now: Callable[[], datetime],
         chapter: ChapterId | None,
         shown: PassId | None = None,
     ) -> None:
         """The cursor starts at `chapter`; `shown` is the selected pass (None: the first)."""
-        super().__init__(workbench)
+        super().__init__(project)
         self._now, self._first_chapter, self.shown = now, chapter, shown
-        self._rewriting = Rewriting(self, workbench)
+        self._rewriting = Rewriting(self, project)
         self._passes: tuple[RevisionPass, ...] = ()
         self._progress = PassProgress(())
         self._locks: Mapping[ChapterId, ChapterLock] = {}
@@ -146,11 +146,11 @@ class RevisionScreen(StoryPage):
 
     async def reload(self) -> None:
         """Reads the passes, and the progress of the selected one."""
-        self.cast = await read_people(self.workbench)
-        self._passes = await self.workbench.revision.passes()
+        self.cast = await read_people(self.project)
+        self._passes = await self.project.revision.passes()
         self.shown = self.current.id
-        self._progress = await self.workbench.revision.pass_progress(self.shown)
-        self._locks = await self.workbench.revision.locks()
+        self._progress = await self.project.revision.pass_progress(self.shown)
+        self._locks = await self.project.revision.locks()
         if self.is_attached:
             await self.show_cast(self.cast)
 
@@ -211,7 +211,7 @@ class RevisionScreen(StoryPage):
 
     async def _show_text(self) -> None:
         chapter, beside = self.chapter, self.query_one(DetailText)
-        text = await self.workbench.book.chapter_text(chapter) if chapter is not None else ""
+        text = await self.project.book.chapter_text(chapter) if chapter is not None else ""
         if chapter is not None and self.cast is not None and self.is_attached:
             beside.show([Content.styled(self.cast.chapter(chapter), "bold"), "", clean(text[:_BESIDE])])
 
@@ -232,13 +232,13 @@ class RevisionScreen(StoryPage):
     def action_findings(self) -> None:
         """Opens the findings of the pass in the chapter under the cursor."""
         if (chapter := self.chapter) is not None:
-            page = FindingsScreen(self.workbench, self._now, chapter, checks=self.current.checks)
+            page = FindingsScreen(self.project, self._now, chapter, checks=self.current.checks)
             self.app.push_screen(page, self._go)
 
     def action_comments(self) -> None:
         """Opens the comments of the chapter under the cursor."""
         if (chapter := self.chapter) is not None:
-            self.app.push_screen(CommentsScreen(self.workbench, chapter, only=True), self._go)
+            self.app.push_screen(CommentsScreen(self.project, chapter, only=True), self._go)
 
     # Passes
 
@@ -257,7 +257,7 @@ class RevisionScreen(StoryPage):
     @attempted()
     async def action_passes(self) -> None:
         """Adds, changes, moves or removes passes."""
-        await self.app.push_screen_wait(PassesScreen(self.workbench, self.shown))
+        await self.app.push_screen_wait(PassesScreen(self.project, self.shown))
         await self.reload()
 
     # What is done
@@ -282,7 +282,7 @@ class RevisionScreen(StoryPage):
 
     @attempted()
     async def _do(self, command: Command) -> None:
-        await self.workbench.carry_out(command)
+        await self.project.carry_out(command)
         await self.reload()
 
     def action_rewrite(self, asks: bool) -> None:
@@ -303,7 +303,7 @@ class RevisionScreen(StoryPage):
     @attempted()
     async def action_compare(self) -> None:
         """Shows the changes since the chapter was last locked."""
-        chapter, book = self.chapter, self.workbench.book
+        chapter, book = self.chapter, self.project.book
         lock = self._locks.get(chapter) if chapter else None
         if chapter is None or lock is None:
             self.notify(_("The chapter was never locked: `L` locks it."), markup=False)

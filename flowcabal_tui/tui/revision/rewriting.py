@@ -24,8 +24,8 @@ _MOST = 1_000
 class Rewriting:
     """Requests and decides rewrites for the revision."""
 
-    def __init__(self, page: StoryPage, workbench: Project) -> None:
-        self._page, self._workbench = page, workbench
+    def __init__(self, page: StoryPage, project: Project) -> None:
+        self._page, self._project = page, project
         self._taken: Generation | None = None
 
     async def rewrite(self, chapter: ChapterId, title: str, checks: tuple[str, ...] | None) -> None:
@@ -38,28 +38,28 @@ class Rewriting:
                 return
         else:
             wish = FindingFilter(("waiting",), checks, (chapter,), folded=True)
-            rows = (await self._workbench.findings.findings(wish, 0, _MOST)).rows
+            rows = (await self._project.findings.findings(wish, 0, _MOST)).rows
             findings = tuple(row.proposal.id for row in rows)
             if not findings:
                 self._page.notify(_("This pass has no new findings in the chapter."), markup=False)
                 return
-        text = await self._workbench.book.chapter_text(chapter)
+        text = await self._project.book.chapter_text(chapter)
         selection = RewriteSelection(chapter, 0, len(text), text, instruction or "", findings)
-        quote = await self._workbench.revision.quote_rewrite(selection)
-        if not await agrees_to_spend(self._page.app, self._workbench, _("Rewrite it?"), quote, "user"):
+        quote = await self._project.revision.quote_rewrite(selection)
+        if not await agrees_to_spend(self._page.app, self._project, _("Rewrite it?"), quote, "user"):
             return
         self._page.notify(_("The chapter is being rewritten ..."), markup=False)
-        known = {row.id for row in await self._workbench.revision.proposed_rewrites()}
+        known = {row.id for row in await self._project.revision.proposed_rewrites()}
         try:
-            await self._workbench.carry_out(selection)
+            await self._project.carry_out(selection)
         finally:
-            made = [row for row in await self._workbench.revision.proposed_rewrites() if row.id not in known]
+            made = [row for row in await self._project.revision.proposed_rewrites() if row.id not in known]
             if made and self._page.is_attached:
                 await self._decide(made[-1], title)
 
     async def choose(self, cast: Cast) -> None:
         """Lists waiting rewrites."""
-        rows = await self._workbench.revision.proposed_rewrites()
+        rows = await self._project.revision.proposed_rewrites()
         if not rows:
             self._page.notify(_("No rewrite waits."), markup=False)
             return
@@ -72,12 +72,12 @@ class Rewriting:
     async def _decide(self, row: ProposedRewrite, title: str) -> None:
         accepted = await self._page.app.push_screen_wait(RewriteScreen(title, row))
         if accepted:
-            self._taken = Generation(int(await self._workbench.carry_out(TakeRewrite(row.id, accepted)) or 0))
+            self._taken = Generation(int(await self._project.carry_out(TakeRewrite(row.id, accepted)) or 0))
             n = len(accepted)
             words = ngettext("{n} change was applied: `u` undoes it.", "{n} changes were applied: `u` undoes them.", n)
             self._page.notify(words.format(n=n), markup=False)
         elif accepted is not None:
-            await self._workbench.carry_out(DropRewrite(row.id))
+            await self._project.carry_out(DropRewrite(row.id))
         await self._page.reload()
 
     async def undo(self) -> None:
@@ -85,7 +85,7 @@ class Rewriting:
         if self._taken is None:
             self._page.notify(_("No rewrite was accepted here."), markup=False)
             return
-        await self._workbench.carry_out(RevertChange(self._taken))
+        await self._project.carry_out(RevertChange(self._taken))
         self._taken = None
         self._page.notify(_("The rewrite was undone."), markup=False)
         await self._page.reload()

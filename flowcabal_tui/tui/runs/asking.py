@@ -103,7 +103,7 @@ def values_of(typed: Mapping[str, str]) -> dict[str, Any]:
 
 
 async def ask_instruction(
-    screen: Screen[None], workbench: Project, workflow: Workflow, chapter: ChapterId | None
+    screen: Screen[None], project: Project, workflow: Workflow, chapter: ChapterId | None
 ) -> tuple[tuple[str, str], ...] | None:
     """The instruction for a run and, if the workflow reads it, the length of the chapter; both are remembered for the
     next run.
@@ -112,25 +112,25 @@ async def ask_instruction(
     """
     title = _("Instruction for this run of {name} (may be empty)").format(name=workflow.name or workflow.id)
     wish_key, length_key = f"{INSTRUCTION}/{chapter}", f"{LENGTH}/{chapter}"
-    before = await workbench.drafts.draft(wish_key) or ""
+    before = await project.drafts.draft(wish_key) or ""
     line = PromptLine(title, value=before)
     if chapter is not None and asks_for_length(workflow):
-        usual, length = await _usual(workbench, chapter), await workbench.drafts.draft(length_key) or ""
-        label = _("Length in characters:") if workbench.info.language.startswith("zh") else _("Length in words:")
+        usual, length = await _usual(project, chapter), await project.drafts.draft(length_key) or ""
+        label = _("Length in characters:") if project.info.language.startswith("zh") else _("Length in words:")
         line = RunLine(title, value=before, length=length, label=label, usual=usual)
     wish = await screen.app.push_screen_wait(line)
     if wish is None:
         return None
-    await workbench.drafts.put_draft(wish_key, wish)
+    await project.drafts.put_draft(wish_key, wish)
     if not isinstance(line, RunLine):
         return ((INSTRUCTION, wish),)
-    await workbench.drafts.put_draft(length_key, line.length)
+    await project.drafts.put_draft(length_key, line.length)
     return ((INSTRUCTION, wish), *([(LENGTH, line.length)] if line.length else []))
 
 
-async def _usual(workbench: Project, chapter: ChapterId) -> str:
+async def _usual(project: Project, chapter: ChapterId) -> str:
     """The length that a chapter gets where none is given for the run, in words."""
-    seen = await workbench.book.overview()
+    seen = await project.book.overview()
     if goal := seen.goals.chapter:
         return _("{n} (the goal of a chapter)").format(n=f"{goal:,}")
     here = next((each.chapter.position for each in seen.chapters if each.chapter.id == chapter), 0)
@@ -141,7 +141,7 @@ async def _usual(workbench: Project, chapter: ChapterId) -> str:
 
 
 async def ask_inputs(
-    screen: Screen[None], workbench: Project, workflow: Workflow, targets: Sequence[NodeId]
+    screen: Screen[None], project: Project, workflow: Workflow, targets: Sequence[NodeId]
 ) -> tuple[tuple[str, Any], ...] | None:
     """The inputs of a run from the writer; None when the writer cancels."""
     names = missing_inputs(workflow, (), targets)
@@ -149,10 +149,10 @@ async def ask_inputs(
         return ()
     key = f"inputs/{workflow.id}"
     title = _("{name} asks for:").format(name=workflow.name or workflow.id)
-    typed = await screen.app.push_screen_wait(InputsForm(title, names, _known(await workbench.drafts.draft(key))))
+    typed = await screen.app.push_screen_wait(InputsForm(title, names, _known(await project.drafts.draft(key))))
     if typed is None:
         return None
-    await workbench.drafts.put_draft(key, json.dumps(typed, ensure_ascii=False))
+    await project.drafts.put_draft(key, json.dumps(typed, ensure_ascii=False))
     return tuple(values_of(typed).items())
 
 

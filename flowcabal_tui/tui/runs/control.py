@@ -38,7 +38,7 @@ class RunControl:
     def __init__(
         self,
         screen: Screen[Any],
-        workbench: Project,
+        project: Project,
         view: OpenView,
         runs: RunController,
         nodes: NodeController,
@@ -46,7 +46,7 @@ class RunControl:
         graph: GraphController,
         editor: str,
     ) -> None:
-        self._screen, self._workbench, self._runs, self._graph = screen, workbench, runs, graph
+        self._screen, self._project, self._runs, self._graph = screen, project, runs, graph
         self._document = document
         self._view, self._nodes, self._editor = view, nodes, editor
         self._verbs: Mapping[str, Callable[[NodeId], Awaitable[None]]] = {
@@ -91,7 +91,7 @@ class RunControl:
     async def _todo(self) -> None:
         """Lists the work that is left, level by level; a row leads to its node."""
         await self._document.save()
-        levels = await self._workbench.workflows.todo(self._workflow_id, self._view.chapter, self._document.targets)
+        levels = await self._project.workflows.todo(self._workflow_id, self._view.chapter, self._document.targets)
         if not any(levels):
             self._screen.notify(_("There is nothing to do: every output exists and is up to date."), markup=False)
             return
@@ -108,8 +108,8 @@ class RunControl:
             return
         refuse_without_chapter(self._document.workflow, self._view.chapter)
         request = RunRequest(self._document.workflow.reference, self._view.chapter, targets=self._document.targets)
-        models = paid_models(self._workbench.info.models, "user", "agent")
-        words = quote_names(await self._workbench.runs.quote(request), models)
+        models = paid_models(self._project.info.models, "user", "agent")
+        words = quote_names(await self._project.runs.quote(request), models)
         if await self._screen.app.push_screen_wait(ConfirmScreen(_("What would run"), words, yes=_("Run"))):
             await self._runs.start(self._document.targets)
 
@@ -138,25 +138,25 @@ class RunControl:
             self._screen.notify(_("This step has ended. `X` in the workflow stops the whole run."), markup=False)
         elif await agrees_to_stop(self._screen.app, _("Stop the run?") if node is None else _("Stop this step?")):
             for run in targets:
-                await self._workbench.carry_out(CancelRun(run, node))
+                await self._project.carry_out(CancelRun(run, node))
 
     async def _stop_branch(self, node: NodeId) -> None:
         if self._going is None:
             self._screen.notify(_("Nothing is running."), markup=False)
         elif await agrees_to_stop(self._screen.app, _("Stop this step and the steps that depend on it?")):
-            await self._workbench.carry_out(CancelRun(self._going, node, branch=True))
+            await self._project.carry_out(CancelRun(self._going, node, branch=True))
 
     async def _freeze(self, node: NodeId) -> None:
         """Freezes the current output of a node, or lets the node run again."""
-        standing = await self._workbench.workflows.standing(self._workflow_id, self._view.chapter)
+        standing = await self._project.workflows.standing(self._workflow_id, self._view.chapter)
         output = next((each.output for each in standing if each.node == node), None)
         if output is None:
             self._screen.notify(_("It has no output to freeze yet."), markup=False)
         elif output.frozen:
-            await self._workbench.carry_out(UnfreezeNode(self._workflow_id, node, self._view.chapter))
+            await self._project.carry_out(UnfreezeNode(self._workflow_id, node, self._view.chapter))
             self._screen.notify(_("{node} runs again when needed.").format(node=self._title(node)), markup=False)
         else:
-            await self._workbench.carry_out(FreezeNode(self._workflow_id, node, self._view.chapter))
+            await self._project.carry_out(FreezeNode(self._workflow_id, node, self._view.chapter))
             self._screen.notify(
                 _("{node} is frozen: later runs use its output.").format(node=self._title(node)), markup=False
             )
@@ -164,10 +164,10 @@ class RunControl:
 
     async def _versions(self, node: NodeId) -> None:
         target = self._workflow_id, node, self._view.chapter
-        if not await self._workbench.workflows.versions(*target):
+        if not await self._project.workflows.versions(*target):
             self._screen.notify(_("This node has no output yet."), markup=False)
             return
-        page = NodeVersionsScreen(self._title(node), self._workbench, *target, self._editor)
+        page = NodeVersionsScreen(self._title(node), self._project, *target, self._editor)
         await self._screen.app.push_screen_wait(page)
         await self._graph.refresh_marks()
 
@@ -181,7 +181,7 @@ class RunControl:
             words = _("A decision waits for you: F8.") if state == "waiting" else nothing
             self._screen.notify(words, markup=False)
             return
-        await self._workbench.carry_out(AdvanceRun(run))
+        await self._project.carry_out(AdvanceRun(run))
         self.announce_level()
 
     @on_event

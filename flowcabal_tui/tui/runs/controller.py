@@ -39,14 +39,14 @@ class RunController:
     def __init__(
         self,
         screen: Screen[Any],
-        workbench: Project,
+        project: Project,
         view: OpenView,
         document: WorkflowDocument,
         nodes: NodeController,
         has_model: Callable[[], Awaitable[bool]],
     ) -> None:
         """`has_model` asks the writer for a model if none is configured."""
-        self._screen, self._workbench, self._view, self._document = screen, workbench, view, document
+        self._screen, self._project, self._view, self._document = screen, project, view, document
         self._nodes, self._has_model = nodes, has_model
         self.run_states: dict[RunId, RunState] = {}
         self._spent: dict[RunId, Totals] = {}
@@ -71,8 +71,8 @@ class RunController:
         """Shows the newest run of the chapter, or the template as it would run."""
         await self._document.put_away()
         await self._place_chapters()
-        newest = [as_waiting(run) for run in await self._workbench.runs.summaries(1, RunFilter(chapter))]
-        unended = [as_waiting(run) for run in await self._workbench.runs.summaries(-1, RunFilter(unended=True))]
+        newest = [as_waiting(run) for run in await self._project.runs.summaries(1, RunFilter(chapter))]
+        unended = [as_waiting(run) for run in await self._project.runs.summaries(-1, RunFilter(unended=True))]
         self.run_states = {run.id: run.state for run in (*unended, *newest)}
         if newest:
             await self.show_run(newest[0], as_it_was=False)
@@ -82,7 +82,7 @@ class RunController:
             await self.show_template(known.reference)
 
     async def _place_chapters(self) -> None:
-        self._nodes.positions = {item.id: item.position for item in await self._workbench.book.chapters()}
+        self._nodes.positions = {item.id: item.position for item in await self._project.book.chapters()}
 
     @on_request(WorkflowPane.TemplateChosen, group="node", exclusive=True)
     async def show_template(self, reference: str) -> None:
@@ -90,14 +90,14 @@ class RunController:
         await self._document.put_away()
         self._view.run = None
         self._document.take_states({})
-        await self._show_workflow(await self._workbench.workflows.get(reference))
+        await self._show_workflow(await self._project.workflows.get(reference))
 
     async def show_run(self, summary: RunSummary, *, as_it_was: bool = True) -> None:
         """Shows a run and its nodes, with the document of that time or the newest one, so that edits are based on
         it."""
         self._view.run = summary.id
         self._document.take_states(dict(summary.nodes))
-        document = await self._workbench.runs.run_workflow(summary.id)
+        document = await self._project.runs.run_workflow(summary.id)
         await self._show_workflow(document if as_it_was else self._document.newest(document))
 
     async def _show_workflow(self, workflow: Workflow) -> None:
@@ -161,10 +161,10 @@ class RunController:
             return False
         wished: tuple[tuple[str, str], ...] | None = ((INSTRUCTION, ""),)
         if asks_for_instruction(workflow):
-            wished = await ask_instruction(self._screen, self._workbench, workflow, chapter)
+            wished = await ask_instruction(self._screen, self._project, workflow, chapter)
         if wished is None:
             return False
-        inputs = await ask_inputs(self._screen, self._workbench, workflow, targets)
+        inputs = await ask_inputs(self._screen, self._project, workflow, targets)
         if inputs is None:
             return False
         given = (*wished, *inputs)
@@ -185,7 +185,7 @@ class RunController:
             return False
         chapter, before = self._view.chapter, RunRequest(self._document.workflow.reference)
         if self._view.run is not None:  # what the writer wished for then holds for this attempt too
-            details = await self._workbench.runs.run_details(self._view.run)
+            details = await self._project.runs.run_details(self._view.run)
             chapter = details.summary.chapter
             before = replace(details.request, workflow=before.workflow)
         refuse_without_chapter(self._document.workflow, chapter)
@@ -200,14 +200,14 @@ class RunController:
         if quote is None:
             return False
         if not quote.is_free or quote.warnings:
-            words = quote_words(quote, paid_models(self._workbench.info.models, "user", "agent"))
+            words = quote_words(quote, paid_models(self._project.info.models, "user", "agent"))
             if quote.is_free and not await self._screen.app.push_screen_wait(ConfirmScreen(_("Run?"), words)):
                 return False
             if not quote.is_free and not await agrees_to_pay(self._screen.app, _("Run?"), (words,)):
                 return False
-        run = RunId(await self._workbench.carry_out(RunWorkflow(replace(request, limit=quote.pause))))
+        run = RunId(await self._project.carry_out(RunWorkflow(replace(request, limit=quote.pause))))
         self._view.following = True
-        for summary in await self._workbench.runs.summaries(1, RunFilter(run=run)):
+        for summary in await self._project.runs.summaries(1, RunFilter(run=run)):
             self.run_states[run] = summary.state
             await self.show_run(summary)
         return True
@@ -218,12 +218,12 @@ class RunController:
         words = _("The run is being prepared ...")
         if self._screen.query_one(StatusLine).facts.is_knowledge_starting:
             words = _("The run is being prepared; the knowledge server that it needs is starting ...")
-        return await awaited(self._screen.app, words, self._workbench.runs.quote(request))
+        return await awaited(self._screen.app, words, self._project.runs.quote(request))
 
     async def choose_run(self) -> RunSummary | None:
         """Lists earlier runs, of which one that stopped or failed can be resumed; returns the chosen one."""
         await self._place_chapters()
-        pages = RunPages(self._workbench, self._nodes.positions)
+        pages = RunPages(self._project, self._nodes.positions)
         choices = await pages.more()
         if not choices:
             self._screen.notify(_("Nothing has run yet. F5 runs the workflow."), markup=False)
@@ -237,9 +237,9 @@ class RunController:
         offers_resume = page.resumes or summary.state == "interrupted"
         title = _("Continue this run?")
         if offers_resume and await self._may_resume(summary.id, title, asks_always=not page.resumes):
-            continues = await is_to_be_continued(self._screen, self._workbench, summary)
+            continues = await is_to_be_continued(self._screen, self._project, summary)
             if continues is not None:
-                await self._workbench.carry_out(ResumeRun(summary.id, continues))
+                await self._project.carry_out(ResumeRun(summary.id, continues))
                 self._view.following = True
         await self.show_run(summary)
         return summary
@@ -249,23 +249,23 @@ class RunController:
 
         True without a question when it is free, unless `asks_always`.
         """
-        quote = await self._quote((await self._workbench.runs.run_details(run)).request)
+        quote = await self._quote((await self._project.runs.run_details(run)).request)
         if quote is None:
             return False
         kept = _("Finished nodes are not run again.")
         if quote.is_free:
             agreed: bool = not asks_always or await self._screen.app.push_screen_wait(ConfirmScreen(title, kept))
             return agreed
-        return await agrees_to_pay(self._screen.app, title, quote_price(self._workbench, quote, asks=True), kept)
+        return await agrees_to_pay(self._screen.app, title, quote_price(self._project, quote, asks=True), kept)
 
     async def go_on(self) -> None:
         """Continues the cut-off texts of the current run, after a question if that costs money."""
         title = _("Continue the cut-off text?")
         if self._view.run is None or not await self._may_resume(self._view.run, title, asks_always=False):
             return
-        await self._workbench.carry_out(ResumeRun(self._view.run, continues=True))
+        await self._project.carry_out(ResumeRun(self._view.run, continues=True))
         self._view.following = True
-        for summary in await self._workbench.runs.summaries(1, RunFilter(run=self._view.run)):
+        for summary in await self._project.runs.summaries(1, RunFilter(run=self._view.run)):
             await self.show_run(summary)
 
 
@@ -273,9 +273,9 @@ _WHOLE: Final[frozenset[NodeState]] = frozenset({"done", "pending", "skipped", "
 """States of nodes that have no text that was cut off."""
 
 
-async def is_to_be_continued(screen: Screen[Any], workbench: Project, summary: RunSummary) -> bool | None:
+async def is_to_be_continued(screen: Screen[Any], project: Project, summary: RunSummary) -> bool | None:
     """Asks whether cut-off text of the run is to be continued or written from the start; None: neither."""
-    views = [await workbench.runs.node(summary.id, node) for node, state in summary.nodes if state not in _WHOLE]
+    views = [await project.runs.node(summary.id, node) for node, state in summary.nodes if state not in _WHOLE]
     cut = [view.title for view in views if any(item.text and not item.complete for item in view.attempts)]
     if not cut:
         return False

@@ -23,16 +23,16 @@ RESUMABLE: Final[frozenset[RunState]] = frozenset({"interrupted", "cancelled", "
 class RunPages:
     """Runs as rows to choose from, newest first. `found` are the loaded ones, by row."""
 
-    def __init__(self, workbench: Project, positions: Mapping[ChapterId | None, int]) -> None:
+    def __init__(self, project: Project, positions: Mapping[ChapterId | None, int]) -> None:
         """`positions` are the positions of the chapters."""
-        self._workbench, self._positions = workbench, positions
+        self._project, self._positions = project, positions
         self.found: dict[str, RunSummary] = {}
         self._oldest: RunSummary | None = None
 
     async def more(self) -> Choices:
         """The next page, each run with its cells; () at the end."""
         before = self._oldest.id if self._oldest is not None else None
-        page = [as_waiting(run) for run in await self._workbench.runs.summaries(PAGE, RunFilter(before=before))]
+        page = [as_waiting(run) for run in await self._project.runs.summaries(PAGE, RunFilter(before=before))]
         self.found |= {str(run.id): run for run in page}
         self._oldest = page[-1] if page else self._oldest
         return tuple((str(run.id), run_cells(run, self._positions.get(run.chapter))) for run in page)

@@ -27,8 +27,8 @@ _BY_HAND: Final[frozenset[Author]] = frozenset({"human", "import", "outside"})
 class KeepController:
     """Keeps outputs of runs."""
 
-    def __init__(self, screen: Screen[Any], workbench: Project, view: OpenView) -> None:
-        self._screen, self._workbench, self._view = screen, workbench, view
+    def __init__(self, screen: Screen[Any], project: Project, view: OpenView) -> None:
+        self._screen, self._project, self._view = screen, project, view
 
     @on_request(OutputPane.KeepRequested, group="keep", exclusive=True)
     async def keep_and_show(self, run: RunId, node: NodeId, attempt: int) -> None:
@@ -40,9 +40,9 @@ class KeepController:
     async def keep(self, run: RunId, node: NodeId, number: int, chapter: ChapterId | None) -> str:
         """Keeps an attempt as its workflow declares. Returns a sentence on where it was stored; "" when it was not
         kept."""
-        kept_run = await self._workbench.runs.summaries(1, RunFilter(run=run))
+        kept_run = await self._project.runs.summaries(1, RunFilter(run=run))
         target = kept_run[0].chapter if kept_run else chapter
-        workflow = await self._workbench.runs.run_workflow(run)
+        workflow = await self._project.runs.run_workflow(run)
         place = await self._chapter(target)
         if place is not None and workflow.keep.kind == "chapter":
             if not await self._is_meant_for(workflow, node, place):
@@ -57,7 +57,7 @@ class KeepController:
                 return ""
         if place is not None and workflow.keep.kind in CHAPTER_KEEPS and not await self._may_unlock(place):
             return ""
-        await self._workbench.carry_out(PersistOutput(run, node, number, chapter=target, partial=partial))
+        await self._project.carry_out(PersistOutput(run, node, number, chapter=target, partial=partial))
         kept = await self._chapter(target)
         if kept is None or workflow.keep.kind not in CHAPTER_KEEPS:
             return _("Kept.")
@@ -66,22 +66,22 @@ class KeepController:
 
     async def _may_unlock(self, place: Chapter) -> bool:
         """A locked chapter is unlocked on the writer's answer; until then the output waits with its run."""
-        lock = (await self._workbench.revision.locks()).get(place.id)
+        lock = (await self._project.revision.locks()).get(place.id)
         if lock is None or not lock.locked:
             return True
         title = _("Chapter {n} is locked. Unlock it and keep this?").format(n=place.position)
         words = _("If not, nothing is lost: the output stays with its run, and you can keep it later.")
         if not await self._screen.app.push_screen_wait(ConfirmScreen(title, words, yes=_("Unlock and keep"))):
             return False
-        await self._workbench.carry_out(LockChapters((place.id,), locked=False))
+        await self._project.carry_out(LockChapters((place.id,), locked=False))
         return True
 
     async def _is_cut_off(self, run: RunId, node: NodeId, number: int) -> bool:
-        attempts = (await self._workbench.runs.node(run, node)).attempts
+        attempts = (await self._project.runs.node(run, node)).attempts
         return any(item.number == number and not item.complete for item in attempts)
 
     async def _chapter(self, chapter: ChapterId | None) -> Chapter | None:
-        return next((item for item in await self._workbench.book.chapters() if item.id == chapter), None)
+        return next((item for item in await self._project.book.chapters() if item.id == chapter), None)
 
     async def _is_meant_for(self, workflow: Workflow, node: NodeId, place: Chapter) -> bool:
         """Asks first if other steps build on this one: it is then more often a plan or a draft than a chapter."""
@@ -96,12 +96,12 @@ class KeepController:
 
     async def _may_replace(self, place: Chapter, run: RunId, node: NodeId, number: int) -> bool:
         """Asks before a text by the writer is replaced; shows both texts. Returns True if it may be replaced."""
-        unsaved = await self._workbench.drafts.of(place.id)
+        unsaved = await self._project.drafts.of(place.id)
         if place.digest is None or (place.author not in _BY_HAND and unsaved is None):
             return True
-        view = await self._workbench.runs.node(run, node)
+        view = await self._project.runs.node(run, node)
         attempt = next((item for item in view.attempts if item.number == (number or view.chosen)), None)
-        before = await self._workbench.book.chapter_text(place.id)
+        before = await self._project.book.chapter_text(place.id)
         if attempt is None or attempt.text == before:
             return True
         title = _("Replace the text of chapter {n}, version {version}?").format(n=place.position, version=place.version)

@@ -41,12 +41,12 @@ class NodeController:
     def __init__(
         self,
         screen: Screen[Any],
-        workbench: Project,
+        project: Project,
         view: OpenView,
         document: WorkflowDocument,
         output: OutputPane,
     ) -> None:
-        self._screen, self._workbench, self._view, self._document = screen, workbench, view, document
+        self._screen, self._project, self._view, self._document = screen, project, view, document
         self._output = output
         self.positions: dict[ChapterId | None, int] = {}
         self._watched: tuple[RunId, NodeId] | None = None
@@ -71,12 +71,12 @@ class NodeController:
         self._document.show_prompt(node)
         shown = self._document.at_work_inside(node) or node
         self._watched = (self._view.run, shown) if self._view.run is not None else None
-        self._workbench.watch(self._view.run, shown)
+        self._project.watch(self._view.run, shown)
         if self._view.run is None or shown not in self._document.node_states:
             self._output.show(None)
             self._screen.query_one(ReceiptPane).clear()
             return
-        view = await self._workbench.runs.node(self._view.run, shown)
+        view = await self._project.runs.node(self._view.run, shown)
         if (self._view.run, shown) != self._watched:
             return
         view = replace(view, state=self._state_now(view), title=self._title(shown, view))
@@ -169,7 +169,7 @@ class NodeController:
     @on_request(OutputPane.DiffRequested)
     async def compare(self, run: RunId, node: NodeId, attempt: int) -> None:
         """Compares this attempt with the one before it."""
-        view = await self._workbench.runs.node(run, node)
+        view = await self._project.runs.node(run, node)
         texts = {item.number: item.text for item in view.attempts}
         if attempt in texts and attempt - 1 in texts:
             title = _("{node}: attempt {before} and {after}").format(node=view.title, before=attempt - 1, after=attempt)
@@ -185,8 +185,6 @@ class NodeController:
         """Shows the context that the node would get now; spends nothing."""
         if (workflow := self._document.workflow) is not None:
             refuse_without_chapter(workflow, self._view.chapter)
-            receipt = await self._workbench.runs.preview_context(
-                RunRequest(workflow.reference, self._view.chapter), node
-            )
+            receipt = await self._project.runs.preview_context(RunRequest(workflow.reference, self._view.chapter), node)
             title = _("{node}, as it would be now").format(node=workflow.node(node).title)
             self._screen.query_one(ReceiptPane).show(receipt, title)

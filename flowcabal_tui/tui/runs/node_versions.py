@@ -91,10 +91,10 @@ class NodeVersionsScreen(ModalScreen[None]):
     face = var("text")
 
     def __init__(
-        self, title: str, workbench: Project, workflow: str, node: NodeId, chapter: ChapterId | None, editor: str = ""
+        self, title: str, project: Project, workflow: str, node: NodeId, chapter: ChapterId | None, editor: str = ""
     ) -> None:
         super().__init__()
-        self._heading, self._workbench, self._editor = title, workbench, editor
+        self._heading, self._project, self._editor = title, project, editor
         self._workflow, self._node_id, self._chapter = workflow, node, chapter
         self._listed: Sequence[NodeVersion] = ()
         self._texts: dict[Digest, str] = {}
@@ -121,7 +121,7 @@ class NodeVersionsScreen(ModalScreen[None]):
 
     async def _load(self, *, newest: bool = False) -> None:
         """Reads the versions again; the cursor stays, or goes to the newest."""
-        self._listed = await self._workbench.workflows.versions(self._workflow, self._node_id, self._chapter)
+        self._listed = await self._project.workflows.versions(self._workflow, self._node_id, self._chapter)
         self.query_one(PickList).refill(self._rows(), str(self._listed[0].number) if newest and self._listed else None)
         await self._show()
 
@@ -160,7 +160,7 @@ class NodeVersionsScreen(ModalScreen[None]):
 
     async def _text(self, version: NodeVersion) -> str:
         if version.digest not in self._texts:
-            (self._texts[version.digest],) = await self._workbench.workflows.texts((version,))
+            (self._texts[version.digest],) = await self._project.workflows.texts((version,))
         return self._texts[version.digest]
 
     def _other(self) -> NodeVersion | None:
@@ -216,7 +216,7 @@ class NodeVersionsScreen(ModalScreen[None]):
             self.query_one(PickList).refill(self._rows())
 
     async def _carry_out(self, command: Command) -> None:
-        await self._workbench.carry_out(command)
+        await self._project.carry_out(command)
         await self._load(newest=isinstance(command, EditOutput))
 
     def _edited(self, version: NodeVersion, text: str) -> EditOutput:
@@ -271,7 +271,7 @@ class NodeVersionsScreen(ModalScreen[None]):
 
     async def _show_prompt(self, version: NodeVersion) -> None:
         title = _("What was sent for version {n}").format(n=version.number)
-        trace = await self._workbench.runs.version_trace(version.run, version.node, version.attempt)
+        trace = await self._project.runs.version_trace(version.run, version.node, version.attempt)
         self.app.push_screen(SentScreen(title, trace))
 
     def action_leave(self) -> None:

@@ -73,10 +73,10 @@ class BlameScreen(ModalScreen[tuple[RunId, NodeId] | None]):
         HELP_KEYS,
     ]  # fmt: skip
 
-    def __init__(self, chapter: Chapter, lines: tuple[BlamedLine, ...], workbench: Project, first: int = 0) -> None:
+    def __init__(self, chapter: Chapter, lines: tuple[BlamedLine, ...], project: Project, first: int = 0) -> None:
         """`first` is the number of the line under the cursor at the start."""
         super().__init__()
-        self._chapter, self._lines, self._workbench, self._first = chapter, lines, workbench, first
+        self._chapter, self._lines, self._project, self._first = chapter, lines, project, first
         self._provenance: Provenance | None = None
 
     def compose(self) -> ComposeResult:
@@ -113,7 +113,7 @@ class BlameScreen(ModalScreen[tuple[RunId, NodeId] | None]):
             attempt(self, self._show_details(line), group="line", exclusive=True)
 
     async def _show_details(self, line: BlamedLine) -> None:
-        self._provenance = await self._workbench.book.provenance(self._chapter.id, line.number)
+        self._provenance = await self._project.book.provenance(self._chapter.id, line.number)
         self.query_one(".details", Static).update("\n".join(self._words(self._provenance)))
         self.query_one("#sources", PickList).set_options(self._source_rows())
 
@@ -198,7 +198,7 @@ class BlameScreen(ModalScreen[tuple[RunId, NodeId] | None]):
 
     async def _open(self, source: ContextSource) -> None:
         receipt = self._provenance.written.receipt if self._provenance and self._provenance.written else None
-        memory = self._workbench.memory
+        memory = self._project.memory
         text = await memory.source(source.uri, source.start, source.end, source.level, receipt)
         self.app.push_screen(SourceScreen(text))
 
@@ -208,7 +208,7 @@ class BlameScreen(ModalScreen[tuple[RunId, NodeId] | None]):
             attempt(self, self._changes(line.origin))
 
     async def _changes(self, origin: ParagraphOrigin) -> None:
-        book = self._workbench.book
+        book = self._project.book
         before = await book.chapter_text(origin.chapter, origin.version - 1) if origin.version > 1 else ""
         after = await book.chapter_text(origin.chapter, origin.version)
         title = _("from version {old} to version {new}").format(old=origin.version - 1, new=origin.version)
@@ -222,7 +222,7 @@ class BlameScreen(ModalScreen[tuple[RunId, NodeId] | None]):
             self.notify(_("No run of this project wrote this line."), markup=False)
         else:
             title = _("{node}, attempt {n}").format(node=one_line(written.title), n=written.attempt)
-            self.app.push_screen(ReceiptScreen(written.receipt, title, self._workbench.memory.source))
+            self.app.push_screen(ReceiptScreen(written.receipt, title, self._project.memory.source))
 
     @attempted()
     async def action_run(self) -> None:

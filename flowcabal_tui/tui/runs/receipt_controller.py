@@ -33,9 +33,9 @@ class ReceiptController:
     """
 
     def __init__(
-        self, screen: Screen[Any], workbench: Project, view: OpenView, document: WorkflowDocument, open_run: OpenRun
+        self, screen: Screen[Any], project: Project, view: OpenView, document: WorkflowDocument, open_run: OpenRun
     ) -> None:
-        self._screen, self._workbench, self._view = screen, workbench, view
+        self._screen, self._project, self._view = screen, project, view
         self._document, self._open_run = document, open_run
 
     async def _ask(self, page: Screen[Any]) -> Any:
@@ -51,13 +51,13 @@ class ReceiptController:
         """
         from flowcabal_tui.tui.runs.origin import BlameScreen
 
-        lines = await self._workbench.book.blame(chapter)
-        known = next((each for each in await self._workbench.book.chapters() if each.id == chapter), None)
+        lines = await self._project.book.blame(chapter)
+        known = next((each for each in await self._project.book.chapters() if each.id == chapter), None)
         if known is None or not lines:
             self._screen.notify(_("Nothing of this chapter is kept yet."), markup=False)
             return False
         near = min(lines, key=lambda line: (line.text != paragraph, abs(line.start - place)))
-        opened = await self._ask(BlameScreen(known, lines, self._workbench, near.number))
+        opened = await self._ask(BlameScreen(known, lines, self._project, near.number))
         if opened is not None:
             await self._open_run(*opened)
         return opened is not None
@@ -68,7 +68,7 @@ class ReceiptController:
         """Shows a receipt on top of any screen."""
         from flowcabal_tui.tui.runs.receipt_screen import ReceiptScreen
 
-        self._screen.app.push_screen(ReceiptScreen(receipt, title, self._workbench.memory.source))
+        self._screen.app.push_screen(ReceiptScreen(receipt, title, self._project.memory.source))
 
     @on_key("run.sent", group="sent", exclusive=True)
     async def show_sent(self) -> None:
@@ -80,14 +80,14 @@ class ReceiptController:
             self._screen.notify(_("Nothing was sent for this node yet."), markup=False)
             return
         number, title = output.attempt, output.view.title if output.view else str(node)
-        trace = await self._workbench.runs.version_trace(run, node, number)
+        trace = await self._project.runs.version_trace(run, node, number)
         heading = _("{node}, attempt {n}: what was sent").format(node=one_line(title), n=number)
         self._screen.app.push_screen(SentScreen(heading, trace))
 
     @on_request(ReceiptPane.OtherRequested, group="looking", exclusive=True)
     async def compare_receipt(self, receipt: Receipt) -> None:
         """Asks for another receipt, of a run or of a preview for a chapter, and shows the difference."""
-        pages = RunPages(self._workbench, {each.id: each.position for each in await self._workbench.book.chapters()})
+        pages = RunPages(self._project, {each.id: each.position for each in await self._project.book.chapters()})
         rows = await pages.more()
         others = (_NOW, _("as it would be now, for another chapter"))
         chosen = await self._ask(ChooseScreen(_("Compare with the receipt of"), (others, *rows), pages.more))
@@ -102,16 +102,16 @@ class ReceiptController:
         """Asks for the scene of the receipt's chapter, stores it, and shows a preview of the context with it."""
         from flowcabal_tui.tui.runs.scene_form import scene_form, scene_notice
 
-        cast = await self._workbench.story.entities()
+        cast = await self._project.story.entities()
         answer = await self._ask(scene_form(receipt.intent, [name for each in cast for name in each.names]))
         if answer is None or receipt.chapter is None or not (notice := scene_notice(answer)):
             return
-        await self._workbench.carry_out(SetScene(receipt.chapter, *answer))
+        await self._project.carry_out(SetScene(receipt.chapter, *answer))
         self._screen.notify(notice, markup=False)
         workflow = self._document.workflow
         if workflow is not None and any(node.id == receipt.node for node in workflow.nodes):
             request = RunRequest(workflow.reference, receipt.chapter)
-            imagined = await self._workbench.runs.preview_context(request, receipt.node)
+            imagined = await self._project.runs.preview_context(request, receipt.node)
             title = _("{node}, as it would be now").format(node=one_line(workflow.node(receipt.node).title))
             self._screen.query_one(ReceiptPane).show(imagined, title)
 
@@ -119,7 +119,7 @@ class ReceiptController:
         """The receipt of a node of a run; the same node comes first."""
         found: dict[str, tuple[Receipt, str]] = {}
         for node in sorted((node for node, _state in run.nodes), key=lambda node: node != receipt.node):
-            view = await self._workbench.runs.node(run.id, node)
+            view = await self._project.runs.node(run.id, node)
             for each in reversed(view.attempts):
                 if each.receipt is not None:
                     title = _("{node}, attempt {n}").format(node=one_line(view.title), n=each.number)
@@ -133,14 +133,14 @@ class ReceiptController:
 
     async def _imagined(self, receipt: Receipt) -> tuple[Receipt, str] | None:
         """A preview of the node's context for a chapter; spends nothing."""
-        unsaved = {chapter.id for chapter, _draft in await self._workbench.drafts.all()}
+        unsaved = {chapter.id for chapter, _draft in await self._project.drafts.all()}
         rows = tuple(
             (str(at.id), f"{at.position} {one_line(at.title)}{' *' if at.id in unsaved else ''}")
-            for at in await self._workbench.book.chapters()
+            for at in await self._project.book.chapters()
         )
         chosen = await self._ask(ChooseScreen(_("For which chapter?"), rows))
         if chosen is None or (workflow := self._document.workflow) is None:
             return None
         request = RunRequest(workflow.reference, ChapterId(chosen))
-        imagined = await self._workbench.runs.preview_context(request, receipt.node)
+        imagined = await self._project.runs.preview_context(request, receipt.node)
         return imagined, _("as it would be now: {chapter}").format(chapter=dict(rows)[chosen])

@@ -41,45 +41,45 @@ async def agrees_to_stop(app: App[Any], title: str) -> bool:
     return answer
 
 
-async def agrees_to_spend(app: App[Any], workbench: Project, title: str, quote: Quote, *roles: Role) -> bool:
+async def agrees_to_spend(app: App[Any], project: Project, title: str, quote: Quote, *roles: Role) -> bool:
     """Shows a quote of the models of these roles; returns the writer's answer, or True at once if nothing is spent."""
-    return quote.is_free or await agrees_to_pay(app, title, quote_price(workbench, quote, *roles))
+    return quote.is_free or await agrees_to_pay(app, title, quote_price(project, quote, *roles))
 
 
-def quote_price(workbench: Project, quote: Quote, *roles: Role, asks: bool = False) -> list[str]:
+def quote_price(project: Project, quote: Quote, *roles: Role, asks: bool = False) -> list[str]:
     """The lines of a quote with the models of these roles; `asks`: the run asks at its limit."""
-    return spend_lines(quote, asks=asks, models=paid_models(workbench.info.models, *(roles or ("user", "agent"))))
+    return spend_lines(quote, asks=asks, models=paid_models(project.info.models, *(roles or ("user", "agent"))))
 
 
-def agents_cost(workbench: Project) -> bool:
+def agents_cost(project: Project) -> bool:
     """True when the agents' model is not free."""
-    return bool(paid_models(workbench.info.models, "agent"))
+    return bool(paid_models(project.info.models, "agent"))
 
 
-async def begin_work(workbench: Project, command: Command, quote: Quote) -> str:
+async def begin_work(project: Project, command: Command, quote: Quote) -> str:
     """Starts background work whose quote the writer has accepted; returns the result of the command."""
-    result = await workbench.carry_out(command)
+    result = await project.carry_out(command)
     if not quote.is_free and quote.pause is not None:
-        await workbench.carry_out(PayMemory(quote.pause))
+        await project.carry_out(PayMemory(quote.pause))
     return str(result or "")
 
 
 async def work_agreed(
-    screen: Screen[Any], workbench: Project, title: str, steps: Mapping[TaskKind, int], command: Command
+    screen: Screen[Any], project: Project, title: str, steps: Mapping[TaskKind, int], command: Command
 ) -> str | None:
     """Starts background work after a question if it costs money; returns the result of the command, or None."""
-    quote = await workbench.memory.quote_background(steps)
-    price = [] if quote.is_free else quote_price(workbench, quote, "agent", asks=True)
+    quote = await project.memory.quote_background(steps)
+    price = [] if quote.is_free else quote_price(project, quote, "agent", asks=True)
     if price and not await agrees_to_pay(screen.app, title, price):
         return None
-    return await begin_work(workbench, command, quote)
+    return await begin_work(project, command, quote)
 
 
-async def remake_agreed(screen: Screen[Any], workbench: Project, uris: Sequence[str], command: Command) -> str | None:
+async def remake_agreed(screen: Screen[Any], project: Project, uris: Sequence[str], command: Command) -> str | None:
     """Like `work_agreed`, for a command by which the agents' model regenerates these derived texts."""
     count = len(uris)
     title = ngettext("Regenerate {n} text?", "Regenerate {n} texts?", count).format(n=count)
-    return await work_agreed(screen, workbench, title, Counter(map(_kind_of, uris)), command)
+    return await work_agreed(screen, project, title, Counter(map(_kind_of, uris)), command)
 
 
 def _kind_of(uri: str) -> TaskKind:

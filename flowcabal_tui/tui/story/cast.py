@@ -86,15 +86,15 @@ class Cast:
         return wanted in text.casefold() or any(wanted in name.casefold() for name in names)
 
 
-async def read_cast(workbench: Project) -> Cast:
+async def read_cast(project: Project) -> Cast:
     """All entities with their records."""
-    story, book = workbench.story, workbench.book
+    story, book = project.story, project.book
     return Cast(*await asyncio.gather(story.entities(), book.chapters(), story.all(), story.seen(), story.name_kinds()))
 
 
-async def read_people(workbench: Project) -> Cast:
+async def read_people(project: Project) -> Cast:
     """All entities and chapters, without records."""
-    return Cast(*await asyncio.gather(workbench.story.entities(), workbench.book.chapters()), Story(), ())
+    return Cast(*await asyncio.gather(project.story.entities(), project.book.chapters()), Story(), ())
 
 
 def chapter_words(chapter: Chapter) -> str:

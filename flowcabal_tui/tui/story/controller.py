@@ -48,10 +48,10 @@ class StoryController:
     """
 
     def __init__(
-        self, screen: Screen[Any], workbench: Project, view: OpenView, go_to: GoTo, now: Callable[[], datetime]
+        self, screen: Screen[Any], project: Project, view: OpenView, go_to: GoTo, now: Callable[[], datetime]
     ) -> None:
         """`go_to` opens a chapter at characters of its text, to read or to edit them."""
-        self._screen, self._workbench, self._view, self._go_to = screen, workbench, view, go_to
+        self._screen, self._project, self._view, self._go_to = screen, project, view, go_to
         self._now = now
         self._last_finding: str | None = None
         self._is_prepared = False
@@ -61,7 +61,7 @@ class StoryController:
         """Opens the list of names."""
         from flowcabal_tui.tui.story.entities import EntitiesScreen
 
-        self._screen.app.push_screen(EntitiesScreen(self._workbench, entity), self._go)
+        self._screen.app.push_screen(EntitiesScreen(self._project, entity), self._go)
 
     @on_key("story.promises", listed="promises")
     @on_key("story.timeline", listed="timeline")
@@ -70,32 +70,32 @@ class StoryController:
         """Opens promises, the timeline or facts, these as of the open chapter."""
         from flowcabal_tui.tui.story.records import RecordsScreen
 
-        self._screen.app.push_screen(RecordsScreen(self._workbench, listed, position=self._view.position), self._go)
+        self._screen.app.push_screen(RecordsScreen(self._project, listed, position=self._view.position), self._go)
 
     @on_key("story.proposals")
     def proposals(self) -> None:
         """Opens the proposals of agents and rules."""
         from flowcabal_tui.tui.story.proposals import ProposalsScreen
 
-        self._screen.app.push_screen(ProposalsScreen(self._workbench, self._view.chapter), self._go)
+        self._screen.app.push_screen(ProposalsScreen(self._project, self._view.chapter), self._go)
 
     async def correct(self, proposal: Proposal) -> None:
         """Opens the form of the name or record of a proposal, and writes it as edited there."""
         from flowcabal_tui.tui.story.proposals import form_of
 
-        form = form_of(proposal, await read_cast(self._workbench))
+        form = form_of(proposal, await read_cast(self._project))
         change: Entity | StoryRecord | None = None
         if form is not None:
             change = await self._screen.app.push_screen_wait(form)
         if change is not None:
-            await self._workbench.carry_out(CorrectProposal(proposal.id, change))
+            await self._project.carry_out(CorrectProposal(proposal.id, change))
 
     @on_key("story.findings")
     def findings(self) -> None:
         """Opens the findings of checks, at the one viewed last."""
         from flowcabal_tui.tui.story.findings import FindingsScreen
 
-        page = FindingsScreen(self._workbench, self._now, self._view.chapter, self._last_finding)
+        page = FindingsScreen(self._project, self._now, self._view.chapter, self._last_finding)
 
         def left(place: StoryPlace | None) -> None:
             self._last_finding = page.rows.picked
@@ -118,7 +118,7 @@ class StoryController:
     @on_key("story.impact", group="looking")
     async def impact(self) -> None:
         """Shows the places that depend on the last edit or move of the open chapter."""
-        chapters = await self._workbench.book.chapters()
+        chapters = await self._project.book.chapters()
         chapter = next((each for each in chapters if each.id == self._view.chapter), None)
         if chapter is None:
             return
@@ -138,7 +138,7 @@ class StoryController:
     def _open_impact(self, change: BookChange) -> None:
         from flowcabal_tui.tui.story.impact import ImpactScreen
 
-        self._screen.app.push_screen(ImpactScreen(self._workbench, change), self._go)
+        self._screen.app.push_screen(ImpactScreen(self._project, change), self._go)
 
     def _go(self, place: StoryPlace | None) -> None:
         if place is not None:
@@ -149,8 +149,8 @@ class StoryController:
         attempt(self._screen, self._count_proposals(), group="proposals", exclusive=True)
 
     async def _count_proposals(self) -> None:
-        page = await self._workbench.story.proposals(ProposalFilter(("waiting",)), 0, 1)
-        found = await self._workbench.findings.findings(FindingFilter(notes=True), 0, 1)
+        page = await self._project.story.proposals(ProposalFilter(("waiting",)), 0, 1)
+        found = await self._project.findings.findings(FindingFilter(notes=True), 0, 1)
         status = self._screen.query_one(StatusLine)
         proposals, findings = page.counts.get("waiting", 0), found.counts.get("waiting", 0)
         status.facts = replace(status.facts, proposals=proposals, findings=findings)
@@ -162,7 +162,7 @@ class StoryController:
         """Loads the code and the styles of the list of findings, so that its first opening takes no longer than later
         ones."""
         loaded = await asyncio.to_thread(import_module, "flowcabal_tui.tui.story.findings")
-        page, styles = loaded.FindingsScreen(self._workbench, self._now), self._screen.app.stylesheet
+        page, styles = loaded.FindingsScreen(self._project, self._now), self._screen.app.stylesheet
         for widget in (page, *page.compose(), *loaded.Passages().compose()):
             for read_from, css, tie_breaker, scope in widget._get_default_css():  # as Textual does at mounting
                 styles.add_source(

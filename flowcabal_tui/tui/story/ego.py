@@ -119,8 +119,8 @@ class EgoScreen(StoryPage):
         Binding("slash", "go_to", mark("Go to"), tooltip=mark("Centre the view on anyone, by name."), id="ego.go-to"),
     ]  # fmt: skip
 
-    def __init__(self, workbench: Project, centre: EntityId) -> None:
-        super().__init__(workbench)
+    def __init__(self, project: Project, centre: EntityId) -> None:
+        super().__init__(project)
         self._centre_entity = centre
         self._trail: list[EntityId] = []
         self._companions: tuple[Companion, ...] = ()
@@ -157,9 +157,7 @@ class EgoScreen(StoryPage):
     async def show_cast(self, cast: Cast) -> None:
         """Draws the graph again, without people who appear only later."""
         following = cast.at(self._position(cast) + 1)
-        self._companions = await self.workbench.story.companions(
-            self._centre_entity, following.id if following else None
-        )
+        self._companions = await self.project.story.companions(self._centre_entity, following.id if following else None)
         self._draw(cast)
 
     def _position(self, cast: Cast) -> int:

@@ -129,9 +129,9 @@ class EntitiesScreen(FilteredPage):
         *(Binding(digit, f"kind('{kind}')", words, show=False, id=f"names.{kind}") for digit, kind, words in _TABS),
     ]  # fmt: skip
 
-    def __init__(self, workbench: Project, entity: EntityId | None = None) -> None:
+    def __init__(self, project: Project, entity: EntityId | None = None) -> None:
         """`entity` is selected initially."""
-        super().__init__(workbench)
+        super().__init__(project)
         self._first_entity, self._kind_shown = entity, _ALL
         self._name_rows: list[tuple[str, str]] = []
         self._marked: set[EntityId] = set()
@@ -235,14 +235,14 @@ class EntitiesScreen(FilteredPage):
             self.work(self._judge(entity, name, confirms=verb == "confirm"))
 
     async def _judge(self, entity: Entity, name: str, *, confirms: bool) -> None:
-        await self.workbench.carry_out(PutEntity(judged(entity, name, confirms=confirms)))
+        await self.project.carry_out(PutEntity(judged(entity, name, confirms=confirms)))
         await self.reload()
 
     @on(OptionList.OptionSelected)
     def action_mentions(self) -> None:
         """Lists the places that name it."""
         if (entity := self.entity) is not None and self.cast is not None:
-            self.app.push_screen(MentionsScreen(self.workbench, entity, self.cast), self._go)
+            self.app.push_screen(MentionsScreen(self.project, entity, self.cast), self._go)
 
     def _go(self, place: StoryPlace | None) -> None:
         if place is not None:
@@ -251,12 +251,12 @@ class EntitiesScreen(FilteredPage):
     def action_graph(self) -> None:
         """Opens the graph of its neighbours."""
         if (entity := self.entity) is not None:
-            self.app.push_screen(EgoScreen(self.workbench, entity.id), self._go)
+            self.app.push_screen(EgoScreen(self.project, entity.id), self._go)
 
     def action_facts(self) -> None:
         """Opens the facts about it."""
         if (entity := self.entity) is not None:
-            self.app.push_screen(RecordsScreen(self.workbench, "facts", entity.name))
+            self.app.push_screen(RecordsScreen(self.project, "facts", entity.name))
 
     def action_rename(self) -> None:
         """Renames the entity under the cursor everywhere."""
@@ -276,7 +276,7 @@ class EntitiesScreen(FilteredPage):
         changed = await self.ask(entity_form(entity, self.cast.kinds if self.cast else ()))
         if changed is not None and self.cast is not None:
             known = changed if changed.id else replace(changed, id=new_id(changed.name, self.cast))
-            await self.workbench.carry_out(PutEntity(known))
+            await self.project.carry_out(PutEntity(known))
             self._first_entity = known.id
             await self.reload()
 
@@ -340,7 +340,7 @@ class EntitiesScreen(FilteredPage):
             return
         words = _("Its names and records move to {name}.").format(name=one_line(kept.name, 40))
         if await self.confirm(_("Merge two names?"), words):
-            await merge_names(self.workbench, entity, kept, cast)
+            await merge_names(self.project, entity, kept, cast)
             await self._done(kept.id)
 
 

@@ -83,8 +83,8 @@ def _named(name: str, words: str) -> str:
 class PassageReader:
     """The two passages of findings, with the text around them; each chapter is read once."""
 
-    def __init__(self, workbench: Project) -> None:
-        self._workbench = workbench
+    def __init__(self, project: Project) -> None:
+        self._project = project
         self._texts: dict[ChapterId, str] = {}
 
     def forget(self) -> None:
@@ -95,7 +95,7 @@ class PassageReader:
         """Reads the chapters of a finding that are not loaded yet."""
         for place in (place_of(row, cast, there=False), place_of(row, cast, there=True)):
             if place is not None and place.chapter not in self._texts:
-                self._texts[place.chapter] = await self._workbench.book.chapter_text(place.chapter)
+                self._texts[place.chapter] = await self._project.book.chapter_text(place.chapter)
 
     def of(self, row: FindingRow, cast: Cast) -> tuple[QuotedPassage, QuotedPassage | None]:
         """The checked words and the other passage; without surrounding text while their chapters are not loaded."""

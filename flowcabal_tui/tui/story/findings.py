@@ -120,17 +120,17 @@ class FindingsScreen(StatesPage):
 
     def __init__(
         self,
-        workbench: Project,
+        project: Project,
         now: Callable[[], datetime],
         chapter: ChapterId | None = None,
         cursor: str | None = None,
         checks: tuple[str, ...] | None = None,
     ) -> None:
         """`chapter` is the open one, `cursor` the first row; `checks` (empty: any) limits the list to the chapter."""
-        super().__init__(workbench, chapter, "waiting")
+        super().__init__(project, chapter, "waiting")
         self._now, self._checks, self._cursor_wanted = now, checks or (), cursor
         self._only_open, self._unfolded, self._newest = checks is not None, False, False
-        self._passages = PassageReader(workbench)
+        self._passages = PassageReader(project)
         self._report: CheckReport | None = None
         self._page_shown: FindingPage | None = None
         self._row_shown: FindingRow | None = None
@@ -156,7 +156,7 @@ class FindingsScreen(StatesPage):
         """Reads the names and the rows; then the report."""
         self._passages.forget()
         await super().reload()
-        self._report = await self.workbench.findings.finding_report()
+        self._report = await self.project.findings.finding_report()
         if self.is_attached:
             self._show_head()
             self.show_details()
@@ -185,7 +185,7 @@ class FindingsScreen(StatesPage):
         wish = FindingFilter(
             STATES_SHOWN[self._states_shown], self._checks, chapters, words, unfolded, self._newest, True
         )
-        return await self.workbench.findings.findings(wish, offset, limit)
+        return await self.project.findings.findings(wish, offset, limit)
 
     def note_check(self, done: int, total: int) -> None:
         """Shows the progress of a check of chapters, or its end."""
@@ -298,7 +298,7 @@ class FindingsScreen(StatesPage):
     def action_check(self) -> None:
         """Starts or stops a check of chapters."""
         if self.checking is not None:
-            self.work(self.workbench.carry_out(StopChecking()))
+            self.work(self.project.carry_out(StopChecking()))
         else:
             self.work(_check(self, self._open_chapter))
 
@@ -334,7 +334,7 @@ async def _switch(page: FindingsScreen, command: SwitchRule) -> None:
 async def _check(page: FindingsScreen, chapter: ChapterId | None) -> None:
     position = page.cast.position(chapter) if page.cast and chapter else 0
     if (command := await chosen_check(page, position)) is not None:
-        await page.workbench.carry_out(command)
+        await page.project.carry_out(command)
         page.checking = None
         await page.reload()
 
@@ -372,9 +372,9 @@ async def chosen_check(page: StoryPage, position: int) -> CheckChapters | None:
     if chosen is None or chosen == "rules":
         return None if chosen is None else CheckChapters()
     place = position if chosen == "one" else None
-    quote = await page.workbench.findings.quote_check(place, place)
+    quote = await page.project.findings.quote_check(place, place)
     title = _("Check by the agents' model?")
-    agreed = await agrees_to_spend(page.app, page.workbench, title, quote, "agent")
+    agreed = await agrees_to_spend(page.app, page.project, title, quote, "agent")
     return CheckChapters(place, place, model=True) if agreed else None
 
 
@@ -382,7 +382,7 @@ async def offer_to_write(page: StoryPage, row: FindingRow, reason: str) -> None:
     """Offers to store the reason as a fact, which prompts and checks of all later chapters read."""
     words = _("The contexts and checks of later chapters read facts; a reason applies to this finding only.")
     if await page.confirm(_("Record it as a fact, too?"), f"{one_line(reason, 200)}\n{words}"):
-        await page.put(fact_form(replace(fact_of(row.proposal), text=reason), await read_cast(page.workbench)))
+        await page.put(fact_form(replace(fact_of(row.proposal), text=reason), await read_cast(page.project)))
 
 
 async def fact_from(page: StoryPage, row: FindingRow) -> Command | None:
@@ -391,7 +391,7 @@ async def fact_from(page: StoryPage, row: FindingRow) -> Command | None:
         page.notify(_("Only the text of a chapter can change the story."), markup=False)
         return None
     proposal = row.proposal
-    fact = await page.ask(fact_form(fact_of(proposal), await read_cast(page.workbench)))
+    fact = await page.ask(fact_form(fact_of(proposal), await read_cast(page.project)))
     return None if fact is None else ChangeFromHere(proposal.id, fact)
 
 

@@ -145,8 +145,8 @@ class ImpactScreen(StoryPage):
 
     read = staticmethod(read_people)
 
-    def __init__(self, workbench: Project, change: BookChange) -> None:
-        super().__init__(workbench)
+    def __init__(self, project: Project, change: BookChange) -> None:
+        super().__init__(project)
         self._change = change
         self._impact: Impact | None = None
         self._shows_settled = False
@@ -176,7 +176,7 @@ class ImpactScreen(StoryPage):
 
     async def reload(self) -> None:
         """Reads the names, and the places that depend on the change."""
-        self._impact = await self.workbench.story.impact(self._change)
+        self._impact = await self.project.story.impact(self._change)
         await super().reload()
 
     async def show_cast(self, cast: Cast) -> None:
@@ -286,13 +286,13 @@ class ImpactScreen(StoryPage):
     async def _patch(self, impact: Impact, wanted: Sequence[str]) -> None:
         """Asks the model for differences at these places and unticks them: only the writer ticks such a difference."""
         title = ngettext("Ask for a difference for {n} place?", "Ask for differences for {n} places?", len(wanted))
-        quote = await self.workbench.story.quote_patches(impact.change, wanted)
-        if not await agrees_to_spend(self.app, self.workbench, title.format(n=len(wanted)), quote, "user"):
+        quote = await self.project.story.quote_patches(impact.change, wanted)
+        if not await agrees_to_spend(self.app, self.project, title.format(n=len(wanted)), quote, "user"):
             return
         self.query_one(".counted", Static).update(_("The model is asked..."))
         ticked, holding = self.rows.ticked - set(wanted), self.rows.holding
         try:
-            unread = int(await self.workbench.carry_out(AskPatches(impact.change, tuple(wanted))) or 0)
+            unread = int(await self.project.carry_out(AskPatches(impact.change, tuple(wanted))) or 0)
             if unread:
                 self.notify(unread_words(unread), markup=False)
         finally:
@@ -315,7 +315,7 @@ class ImpactScreen(StoryPage):
         leave = tuple(row.proposal.id for row in impact.rows if row.chosen and row.proposal.id not in ticked)
         take = tuple(row.proposal.id for row in impact.rows if not row.chosen and row.proposal.id in ticked)
         try:
-            await self.workbench.carry_out(ApplyImpact(self._change, impact.digest, leave, take, holds, again))
+            await self.project.carry_out(ApplyImpact(self._change, impact.digest, leave, take, holds, again))
         except VersionConflict:
             await self._show_changed(impact)
             return
@@ -348,7 +348,7 @@ class ImpactScreen(StoryPage):
     @attempted()
     async def action_undo(self) -> None:
         """Undoes the last decision."""
-        await self.workbench.carry_out(UndoDecision(scope="impact"))
+        await self.project.carry_out(UndoDecision(scope="impact"))
         await self.reload()
 
 

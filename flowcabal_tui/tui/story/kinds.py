@@ -51,7 +51,7 @@ async def edit_kinds(page: StoryPage, cast: Cast) -> None:
         return
     kept = {each.name: each for each in cast.kinds} | {before.name: after}
     kinds = tuple(each for each in kept.values() if each.name and (each.is_own or each.fields))
-    await page.workbench.carry_out(SetNameKinds(kinds))
+    await page.project.carry_out(SetNameKinds(kinds))
     await _follow(page, cast, before, after)
     await page.reload()
 
@@ -82,4 +82,4 @@ async def _follow(page: StoryPage, cast: Cast, before: BookKind, after: BookKind
         kind = after if after.name else BookKind(after.base, after.base)
         for entity in cast.entities:
             if entity.own_kind == before.name:
-                await page.workbench.carry_out(PutEntity(replace(of_kind(entity, kind), by="hand")))
+                await page.project.carry_out(PutEntity(replace(of_kind(entity, kind), by="hand")))

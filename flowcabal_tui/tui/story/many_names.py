@@ -40,7 +40,7 @@ async def remove_names(page: StoryPage, entities: Sequence[Entity]) -> bool:
     if not await page.confirm(title, words):
         return False
     for entity in entities:
-        await page.workbench.carry_out(RemoveEntity(entity.id))
+        await page.project.carry_out(RemoveEntity(entity.id))
     return True
 
 
@@ -52,7 +52,7 @@ async def rename_name(page: StoryPage, entity: Entity | None, go: Callable[[Stor
     typed: str | None = await page.app.push_screen_wait(PromptLine(title, value=entity.name))
     to = (typed or "").strip()
     if to and to != entity.name:
-        page.app.push_screen(ImpactScreen(page.workbench, Rename(entity.name, to)), go)
+        page.app.push_screen(ImpactScreen(page.project, Rename(entity.name, to)), go)
 
 
 async def join_names(page: StoryPage, entities: Sequence[Entity]) -> EntityId | None:
@@ -71,25 +71,25 @@ async def join_names(page: StoryPage, entities: Sequence[Entity]) -> EntityId | 
     if not await page.confirm(_("Merge {n} names?").format(n=len(entities)), f"{words}\n{_spelled(entities)}"):
         return None
     for each in entities:
-        cast = await read_cast(page.workbench)  # each step changes the names and records of the one that stays
+        cast = await read_cast(page.project)  # each step changes the names and records of the one that stays
         gone, stays = cast.entity(each.id), cast.entity(kept)
         if each.id != kept and gone is not None and stays is not None:
-            await merge_names(page.workbench, gone, stays, cast)
+            await merge_names(page.project, gone, stays, cast)
     return kept
 
 
-async def merge_names(workbench: Project, gone: Entity, kept: Entity, cast: Cast) -> None:
+async def merge_names(project: Project, gone: Entity, kept: Entity, cast: Cast) -> None:
     """Merges two entities: the names and records of `gone` move to `kept`.
 
     The records are written first, so that nothing is lost if the work is interrupted.
     """
     for record in moved_records(gone.id, kept.id, cast):
-        await workbench.carry_out(PutRecord(record))
+        await project.carry_out(PutRecord(record))
     for relation in cast.story.relations:
         if {relation.source, relation.target} == {gone.id, kept.id}:
-            await workbench.carry_out(RemoveRecord(relation.id))
-    await workbench.carry_out(RemoveEntity(gone.id))
-    await workbench.carry_out(PutEntity(merged(gone, kept)))
+            await project.carry_out(RemoveRecord(relation.id))
+    await project.carry_out(RemoveEntity(gone.id))
+    await project.carry_out(PutEntity(merged(gone, kept)))
 
 
 async def change_kind(page: StoryPage, entities: Sequence[Entity], kinds: Sequence[BookKind]) -> bool:
@@ -105,7 +105,7 @@ async def change_kind(page: StoryPage, entities: Sequence[Entity], kinds: Sequen
         return False
     for entity in entities:
         if (changed := of_kind(entity, kind)) != entity:
-            await page.workbench.carry_out(PutEntity(replace(changed, by="hand")))
+            await page.project.carry_out(PutEntity(replace(changed, by="hand")))
     return True
 
 

@@ -48,8 +48,8 @@ class MentionsScreen(StoryPage):
                 id="mentions.open"),
     ]  # fmt: skip
 
-    def __init__(self, workbench: Project, entity: Entity, cast: Cast) -> None:
-        super().__init__(workbench)
+    def __init__(self, project: Project, entity: Entity, cast: Cast) -> None:
+        super().__init__(project)
         self._entity, self._names_known = entity, cast
         self._places: Sequence[Mention] = ()
         self._place_at = 0
@@ -72,7 +72,7 @@ class MentionsScreen(StoryPage):
         """Reads the places and the text again; keeps the current place."""
         self._shown_chapter = None
         before = self._places[self._place_at] if self._places else None
-        self._places = await self.workbench.story.mentions(self._entity.id)
+        self._places = await self.project.story.mentions(self._entity.id)
         if not self._places:
             self.query_one(PickList).set_options(())
             self.query_one(StreamView).set_text("")
@@ -101,7 +101,7 @@ class MentionsScreen(StoryPage):
         """The text of the chapter, at the place."""
         place, reader = self._places[self._place_at], self.query_one(StreamView)
         if self._shown_chapter != place.chapter:
-            reader.set_text(await self.workbench.book.chapter_text(place.chapter), follow=False)
+            reader.set_text(await self.project.book.chapter_text(place.chapter), follow=False)
             self._shown_chapter = place.chapter
         words = _("place {n} of {count}").format(n=self._place_at + 1, count=len(self._places))
         self.query_one(".details", Static).update(head_words(self._names_known.chapter(place.chapter), words))

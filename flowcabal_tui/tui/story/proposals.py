@@ -104,8 +104,8 @@ class ProposalsScreen(StatesPage):
 
     read = staticmethod(read_people)
 
-    def __init__(self, workbench: Project, chapter: ChapterId | None = None) -> None:
-        super().__init__(workbench, chapter, "open")
+    def __init__(self, project: Project, chapter: ChapterId | None = None) -> None:
+        super().__init__(project, chapter, "open")
 
     def compose(self) -> ComposeResult:
         """Yields states, the line to type in, how many there are, the list, and the row under the cursor in full."""
@@ -130,7 +130,7 @@ class ProposalsScreen(StatesPage):
         self.show_details()
 
     async def _page(self, offset: int, limit: int = PAGE) -> ProposalPage:
-        return await self.workbench.story.proposals(self._wish(), offset, limit)
+        return await self.project.story.proposals(self._wish(), offset, limit)
 
     def _wish(self) -> ProposalFilter:
         words = self.query_one(Input).value.strip()
@@ -206,7 +206,7 @@ class ProposalsScreen(StatesPage):
         change = await self._edited(proposal)
         if change is not None:
             self._cursor_wanted = self.rows.after([proposal.id]) if self._states_shown != "all" else None
-            await self.workbench.carry_out(CorrectProposal(proposal.id, change))
+            await self.project.carry_out(CorrectProposal(proposal.id, change))
             await self.reload()
 
     async def _edited(self, proposal: Proposal) -> Entity | StoryRecord | TextEdit | OutlineEdit | None:
@@ -214,7 +214,7 @@ class ProposalsScreen(StatesPage):
         if isinstance(after, TextEdit | OutlineEdit):
             text: str | None = await self.ask(ProseScreen(_(KINDS[proposal.kind]), after.after))
             return None if text is None else replace(after, after=text)
-        form = form_of(proposal, await read_cast(self.workbench))
+        form = form_of(proposal, await read_cast(self.project))
         change: Entity | StoryRecord | None = None if form is None else await self.ask(form)
         return change
 

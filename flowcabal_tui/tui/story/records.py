@@ -138,10 +138,10 @@ class RecordsScreen(FilteredPage):
           for digit, listed, words in _TABS),
     ]  # fmt: skip
 
-    def __init__(self, workbench: Project, listed: RecordList = "promises", words: str = "", position: int = 0) -> None:
+    def __init__(self, project: Project, listed: RecordList = "promises", words: str = "", position: int = 0) -> None:
         """`words` are the initial filter; facts are listed as of the chapter at `position` (0: the last written
         one)."""
-        super().__init__(workbench)
+        super().__init__(project)
         self._list_shown, self._first_words, self._position = listed, words, position
         self._shows_all, self._by_narration = False, False
         self._listed: dict[str, StoryRecord] = {}

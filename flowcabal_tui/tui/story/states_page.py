@@ -18,9 +18,9 @@ from flowcabal_tui.tui.story.story_page import FilteredPage
 class StatesPage(FilteredPage):
     """A page with PaneTabs of states and a ProposalList; further rows are loaded as the cursor approaches the end."""
 
-    def __init__(self, workbench: Project, chapter: ChapterId | None, states: str) -> None:
+    def __init__(self, project: Project, chapter: ChapterId | None, states: str) -> None:
         """`chapter` is the open one; initially, rows of all chapters in `states` are listed."""
-        super().__init__(workbench)
+        super().__init__(project)
         self._open_chapter, self._states_shown, self._only_open = chapter, states, False
         self._cursor_wanted: str | None = None
 
@@ -78,6 +78,6 @@ class StatesPage(FilteredPage):
         """Carries out the command, and moves the cursor to the row after those that leave the list."""
         if gone and self._states_shown != "all":
             self._cursor_wanted = self.rows.after(gone)
-        await self.workbench.carry_out(command)
+        await self.project.carry_out(command)
         self.rows.unmark()
         await self.reload()

@@ -54,9 +54,9 @@ class StoryPage(ModalScreen[StoryPlace | None]):
         HELP_KEYS,
     ]
 
-    def __init__(self, workbench: Project) -> None:
+    def __init__(self, project: Project) -> None:
         super().__init__()
-        self.workbench = workbench
+        self.project = project
         self.cast: Cast | None = None
         self._reload_timer: Timer | None = None
 
@@ -70,7 +70,7 @@ class StoryPage(ModalScreen[StoryPlace | None]):
 
     async def reload(self) -> None:
         """Reads the cast and shows it."""
-        self.cast = await self.read(self.workbench)
+        self.cast = await self.read(self.project)
         if self.is_attached:
             await self.show_cast(self.cast)
 
@@ -102,7 +102,7 @@ class StoryPage(ModalScreen[StoryPlace | None]):
 
     async def write(self, record: StoryRecord) -> RecordId:
         """Writes a record and refreshes the screen."""
-        written = RecordId(await self.workbench.carry_out(PutRecord(record)))
+        written = RecordId(await self.project.carry_out(PutRecord(record)))
         await self.reload()
         return written
 
@@ -110,7 +110,7 @@ class StoryPage(ModalScreen[StoryPlace | None]):
         """Removes a record after a question."""
         message = _("Agents do not bring it back. If a record is merely no longer true, end it instead of removing it.")
         if await self.confirm(_("Remove this?") + f" {words}", message):
-            await self.workbench.carry_out(RemoveRecord(record.id))
+            await self.project.carry_out(RemoveRecord(record.id))
             await self.reload()
 
     async def confirm(self, title: str, words: str) -> bool:
@@ -120,7 +120,7 @@ class StoryPage(ModalScreen[StoryPlace | None]):
 
     async def source_of(self, evidence: Evidence) -> OpenedSource:
         """The chapter of the evidence, at its place."""
-        return await self.workbench.memory.source(f"manuscript/{evidence.chapter}", evidence.start, evidence.end)
+        return await self.project.memory.source(f"manuscript/{evidence.chapter}", evidence.start, evidence.end)
 
     async def open_evidence(self, evidence: tuple[Evidence, ...]) -> None:
         """Shows the chapter at the supporting words."""

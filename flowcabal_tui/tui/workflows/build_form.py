@@ -44,17 +44,17 @@ _USUAL_CANDIDATES: Final = 5
 
 
 async def ask_form(
-    app: App[Any], workbench: Project, wish: str, record: BuildRecord | None, workflow: str = ""
+    app: App[Any], project: Project, wish: str, record: BuildRecord | None, workflow: str = ""
 ) -> dict[str, Any] | None:
     """The form filled in by the writer, as JSON, or None. Its initial values are those of `record`, else those read
     from the wish."""
     base = record.base if record is not None else None
     if record is None and workflow:
-        base = (await workbench.workflows.get(workflow)).model_dump(mode="json")
+        base = (await project.workflows.get(workflow)).model_dump(mode="json")
     known = workflow or (str(base["id"]) if base is not None and record is not None and not record.from_file else "")
     kept = record.form if record is not None else None
-    first = Form.model_validate(kept if kept is not None else await workbench.builds.filled_form(wish, known))
-    screens = FormScreens(app, workbench.info.language)
+    first = Form.model_validate(kept if kept is not None else await project.builds.filled_form(wish, known))
+    screens = FormScreens(app, project.info.language)
     form = await (screens.steps(first) if base is None else screens.alterations(first, base))
     return None if form is None else form.model_dump(mode="json", exclude_unset=True)
 

@@ -120,9 +120,9 @@ class BuildReviewScreen(ModalScreen[str]):
         HELP_KEYS,
     ]  # fmt: skip
 
-    def __init__(self, workbench: Project, build: str) -> None:
+    def __init__(self, project: Project, build: str) -> None:
         super().__init__()
-        self._workbench, self.build = workbench, build
+        self._project, self.build = project, build
         self._record: BuildRecord | None = None
         self._listed: dict[str, Change] = {}
 
@@ -149,7 +149,7 @@ class BuildReviewScreen(ModalScreen[str]):
         attempt(self, self._reload(), group="reload", exclusive=True)
 
     async def _reload(self) -> None:
-        self._record = record = await self._workbench.builds.build(self.build)
+        self._record = record = await self._project.builds.build(self.build)
         if not self.is_attached:
             return
         taken, _fallen = record.taken
@@ -215,19 +215,19 @@ class BuildReviewScreen(ModalScreen[str]):
             attempt(self, self._save(), group="decide")
 
     async def _save(self) -> None:
-        saved = await self._workbench.carry_out(AcceptBuild(self.build))
+        saved = await self._project.carry_out(AcceptBuild(self.build))
         self.notify(_("Saved as {name}. `u` undoes it.").format(name=saved), markup=False)
         await self._reload()
 
     def action_undo(self) -> None:
         """Undoes the saved version."""
-        if self._record is not None and self._record.saved and not self._workbench.info.read_only:
+        if self._record is not None and self._record.saved and not self._project.info.read_only:
             attempt(self, self._undo(), group="decide")
         else:
             self.notify(_("Nothing of this was saved."), markup=False)
 
     async def _undo(self) -> None:
-        reference = await self._workbench.carry_out(UndoBuild(self.build))
+        reference = await self._project.carry_out(UndoBuild(self.build))
         gone = _("Undone: the workflow is deleted again.")
         notice = _("Undone: {name} is as it was before.").format(name=reference) if reference else gone
         self.notify(notice, markup=False)
@@ -279,19 +279,19 @@ class BuildReviewScreen(ModalScreen[str]):
 
     async def _go_on(self, record: BuildRecord, command: Command) -> None:
         if await self._may_pay(record):
-            await self._workbench.carry_out(command)
+            await self._project.carry_out(command)
             await self._reload()
 
     def _may_change(self, record: BuildRecord | None) -> TypeGuard[BuildRecord]:
         is_open = record is not None and record.status != "building" and not record.decided
-        return is_open and not self._workbench.info.read_only
+        return is_open and not self._project.info.read_only
 
     async def _may_pay(self, record: BuildRecord) -> bool:
         """The writer's answer to the price of continuing; True without a question where nothing is paid."""
         if record.offline or record.form is not None:
             return True
         workflow = str(record.base["id"]) if record.base and not record.from_file else ""
-        price = await self._workbench.builds.build_price(record.wish, workflow)
+        price = await self._project.builds.build_price(record.wish, workflow)
         if price is None or price.is_free:
             return True
         return await agrees_to_pay(self.app, _("Continue with the Builder?"), build_price_lines(price))
@@ -304,10 +304,10 @@ class BuildReviewScreen(ModalScreen[str]):
     async def _by_form(self, record: BuildRecord) -> None:
         from flowcabal_tui.tui.workflows.build_form import ask_form
 
-        form = await ask_form(self.app, self._workbench, "\n".join((record.wish, *record.answers)), record)
+        form = await ask_form(self.app, self._project, "\n".join((record.wish, *record.answers)), record)
         if form is not None:
             self.notify(_("{id} is being built.").format(id=self.build), markup=False)
-            await self._workbench.carry_out(ReviseBuild(self.build, form=form))
+            await self._project.carry_out(ReviseBuild(self.build, form=form))
             await self._reload()
 
     def action_edit(self) -> None:
@@ -323,7 +323,7 @@ class BuildReviewScreen(ModalScreen[str]):
         value = _typed(change.after)
         while (answer := await self._typed(change, value)) is not None:
             try:
-                await self._workbench.carry_out(EditChange(self.build, change.id, answer[0]))
+                await self._project.carry_out(EditChange(self.build, change.id, answer[0]))
             except FlowCabalError as error:
                 value = answer[0]
                 words = sentences(error.title, error.detail)
@@ -350,7 +350,7 @@ class BuildReviewScreen(ModalScreen[str]):
         record, why = self._record, ""
         if record is None:
             return False
-        if self._workbench.info.read_only:
+        if self._project.info.read_only:
             why = _("The project is open read-only.")
         elif record.saved:
             why = _("It was saved as {name}. `u` undoes it.").format(name=record.saved)
@@ -364,7 +364,7 @@ class BuildReviewScreen(ModalScreen[str]):
 
     def _do(self, command: Command) -> None:
         async def carried() -> None:
-            await self._workbench.carry_out(command)
+            await self._project.carry_out(command)
             await self._reload()
 
         attempt(self, carried(), group="decide")

@@ -37,12 +37,12 @@ class BuildController:
     def __init__(
         self,
         screen: Screen[Any],
-        workbench: Project,
+        project: Project,
         document: WorkflowDocument,
         show: Callable[[str], Awaitable[None]],
     ) -> None:
         self._screen, self._document, self._show = screen, document, show
-        self._workbench = workbench
+        self._project = project
         self._page: BuildReviewScreen | BuildsScreen | None = None
         self._nothing = ""
         """The last notice that nothing waits."""
@@ -51,7 +51,7 @@ class BuildController:
 
     async def load(self) -> None:
         """Counts the builds that wait, and those in progress."""
-        rows = await self._workbench.builds.build_rows()
+        rows = await self._project.builds.build_rows()
         waiting, at_work = sum(row.waits for row in rows), sum(row.state == "building" for row in rows)
         status = self._screen.query_one(StatusLine)
         status.facts = replace(status.facts, builds=waiting, building=at_work)
@@ -62,14 +62,14 @@ class BuildController:
     @on_key("builds.open", group="builds", exclusive=True)
     async def open(self) -> None:
         """Opens the waiting build; shows the list if there are several, or none."""
-        rows = await self._workbench.builds.build_rows()
+        rows = await self._project.builds.build_rows()
         waiting = [row for row in rows if row.waits]
         if len(waiting) == 1:
             await self.review(waiting[0].id)
             return
         from flowcabal_tui.tui.workflows.builds_list import BuildsScreen  # not needed for the first frame
 
-        self._page = page = BuildsScreen(self._workbench)
+        self._page = page = BuildsScreen(self._project)
         chosen: str | None = await self._ask(page)
         if chosen:
             await self.review(chosen)
@@ -81,7 +81,7 @@ class BuildController:
         attempt(self._screen, self._open_or_say(), group="builds", exclusive=True)
 
     async def _open_or_say(self) -> None:
-        if any(row.waits for row in await self._workbench.builds.build_rows()):
+        if any(row.waits for row in await self._project.builds.build_rows()):
             await self.open()
         else:
             self._nothing = _("Nothing is waiting for you: F3 lists the runs, `V` the builds.")
@@ -96,7 +96,7 @@ class BuildController:
         from flowcabal_tui.tui.workflows.build_review import BuildReviewScreen  # not needed for the first frame
 
         before = {each.reference for each in self._document.templates}
-        self._page = page = BuildReviewScreen(self._workbench, build)
+        self._page = page = BuildReviewScreen(self._project, build)
         saved = await self._ask(page)
         await self._document.load()
         now = [each.reference for each in self._document.templates]
@@ -114,29 +114,29 @@ class BuildController:
         if how == "form":
             await self._by_form(wish, workflow)
         elif how == "model":
-            price = await self._workbench.builds.build_price(wish, workflow)
+            price = await self._project.builds.build_price(wish, workflow)
             paid = price if price is not None and not price.is_free else None
             if paid and not await agrees_to_pay(self._screen.app, _("Build it?"), build_price_lines(paid)):
                 return
             self._opens_next = True
             try:
-                await self._workbench.carry_out(RequestBuild(wish, workflow))
+                await self._project.carry_out(RequestBuild(wish, workflow))
             finally:
                 await self.load()
         elif how is not None:
             template = how.removeprefix(_TEMPLATE)
             self._screen.notify(_("{id} is being built.").format(id=workflow or _("A new workflow")), markup=False)
-            await self.review(await self._workbench.carry_out(RequestBuild(wish, offline=True, template=template)))
+            await self.review(await self._project.carry_out(RequestBuild(wish, offline=True, template=template)))
 
     async def _ask_method(self, wish: str, workflow: str) -> str | None:
         """Asks for the method: the model, the form, or a template that covers much of the request.
 
         The form, without a question, when it is the only one.
         """
-        price = await self._workbench.builds.build_price(wish, workflow)
+        price = await self._project.builds.build_price(wish, workflow)
         form = ("form", _("a form that you fill in: costs nothing"))
         model = () if price is None else (("model", way_words(price)),)
-        near = () if workflow else await self._workbench.builds.near_templates(wish)
+        near = () if workflow else await self._project.builds.near_templates(wish)
         covers = _("start from “{title}”: {n} of {all} points of your request")
         found = [
             (f"{_TEMPLATE}{each.name}", covers.format(title=each.title, n=each.covered, all=each.points))
@@ -151,10 +151,10 @@ class BuildController:
     async def _by_form(self, wish: str, workflow: str) -> None:
         from flowcabal_tui.tui.workflows.build_form import ask_form  # the Builder is imported with it
 
-        form = await ask_form(self._screen.app, self._workbench, wish, None, workflow)
+        form = await ask_form(self._screen.app, self._project, wish, None, workflow)
         if form is not None:
             self._screen.notify(_("{id} is being built.").format(id=workflow or _("A new workflow")), markup=False)
-            await self.review(await self._workbench.carry_out(RequestBuild(wish, workflow, offline=True, form=form)))
+            await self.review(await self._project.carry_out(RequestBuild(wish, workflow, offline=True, form=form)))
 
     @on_event
     def _follow(self, event: BuildProgress | SuggestionMade | BuildDecided) -> None:

@@ -55,9 +55,9 @@ class BuildsScreen(ModalScreen[str | None]):
         HELP_KEYS,
     ]  # fmt: skip
 
-    def __init__(self, workbench: Project) -> None:
+    def __init__(self, project: Project) -> None:
         super().__init__()
-        self._workbench = workbench
+        self._project = project
         self._listed: dict[str, BuildRow] = {}
 
     def compose(self) -> ComposeResult:
@@ -82,7 +82,7 @@ class BuildsScreen(ModalScreen[str | None]):
         attempt(self, self._reload(), group="reload", exclusive=True)
 
     async def _reload(self) -> None:
-        found = await self._workbench.builds.build_rows()
+        found = await self._project.builds.build_rows()
         rows = sorted(found, key=_rank)
         self._listed = {row.id: row for row in rows}
         self.query_one(".empty").display = not rows
@@ -108,7 +108,7 @@ class BuildsScreen(ModalScreen[str | None]):
         title = _("Purge {id}?").format(id=row.id)
         words = _("It is removed with its request, its prompts and its rounds. A workflow made from it stays.")
         if await self.app.push_screen_wait(ConfirmScreen(title, words)):
-            await self._workbench.carry_out(Purge(build=row.id))
+            await self._project.carry_out(Purge(build=row.id))
             await self._reload()
 
 

@@ -50,13 +50,13 @@ class GraphController:
     def __init__(
         self,
         screen: Screen[Any],
-        workbench: Project,
+        project: Project,
         view: OpenView,
         document: WorkflowDocument,
         show_node: Callable[[NodeId], Awaitable[None]],
         choose_node: Callable[[NodeId], Awaitable[None]],
     ) -> None:
-        self._screen, self._workbench, self._view, self._document = screen, workbench, view, document
+        self._screen, self._project, self._view, self._document = screen, project, view, document
         self._show_node, self._choose_node = show_node, choose_node
         self._history = EditHistory()
         self._copied: tuple[Node, ...] = ()
@@ -85,7 +85,7 @@ class GraphController:
         """Resets the state when another document, run or version is displayed."""
         if self._document.workflow is not None:
             self._history.opened(self._document.workflow, self._document.stored)
-            starred = await self._workbench.drafts.draft(self._star_key) or ""
+            starred = await self._project.drafts.draft(self._star_key) or ""
             known = {node.id for node in self._document.workflow.nodes}
             self._document.targets = tuple(NodeId(each) for each in starred.split("\n") if each in known)
             await self.refresh_marks()
@@ -99,9 +99,9 @@ class GraphController:
         workflow = self._document.workflow
         if workflow is None:
             return
-        self._findings = await self._workbench.workflows.validate(workflow)
+        self._findings = await self._project.workflows.validate(workflow)
         try:
-            standing = await self._workbench.workflows.standing(workflow.id, self._view.chapter)
+            standing = await self._project.workflows.standing(workflow.id, self._view.chapter)
         except FlowCabalError:
             standing = ()
         if workflow is self._document.workflow:
@@ -112,7 +112,7 @@ class GraphController:
         """Sets or removes the star of a node; stored with the workflow, outside the document."""
         top, targets = NodeId(node.split("/")[0]), self._document.targets
         self._document.targets = tuple(each for each in targets if each != top) if top in targets else (*targets, top)
-        await self._workbench.drafts.put_draft(self._star_key, "\n".join(self._document.targets) or None)
+        await self._project.drafts.put_draft(self._star_key, "\n".join(self._document.targets) or None)
         await self.refresh_marks()
 
     async def do(self, verb: str, node: NodeId | None) -> None:
@@ -121,7 +121,7 @@ class GraphController:
         if workflow is None:
             self._screen.notify(_("No workflow yet. `w` chooses a template."), markup=False)
             return
-        if self._workbench.info.read_only:
+        if self._project.info.read_only:
             self._screen.notify(_("The project is open read-only."), markup=False)
             return
         spot = self._nearest(workflow, node)
@@ -175,7 +175,7 @@ class GraphController:
     async def undo(self, *, redo: bool = False) -> None:
         """Undoes or redoes the last change."""
         now = self._document.workflow
-        if now is None or self._workbench.info.read_only:
+        if now is None or self._project.info.read_only:
             return
         found = self._history.redo(now) if redo else self._history.undo(now)
         if found is None:
@@ -237,7 +237,7 @@ class GraphController:
         """The action of a new node; None where the writer leaves it open."""
         from flowcabal_tui.tui.workflows.action_picker import ActionPicker
 
-        page = ActionPicker(self._workbench.workflows.actions)
+        page = ActionPicker(self._project.workflows.actions)
         chosen: str | None = await self._screen.app.push_screen_wait(page)
         return chosen
 
@@ -316,7 +316,7 @@ class GraphController:
         if node.kind != "prompt":
             from flowcabal_tui.tui.workflows.params_form import ParamsForm
 
-            values = await self._screen.app.push_screen_wait(ParamsForm(node, kind, self._workbench.workflows.actions))
+            values = await self._screen.app.push_screen_wait(ParamsForm(node, kind, self._project.workflows.actions))
             changed = None if values is None else node.model_copy(update={"params": values})
         else:
             try:
@@ -324,7 +324,7 @@ class GraphController:
             except ValidationError:
                 await self._as_text(workflow, spot)
                 return
-            form = NodeForm(node.name, params, self._workbench.info.model_names)
+            form = NodeForm(node.name, params, self._project.info.model_names)
             changed = None
             if (answer := await self._screen.app.push_screen_wait(form)) is not None:
                 update = {"name": answer[0], "params": changed_params(node.params, answer[1])}

@@ -91,8 +91,8 @@ class WorkflowDocument:
     path. `targets` are the nodes with a star: the targets of a run.
     """
 
-    def __init__(self, screen: Screen[Any], workbench: Project, view: OpenView) -> None:
-        self._screen, self._workbench, self._view = screen, workbench, view
+    def __init__(self, screen: Screen[Any], project: Project, view: OpenView) -> None:
+        self._screen, self._project, self._view = screen, project, view
         self.workflow: Workflow | None = None
         self.stored: Workflow | None = None
         self.templates: tuple[Workflow, ...] = ()
@@ -101,7 +101,7 @@ class WorkflowDocument:
         """States since the run is displayed: the log has no state of work before the first call to a model."""
         self.targets: tuple[NodeId, ...] = ()
         self._unsaved: Workflow | None = None
-        self._drafts = Unsaved(workbench.drafts)
+        self._drafts = Unsaved(project.drafts)
 
     @property
     def title(self) -> str:
@@ -128,7 +128,7 @@ class WorkflowDocument:
 
     async def load(self) -> None:
         """Reads the templates."""
-        self.templates = await self._workbench.workflows.newest()
+        self.templates = await self._project.workflows.newest()
 
     def newest(self, workflow: Workflow) -> Workflow:
         """The newest version of a workflow; the workflow itself if no template has its id."""
@@ -162,7 +162,7 @@ class WorkflowDocument:
         spot = spot_of(self.workflow, path) if self.workflow is not None else None
         if spot is not None and self.workflow is not None:
             part = part_for_editor(self.workflow, spot)
-            self._screen.query_one(BlockEditor).show(part, spot.node, self._workbench.info.read_only, newer=newer)
+            self._screen.query_one(BlockEditor).show(part, spot.node, self._project.info.read_only, newer=newer)
 
     def show(self) -> None:
         """Shows the document again after a change."""
@@ -199,12 +199,12 @@ class WorkflowDocument:
         if workflow is None:
             return
         try:
-            await self._workbench.carry_out(SaveWorkflow(workflow))
+            await self._project.carry_out(SaveWorkflow(workflow))
         except FlowCabalError:
             self._unsaved = workflow
             raise
         await self._drafts.forget(workflow.id)
-        self.templates = await self._workbench.workflows.newest()
+        self.templates = await self._project.workflows.newest()
         if self._unsaved is None:
             self.workflow = self.newest(workflow)
             self._screen.query_one(WorkflowPane).show_templates(self.templates, self.workflow.reference)

@@ -31,12 +31,12 @@ class LibraryController:
     def __init__(
         self,
         screen: Screen[Any],
-        workbench: Project,
+        project: Project,
         document: WorkflowDocument,
         show: Callable[[str], Awaitable[None]],
         build: Callable[[str], Awaitable[None]],
     ) -> None:
-        self._screen, self._workbench, self._document = screen, workbench, document
+        self._screen, self._project, self._document = screen, project, document
         self._show, self._build = show, build
         self._deleted: tuple[Workflow, ...] = ()
         """The versions of the workflow that was deleted last, oldest first."""
@@ -48,7 +48,7 @@ class LibraryController:
     @on_request(WorkflowList.VerbRequested, group="library", exclusive=True)
     async def do(self, verb: str, reference: str) -> None:
         """Carries out a key of the list."""
-        if self._workbench.info.read_only and verb != "versions":
+        if self._project.info.read_only and verb != "versions":
             self._say(_("The project is open read-only."))
             return
         await self._document.put_away()
@@ -61,7 +61,7 @@ class LibraryController:
         elif verb == "undo":
             await self._undo()
         elif reference:
-            await self._verbs[verb](await self._workbench.workflows.get(reference.partition("@")[0]))
+            await self._verbs[verb](await self._project.workflows.get(reference.partition("@")[0]))
 
     def _say(self, words: str) -> None:
         self._screen.notify(words, markup=False)
@@ -74,12 +74,12 @@ class LibraryController:
         return (await self._ask(PromptLine(title, value=value)) or "").strip()
 
     async def _save_as_new(self, workflow: Workflow, name: str) -> None:
-        identity = await self._workbench.workflows.free_name(name)
+        identity = await self._project.workflows.free_name(name)
         fresh = workflow.model_copy(update={"id": identity, "version": 1, "name": name})
         await self._save(fresh)
 
     async def _save(self, workflow: Workflow) -> None:
-        reference = await self._workbench.carry_out(SaveWorkflow(workflow))
+        reference = await self._project.carry_out(SaveWorkflow(workflow))
         await self._reload(reference)
         self._say(_("Saved as {name}.").format(name=reference))
 
@@ -92,10 +92,10 @@ class LibraryController:
         if name := await self._name(_("The name of the new workflow"), ""):
             prompt = [{"kind": "text", "text": _FIRST_PROMPT}]
             node = Node(id=NodeId("draft"), name=_("Draft"), params={"prompt": prompt})
-            await self._save_as_new(Workflow(id="new", language=self._workbench.info.language, nodes=(node,)), name)
+            await self._save_as_new(Workflow(id="new", language=self._project.info.language, nodes=(node,)), name)
 
     async def _example(self) -> None:
-        offered = await self._workbench.workflows.examples()
+        offered = await self._project.workflows.examples()
         rows = tuple((each.id, (each.name or each.id, one_line(each.description, 120))) for each in offered)
         chosen = await self._ask(ChooseScreen(_("Which one should be added to the project?"), rows))
         found = next((each for each in offered if each.id == chosen), None)
@@ -116,10 +116,10 @@ class LibraryController:
         title = _("Delete {name}?").format(name=one_line(workflow.name or workflow.id, 60))
         words = _("All its versions are deleted. Runs keep the document that they used, and their texts.")
         if await self._ask(ConfirmScreen(title, words)):
-            stored = self._workbench.workflows
+            stored = self._project.workflows
             rows = sorted(await stored.workflow_versions(workflow.id), key=lambda row: row.version)
             self._deleted = tuple([await stored.get(row.reference) for row in rows])
-            await self._workbench.carry_out(DeleteWorkflow(workflow.id))
+            await self._project.carry_out(DeleteWorkflow(workflow.id))
             await self._document.load()
             if left := self._document.templates:
                 await self._show(left[0].reference)
@@ -130,7 +130,7 @@ class LibraryController:
         if not self._deleted:
             self._say(_("No workflow was deleted since the project was opened."))
             return
-        references = [await self._workbench.carry_out(SaveWorkflow(each, keep_version=True)) for each in self._deleted]
+        references = [await self._project.carry_out(SaveWorkflow(each, keep_version=True)) for each in self._deleted]
         self._deleted = ()
         await self._reload(references[-1])
         self._say(_("{name} is back.").format(name=references[-1]))
@@ -138,12 +138,12 @@ class LibraryController:
     async def _versions(self, workflow: Workflow) -> None:
         from flowcabal_tui.tui.workflows.workflow_versions import WorkflowVersionsScreen  # at first use
 
-        rows = await self._workbench.workflows.workflow_versions(workflow.id)
-        load = self._workbench.workflows.get
+        rows = await self._project.workflows.workflow_versions(workflow.id)
+        load = self._project.workflows.get
         page = WorkflowVersionsScreen(workflow.name or workflow.id, rows, load, self._delete_one)
         chosen: Workflow | None = await self._ask(page)
         if chosen is not None:
             await self._save(chosen)
 
     async def _delete_one(self, reference: str) -> None:
-        await self._workbench.carry_out(DeleteWorkflow(reference))
+        await self._project.carry_out(DeleteWorkflow(reference))

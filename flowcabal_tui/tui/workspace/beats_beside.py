@@ -33,8 +33,8 @@ _HIDDEN_BY: Final = frozenset({"output", "prompt", "context", "profiles"})
 class BeatsBeside:
     """Controls the outline panel, which is created when it is first opened and replaces the right column."""
 
-    def __init__(self, screen: Screen[Any], workbench: Project, view: OpenView) -> None:
-        self._screen, self._workbench, self._view = screen, workbench, view
+    def __init__(self, screen: Screen[Any], project: Project, view: OpenView) -> None:
+        self._screen, self._project, self._view = screen, project, view
         self._panel: BeatsPanel | None = None
         self._is_wanted = False
         self._timer: Timer | None = None
@@ -98,7 +98,7 @@ class BeatsBeside:
 
     async def _count(self) -> None:
         with suppress(HelperFailed):
-            self._screen.query_one(ChapterList).show_beats(await self._workbench.book.beat_counts())
+            self._screen.query_one(ChapterList).show_beats(await self._project.book.beat_counts())
 
     @on_event
     def _changed(self, _event: BookChanged | OutputPersisted | OutputDeleted) -> None:
@@ -116,7 +116,7 @@ class BeatsBeside:
         if chapter is None or self._panel is None:
             return
         try:
-            found = await self._workbench.book.beats(chapter, text)
+            found = await self._project.book.beats(chapter, text)
         except HelperFailed:  # a list beside the text is no reason to stop anybody
             return
         if self._view.chapter == chapter and self._pane.text == text:  # else another one is on its way
@@ -154,14 +154,14 @@ class BeatsBeside:
         chapter = self._view.chapter
         if chapter is None:
             return
-        quote = await self._workbench.book.quote_beats(chapter)
+        quote = await self._project.book.quote_beats(chapter)
         if quote is None:
             self._screen.notify(_("The model has answered for this text and these beats."), markup=False)
             return
         title = _("Ask the model which beats the text covers?")
-        if await agrees_to_spend(self._screen.app, self._workbench, title, quote, "agent"):
+        if await agrees_to_spend(self._screen.app, self._project, title, quote, "agent"):
             self._screen.notify(_("The model reads the chapter."), markup=False)
-            await self._workbench.carry_out(CheckBeats(chapter))
+            await self._project.carry_out(CheckBeats(chapter))
             self._read_again()
 
     @on_request(BeatsPanel.EditRequested)
@@ -170,8 +170,8 @@ class BeatsBeside:
         chapter = self._view.chapter
         if chapter is None:
             return
-        book, version = await self._workbench.book.outline()
+        book, version = await self._project.book.outline()
         own = book.of(chapter)
         placed = book.volume_of(chapter) if of_volume else own[min(part or 0, len(own) - 1)] if own else None
-        if await OutlineController(self._screen, self._workbench).edit(PartOf(placed, chapter), book, version):
+        if await OutlineController(self._screen, self._project).edit(PartOf(placed, chapter), book, version):
             self._read_again()

@@ -55,7 +55,7 @@ class Controllers:
     def __init__(
         self,
         screen: Screen[Any],
-        workbench: Project,
+        project: Project,
         view: OpenView,
         book: BookController,
         output: OutputPane,
@@ -64,28 +64,28 @@ class Controllers:
         books: KnownBooks,
     ) -> None:
         self._screen, self._view, self.book = screen, view, book
-        self.summary = SummaryKeeper(screen, workbench, view, book, now, books.keep)
-        self.writing = WritingController(screen, workbench, view)
-        self.beats = BeatsBeside(screen, workbench, view)
-        self.document = WorkflowDocument(screen, workbench, view)
-        self.models = ModelController(screen, workbench)
-        self.settings_watch = SettingsWatch(screen, workbench)
-        self.nodes = NodeController(screen, workbench, view, self.document, output)
-        self.runs = RunController(screen, workbench, view, self.document, self.nodes, self.models.has_model)
+        self.summary = SummaryKeeper(screen, project, view, book, now, books.keep)
+        self.writing = WritingController(screen, project, view)
+        self.beats = BeatsBeside(screen, project, view)
+        self.document = WorkflowDocument(screen, project, view)
+        self.models = ModelController(screen, project)
+        self.settings_watch = SettingsWatch(screen, project)
+        self.nodes = NodeController(screen, project, view, self.document, output)
+        self.runs = RunController(screen, project, view, self.document, self.nodes, self.models.has_model)
         self.waiting = WaitController(screen, view, self.document, output, lambda: now().timestamp())
-        self.navigation = Navigation(screen, workbench, view, book, self.runs, self.nodes)
-        self.memory = MemoryController(screen, workbench, view, editor)
-        self.background = QueueController(screen, workbench)
-        self.knowledge = KnowledgeController(screen, workbench)
-        self.questions = DecisionController(screen, workbench, view, editor)
-        self.search = SearchController(screen, workbench)
-        self.receipts = ReceiptController(screen, workbench, view, self.document, self.navigation.open_run)
-        self.maintenance = MaintenanceController(screen, workbench, book, now)
-        self.keeping = KeepController(screen, workbench, view)
+        self.navigation = Navigation(screen, project, view, book, self.runs, self.nodes)
+        self.memory = MemoryController(screen, project, view, editor)
+        self.background = QueueController(screen, project)
+        self.knowledge = KnowledgeController(screen, project)
+        self.questions = DecisionController(screen, project, view, editor)
+        self.search = SearchController(screen, project)
+        self.receipts = ReceiptController(screen, project, view, self.document, self.navigation.open_run)
+        self.maintenance = MaintenanceController(screen, project, book, now)
+        self.keeping = KeepController(screen, project, view)
         self.browser = BrowserController(
-            screen, workbench, view, book, self.maintenance, self.navigation.open_at, self.receipts.origin
+            screen, project, view, book, self.maintenance, self.navigation.open_at, self.receipts.origin
         )
-        self.proof = ProofController(screen, workbench, book)
+        self.proof = ProofController(screen, project, book)
         self.pages = PageOpener(
             screen,
             view,
@@ -97,27 +97,25 @@ class Controllers:
             background=self.background,
             knowledge=self.knowledge,
         )
-        self.story = StoryController(screen, workbench, view, self.navigation.open_at, now)
+        self.story = StoryController(screen, project, view, self.navigation.open_at, now)
         self.card = NameCardController(
-            screen, workbench, view, self.story, self.navigation.open_at, self.memory.show_profile
+            screen, project, view, self.story, self.navigation.open_at, self.memory.show_profile
         )
-        self.revision = RevisionController(screen, workbench, view, self.navigation.open_at, book.drafts.write, now)
-        self.comment_marks = CommentMarks(screen, workbench, view)
+        self.revision = RevisionController(screen, project, view, self.navigation.open_at, book.drafts.write, now)
+        self.comment_marks = CommentMarks(screen, project, view)
         self.talk = ConversationController(
             screen,
-            workbench,
+            project,
             view,
             self.navigation.open_at,
             self._selection,
             lambda: self.document.workflow.id if self.document.workflow else "",
             OtherPages(self.receipts.show, self.story.correct, lambda build: self.builds.review(build)),
         )
-        self.graph = GraphController(
-            screen, workbench, view, self.document, self.nodes.show_node, self.nodes.choose_node
-        )
-        self.builds = BuildController(screen, workbench, self.document, self.runs.show_template)
-        self.library = LibraryController(screen, workbench, self.document, self.runs.show_template, self.builds.build)
-        self.control = RunControl(screen, workbench, view, self.runs, self.nodes, self.document, self.graph, editor)
+        self.graph = GraphController(screen, project, view, self.document, self.nodes.show_node, self.nodes.choose_node)
+        self.builds = BuildController(screen, project, self.document, self.runs.show_template)
+        self.library = LibraryController(screen, project, self.document, self.runs.show_template, self.builds.build)
+        self.control = RunControl(screen, project, view, self.runs, self.nodes, self.document, self.graph, editor)
 
     @property
     def in_order(self) -> tuple[object, ...]:

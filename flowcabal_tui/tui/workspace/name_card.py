@@ -36,11 +36,11 @@ class NameCardController:
     """Opens and closes the card, and shows the name at the cursor. While it is closed, nothing is looked up."""
 
     def __init__(
-        self, screen: Screen[Any], workbench: Project, view: OpenView, story: StoryController, open_at: OpenAt,
+        self, screen: Screen[Any], project: Project, view: OpenView, story: StoryController, open_at: OpenAt,
         show_profile: ShowProfile,
     ) -> None:  # fmt: skip
         """`open_at` opens a chapter at characters of its text."""
-        self._screen, self._workbench, self._view, self._story = screen, workbench, view, story
+        self._screen, self._project, self._view, self._story = screen, project, view, story
         self._open_at, self._show_profile = open_at, show_profile
         self._names, self._panel = KnownNames(), NameCardPanel()
         self._shown: tuple[EntityId, ChapterId | None] | None = None
@@ -95,7 +95,7 @@ class NameCardController:
             attempt(self._screen, self._read_names(), group="known-names", exclusive=True)
 
     async def _read_names(self) -> None:
-        entities = await self._workbench.story.entities()
+        entities = await self._project.story.entities()
         self._names = await asyncio.to_thread(KnownNames, entities)
         known, self._shown = self._shown, None
         self._follow()
@@ -139,7 +139,7 @@ class NameCardController:
 
     async def _read(self, entity: EntityId, chapter: ChapterId | None) -> None:
         try:
-            self._card = card = await self._workbench.story.name_card(entity, chapter)
+            self._card = card = await self._project.story.name_card(entity, chapter)
         except Gone:  # the name or the chapter has just been removed
             self._card = None
             self._panel.show(_("No name is at the cursor."), ())

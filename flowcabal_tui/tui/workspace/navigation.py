@@ -29,13 +29,13 @@ class Navigation:
     def __init__(
         self,
         screen: Screen[Any],
-        workbench: Project,
+        project: Project,
         view: OpenView,
         book: BookController,
         runs: RunController,
         nodes: NodeController,
     ) -> None:
-        self._screen, self._workbench, self._view = screen, workbench, view
+        self._screen, self._project, self._view = screen, project, view
         self._book, self._runs, self._nodes = book, runs, nodes
 
     @on_request(ChapterList.Chosen, group="chapter", exclusive=True)
@@ -62,7 +62,7 @@ class Navigation:
 
     async def open_run(self, run: RunId, node: NodeId) -> None:
         """Opens a node of a run of the history, with its chapter."""
-        summary = (await self._workbench.runs.run_details(run)).summary
+        summary = (await self._project.runs.run_details(run)).summary
         if summary.chapter is not None:
             await self._book.open(summary.chapter)
         await self._runs.show_run(summary)
@@ -84,4 +84,4 @@ class Navigation:
         self, uri: str, start: int, end: int, level: Level | None = None, receipt: Receipt | None = None
     ) -> None:
         """Shows a cited text at the cited place and in the cited level."""
-        self._screen.app.push_screen(SourceScreen(await self._workbench.memory.source(uri, start, end, level, receipt)))
+        self._screen.app.push_screen(SourceScreen(await self._project.memory.source(uri, start, end, level, receipt)))

@@ -52,7 +52,7 @@ class PageOpener:
         """Opens the manuscript browser."""
         from flowcabal_tui.tui.book.browser import BrowserScreen
 
-        info = self._browser.workbench.info
+        info = self._browser.project.info
         place = await self._ask(BrowserScreen(info.name, info.language, self._browser, self._view.chapter))
         if place is not None:
             await self._open_at(place.chapter, place.start, place.end, False)

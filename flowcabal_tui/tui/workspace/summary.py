@@ -30,16 +30,16 @@ class SummaryKeeper:
     """Stores the summary of the open book: regularly after changes, and when the book is closed."""
 
     def __init__(
-        self, screen: Screen[Any], workbench: Project, view: OpenView, book: BookController,
+        self, screen: Screen[Any], project: Project, view: OpenView, book: BookController,
         now: Callable[[], datetime], keep: Callable[[Path, BookSummary], None],
     ) -> None:  # fmt: skip
-        self._screen, self._workbench, self._view, self._book = screen, workbench, view, book
+        self._screen, self._project, self._view, self._book = screen, project, view, book
         self._now, self._keep = now, keep
         self._kept: BookSummary | None = None
 
     def begin(self) -> None:
         """Starts storing the summary."""
-        if not self._workbench.info.read_only:
+        if not self._project.info.read_only:
             self._screen.set_interval(SECONDS, lambda: attempt(self._screen, self.write(), group="summary"))
 
     def go_on(self, summary: BookSummary) -> None:
@@ -49,7 +49,7 @@ class SummaryKeeper:
             return
         place = min(max(0, summary.place), len(pane.text))
         self._view.show_pane("manuscript")
-        if summary.is_editing and not self._workbench.info.read_only:
+        if summary.is_editing and not self._project.info.read_only:
             self._screen.call_after_refresh(pane.edit_at, place, place)
         else:
             self._screen.call_after_refresh(pane.go_to, place, place)
@@ -60,13 +60,13 @@ class SummaryKeeper:
         if summary is None or self._kept == replace(summary, seen_at=self._kept.seen_at if self._kept else ""):
             return
         try:
-            await asyncio.to_thread(self._keep, self._workbench.info.path, summary)
+            await asyncio.to_thread(self._keep, self._project.info.path, summary)
             self._kept = summary
         except OSError as error:
             log.warning("the summary of the book could not be written: %s", error)
 
     def _summary(self) -> BookSummary | None:
-        info, seen = self._workbench.info, self._book.overview
+        info, seen = self._project.info, self._book.overview
         if info.read_only or seen is None or not self._screen.is_mounted:
             return None
         chapters, chapter, now = self._book.chapters, self._book.chapter, self._now()

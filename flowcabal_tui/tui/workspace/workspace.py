@@ -72,7 +72,7 @@ class WorkspaceScreen(Screen[None]):
     """Textual would repaint the whole screen; here only the widgets that gain or lose the focus are repainted."""
 
     def __init__(
-        self, workbench: Project, now: Callable[[], datetime], editor: str = "", manuscript: Path | None = None,
+        self, project: Project, now: Callable[[], datetime], editor: str = "", manuscript: Path | None = None,
         books: KnownBooks = NO_BOOKS,
     ) -> None:  # fmt: skip
         """`editor` is an external editor's command from the settings; `manuscript` is imported at once.
@@ -81,7 +81,7 @@ class WorkspaceScreen(Screen[None]):
         """
         super().__init__()
         self._books = books
-        self._workbench, self._now, self._editor = workbench, now, editor
+        self._project, self._now, self._editor = project, now, editor
         self._first_import, self._is_new = manuscript, True
         self.is_opening, self.opened_at = True, 0.0
         """Keys are dropped while the panes are filled; `opened_at` is in the time of events."""
@@ -90,19 +90,19 @@ class WorkspaceScreen(Screen[None]):
         self._is_ready = False
         """Have the controllers been made?"""
         self.status = StatusLine()
-        self._columns = PaneColumns(self, self.status, clean_line(workbench.folder.name))
+        self._columns = PaneColumns(self, self.status, clean_line(project.folder.name))
         self.view = OpenView(self.action_pane, self._subscriptions.publish)
-        self._left = books.of(workbench.folder) if manuscript is None else None
+        self._left = books.of(project.folder) if manuscript is None else None
         if self._left is not None and self._left.chapter:
             self.view.chapter = ChapterId(self._left.chapter)
-        self.book = BookController(self, workbench, self.view, now, editor)
+        self.book = BookController(self, project, self.view, now, editor)
 
     def add_controllers(self, output: OutputPane) -> None:
         """Creates the controllers of the panes, and carries out requests that waited for them."""
         from flowcabal_tui.tui.workspace.controllers import Controllers
 
         self.controllers = Controllers(
-            self, self._workbench, self.view, self.book, output, self._now, self._editor, self._books
+            self, self._project, self.view, self.book, output, self._now, self._editor, self._books
         )
         self._subscriptions.add(*self.controllers.in_order)
         self._is_ready = True
@@ -113,7 +113,7 @@ class WorkspaceScreen(Screen[None]):
 
     def again(self) -> WorkspaceScreen:
         """A new screen of the same project in the current language."""
-        fresh = WorkspaceScreen(self._workbench, self._now, self._editor, books=self._books)
+        fresh = WorkspaceScreen(self._project, self._now, self._editor, books=self._books)
         fresh.view.chapter = self.view.chapter
         return fresh
 
@@ -127,7 +127,7 @@ class WorkspaceScreen(Screen[None]):
         if self._is_new:
             event.refresh_styles = self._is_new = False
         if self._is_ready:  # the settings page may have changed the models
-            self.status.show_project(self._workbench.info)
+            self.status.show_project(self._project.info)
 
     @property
     def keys_of_the_moment(self) -> tuple[str, ...]:
@@ -139,14 +139,14 @@ class WorkspaceScreen(Screen[None]):
     def on_mount(self) -> None:
         """Fills the visible panes after the first frame, then the others."""
         self.action_pane(FIRST_PANE)
-        self.query_one(ManuscriptPane).book_language = self._workbench.language
+        self.query_one(ManuscriptPane).book_language = self._project.language
         self.status.facts = replace(self.status.facts, is_opening=True)
         attempt(self, self._load(), group="load")
 
     async def _add_rest(self) -> None:
         """The panes that are not in view, and the controllers; the feed is drained from then on."""
-        await self._workbench.complete()
-        info = self._workbench.info
+        await self._project.complete()
+        info = self._project.info
         self.status.show_project(info)
         await asyncio.to_thread(import_module, _CONTROLLERS)  # the panes in view are painted meanwhile
         output, prompt = await self._columns.mount_hidden()
@@ -191,7 +191,7 @@ class WorkspaceScreen(Screen[None]):
             if self._is_ready:
                 self.is_opening, self.opened_at = False, Event().time
                 self._columns.opened()
-                self._workbench.begin()
+                self._project.begin()
                 self.status.facts = replace(self.status.facts, is_opening=False)
         await self.book.reading.load()  # imports the agents
         if self._first_import is not None:
@@ -200,7 +200,7 @@ class WorkspaceScreen(Screen[None]):
 
     def drain(self) -> None:
         """Passes the events since the last call to the controllers."""
-        for event in self._workbench.take():
+        for event in self._project.take():
             self._subscriptions.publish(event)
 
     def stop_intake(self) -> None:

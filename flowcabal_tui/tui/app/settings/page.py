@@ -122,7 +122,7 @@ class Effects:
 
 
 class SettingsScreen(ModalScreen[None]):
-    """Shows and changes settings. `workbench` is the open book; None: none is open."""
+    """Shows and changes settings. `project` is the open book; None: none is open."""
 
     help = HelpData(
         mark("Settings"),
@@ -144,9 +144,9 @@ class SettingsScreen(ModalScreen[None]):
         HELP_KEYS,
     ]  # fmt: skip
 
-    def __init__(self, workbench: Project | None, effects: Effects) -> None:
+    def __init__(self, project: Project | None, effects: Effects) -> None:
         super().__init__()
-        self._workbench, self._effects = workbench, effects
+        self._project, self._effects = project, effects
         self._user = UserSettings()
         self._book_view: SettingsView | None = None
         self._rows: dict[str, SettingRow] = {}
@@ -169,9 +169,9 @@ class SettingsScreen(ModalScreen[None]):
             self._user = await asyncio.to_thread(load_user)
         except SettingsError as error:
             wrong += [error.title, error.detail]
-        if self._workbench is not None:
-            await self._workbench.settings.look()
-            self._book_view = await self._workbench.settings.view()
+        if self._project is not None:
+            await self._project.settings.look()
+            self._book_view = await self._project.settings.view()
             if self._book_view.problem:
                 wrong += [self._book_view.problem, _("The last valid settings are in use.")]
         self._fill(wrong)
@@ -220,18 +220,18 @@ class SettingsScreen(ModalScreen[None]):
             await self._change_spending()
         elif row in ("language", "theme", "editor"):
             await self._change_screen(row)
-        elif self._book_view is not None and self._workbench is not None:
-            await self._change_book(row, self._book_view, self._workbench)
+        elif self._book_view is not None and self._project is not None:
+            await self._change_book(row, self._book_view, self._project)
         await self.reload()
 
     # The book
 
-    async def _change_book(self, row: str, view: SettingsView, workbench: Project) -> None:
+    async def _change_book(self, row: str, view: SettingsView, project: Project) -> None:
         settings = view.settings
         if row == "goals":
             goals = await self.app.push_screen_wait(goals_form(Goals(**dict(settings.goals))))
             if goals is not None:
-                await workbench.carry_out(SetGoals(goals))
+                await project.carry_out(SetGoals(goals))
             return
         forms: Mapping[str, Callable[[], FormScreen[Values]]] = {
             "project": lambda: project_form(settings.project),
@@ -248,7 +248,7 @@ class SettingsScreen(ModalScreen[None]):
             _("A knowledge server gets the whole text of the book."),
         ):  # fmt: skip
             return
-        await workbench.carry_out(ChangeSettings(row, values))
+        await project.carry_out(ChangeSettings(row, values))
 
     # Models
 
@@ -287,8 +287,8 @@ class SettingsScreen(ModalScreen[None]):
         return await self._agrees(*use_question(choice))
 
     async def _keep_model(self, place: str, table: str, endpoint: Endpoint | None) -> None:
-        if place == "book" and self._workbench is not None:
-            await self._workbench.carry_out(SetModel(table, endpoint))
+        if place == "book" and self._project is not None:
+            await self._project.carry_out(SetModel(table, endpoint))
         else:
             await self._saved(lambda: change_user(lambda user: with_own_model(user, table, endpoint)))
         self.notify(_("Saved."), markup=False)

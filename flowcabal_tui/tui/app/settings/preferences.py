@@ -102,7 +102,7 @@ class Preferences:
         if any(isinstance(screen, SettingsScreen) for screen in self._app.screen_stack):
             return
         effects = Effects(self._looks.load(), self._looks.use, self._use_language, self.show_keys)
-        self._app.push_screen(SettingsScreen(self._departure.workbench, effects))
+        self._app.push_screen(SettingsScreen(self._departure.project, effects))
 
     async def show_keys(self) -> None:
         """Shows every key; pressing another one changes it."""
