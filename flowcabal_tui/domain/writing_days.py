@@ -68,7 +68,7 @@ class WritingLog:
     @property
     def streak(self) -> int:
         """Days in a row with writing up to today, or to yesterday as long as today has none."""
-        rows = _rows(self.days)
+        rows = _rows([each for each in self.days if each.day <= self.today])  # later ones are of a clock that was wrong
         return rows[-1][1] if rows and rows[-1][0] >= self.today - timedelta(days=1) else 0
 
     @property

@@ -16,7 +16,7 @@ ONE, TWO = ChapterId("one"), ChapterId("two")
 
 
 def days(**words: int) -> tuple[WritingDay, ...]:
-    """`d3=500`: so many words by hand three days ago."""
+    """`d3=500`: so many words by hand three days ago; `d-1`: tomorrow, by a clock that was wrong."""
     return tuple(WritingDay(TODAY - timedelta(days=int(name[1:])), hand=n, saves=1) for name, n in words.items())
 
 
@@ -63,6 +63,8 @@ def test_hand_and_model_are_counted_apart_and_what_another_program_wrote_is_by_h
         ({"d2": 5, "d1": -5}, 2, 2),
         ({"d9": 5, "d8": 5, "d7": 5, "d2": 5}, 0, 3),
         ({"d9": 5, "d8": 5, "d0": 5}, 1, 2),
+        ({"d1": 5, "d0": 5, "d-26000": 5}, 2, 2),
+        ({"d1": 5, "d0": 5, "d-1": 5}, 2, 3),
     ],
 )
 def test_a_streak_ends_when_a_whole_day_is_without_writing(written, streak, longest):
