@@ -309,8 +309,9 @@ async def test_a_pipe_or_a_device_is_no_backup(tmp_path: Path) -> None:
     """A pipe would block for ever, and `/dev/zero` would fill the memory."""
     os.mkfifo(tmp_path / "pipe.zip")
     for file in (tmp_path / "pipe.zip", Path("/dev/null"), tmp_path):
-        with pytest.raises(ProjectError, match="Cannot read"):
+        with pytest.raises(ProjectError, match="Cannot read") as refused:
             await restore(file, tmp_path / "again")
+        assert "not a regular file" in refused.value.detail
 
 
 async def test_a_backup_is_made_while_the_clock_is_before_1980(

@@ -45,7 +45,7 @@ from flowcabal_tui.settings.project_file import load_project
 from flowcabal_tui.store import Store
 from flowcabal_tui.store.maintenance.maintenance import require_whole
 from flowcabal_tui.store.store import DATABASE
-from flowcabal_tui.system.files import Folder, Modes, UnsafePath
+from flowcabal_tui.system.files import Folder, Modes
 
 FORM: Final = "flowcabal-backup/1"
 MANIFEST: Final = "manifest.json"
@@ -251,7 +251,7 @@ def require_empty(folder: Path) -> None:
 def _opened(file: Path) -> zipfile.ZipFile:
     try:
         if not stat.S_ISREG(file.stat().st_mode):  # a pipe would block, and a device may never end
-            raise UnsafePath(file, _("It is not a regular file"))
+            raise OSError(_("It is not a regular file"))
         return zipfile.ZipFile(file)
     except FileNotFoundError as error:
         raise UnknownName(_("There is no file {file}.").format(file=file)) from error
