@@ -112,7 +112,10 @@ class WritingLog:
 
 def day_of(at: datetime, begins: int, zone: tzinfo | None = None) -> date:
     """The writer's day of a moment: it begins at the hour `begins` where the writer is (`zone`; None: this machine)."""
-    return (at.astimezone(zone).replace(tzinfo=None) - timedelta(hours=begins)).date()
+    try:
+        return (at.astimezone(zone).replace(tzinfo=None) - timedelta(hours=begins)).date()
+    except OverflowError:  # a time of a stranger at either end of the calendar
+        return at.date()
 
 
 def start_of(day: date, begins: int, zone: tzinfo | None = None) -> datetime:

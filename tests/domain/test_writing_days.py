@@ -36,6 +36,11 @@ def test_a_day_is_the_writers_own(at, begins, zone, day):
     assert begun <= at < begun + timedelta(days=1)
 
 
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+00:00"])
+def test_a_time_at_the_end_of_the_calendar_has_a_day(at):
+    assert day_of(datetime.fromisoformat(at), 4, UTC).year in (1, 9999)
+
+
 def test_a_day_of_summer_time_begins_at_its_own_hour():
     berlin = ZoneInfo("Europe/Berlin")
     assert start_of(date(2026, 3, 29), 0, berlin).astimezone(UTC) == datetime(2026, 3, 28, 23, tzinfo=UTC)
